@@ -1,0 +1,28 @@
+import { GB, KB, MB } from "./units.ts";
+
+export const RATE_WINDOW_SEC = 60;
+
+/** Requests per window and API key, by bucket (spec §8). */
+export const RATE_LIMITS = { upload: 30, transform: 120, other: 10 } as const;
+export type RateBucket = keyof typeof RATE_LIMITS;
+
+/** Requests per window and address. */
+export const ADDRESS_LIMITS = { unauthenticated: 120, failedPut: 300, toolProtocol: 300 } as const;
+export type AddressBucket = keyof typeof ADDRESS_LIMITS;
+
+export const SINGLE_URL_SEC = 15 * 60;
+export const PART_URL_SEC = 60 * 60;
+export const MULTIPART_THRESHOLD_BYTES = 10 * MB;
+export const SINGLE_UPLOAD_MAX_BYTES = 5 * GB;
+export const PART_SIZE_BYTES = 5 * MB;
+
+export const FILE_NAME_MAX = 255;
+export const SLUG_MAX = 100;
+export const PROJECT_NAME_MAX = 100;
+export const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 100;
+export const BULK_DELETE_MAX = 100;
+export const METADATA_MAX_BYTES = 16 * KB;
+export const METADATA_MAX_DEPTH = 10;
+export const BODY_MAX_BYTES = MB;
+export const STORAGE_KEY_MAX_BYTES = 900;

@@ -1,0 +1,104 @@
+import Type, { type Static } from "typebox";
+import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX } from "../limits.ts";
+import { ERROR_STATUS } from "../errors.ts";
+import { FILE_STATUSES } from "../vocabulary.ts";
+import { NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
+
+export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
+  description: "any JSON object of at most 16 KiB, nested at most 10 deep",
+});
+
+const fileFields = {
+  id: Type.String(),
+  key: Type.String(),
+  name: Type.String(),
+  size: Type.Integer(),
+  type: Type.String(),
+  url: Type.String(),
+  status: StringEnum(FILE_STATUSES),
+};
+const sha256 = { sha256: NullableString };
+
+export const FileListItem = Type.Object({ ...fileFields, ...sha256, createdAt: Timestamp });
+export const CompletedFile = Type.Object({ ...fileFields, ...sha256, metadata: Metadata, createdAt: Timestamp });
+export const FileObject = Type.Object({ ...CompletedFile.properties, updatedAt: Timestamp });
+
+export const FilePage = Page("files", FileListItem);
+export const UpdateFileBody = Type.Object({ metadata: Metadata });
+
+export const BulkDeleteBody = Type.Object({
+  keys: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: BULK_DELETE_MAX }),
+});
+export const BulkDeleteResult = Type.Object({
+  deleted: Type.Integer(),
+  failed: Type.Integer(),
+  failures: Type.Array(
+    Type.Object({ key: Type.String(), code: StringEnum(Object.keys(ERROR_STATUS)), message: Type.String() }),
+  ),
+  reclaimedBytes: Type.Integer(),
+});
+
+export const RequestUploadBody = Type.Object({
+  fileName: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
+  fileSize: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "bytes" }),
+  contentType: Type.String({
+    minLength: 3,
+    maxLength: 255,
+    // Printable ASCII after the type: the value travels in a header and in a signature.
+    pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$",
+  }),
+  routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX }),
+  metadata: Type.Optional(Metadata),
+});
+export const RequestedUpload = Type.Object({
+  fileId: Type.String(),
+  uploadUrl: Type.String(),
+  key: Type.String(),
+  cdnUrl: Type.String(),
+});
+
+export const CompleteUploadBody = Type.Object({
+  fileId: Type.String({ minLength: 1 }),
+  metadata: Type.Optional(Metadata),
+});
+
+const multipartRef = { fileId: Type.String({ minLength: 1 }), uploadId: Type.String({ minLength: 1 }) };
+const partNumber = Type.Integer({ minimum: 1, maximum: 10_000 });
+const signedPart = Type.Object({ partNumber: Type.Integer(), uploadUrl: Type.String() });
+
+export const InitiatedMultipart = Type.Object({
+  ...multipartRef,
+  key: Type.String(),
+  cdnUrl: Type.String(),
+  partSize: Type.Integer(),
+  parts: Type.Array(signedPart),
+});
+export const CompleteMultipartBody = Type.Object({
+  ...multipartRef,
+  parts: Type.Array(Type.Object({ partNumber: Type.Integer(), etag: Type.String({ minLength: 1, maxLength: 256 }) }), {
+    maxItems: 10_000,
+  }),
+  metadata: Type.Optional(Metadata),
+});
+export const AbortMultipartBody = Type.Object(multipartRef);
+export const SignPartsBody = Type.Object({
+  ...multipartRef,
+  partNumbers: Type.Array(partNumber, { minItems: 1, maxItems: 10_000 }),
+});
+export const SignedParts = Type.Object({ parts: Type.Array(signedPart) });
+export const ReceivedParts = Type.Object({
+  fileId: Type.String(),
+  uploadId: Type.String(),
+  key: Type.String(),
+  partSize: Type.Integer(),
+  partCount: Type.Integer(),
+  parts: Type.Array(
+    Type.Object({ partNumber: Type.Integer(), etag: Type.String(), size: Type.Integer(), receivedAt: Timestamp }),
+  ),
+});
+
+export type RequestUploadBody = Static<typeof RequestUploadBody>;
+export type CompleteMultipartBody = Static<typeof CompleteMultipartBody>;
+export type FileObject = Static<typeof FileObject>;
+export type FileListItem = Static<typeof FileListItem>;
+export type CompletedFile = Static<typeof CompletedFile>;

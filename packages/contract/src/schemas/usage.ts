@@ -1,0 +1,31 @@
+import Type, { type Static } from "typebox";
+import { TIER_NAMES } from "../tiers.ts";
+import { NullableInteger, StringEnum } from "./shared.ts";
+
+export const UsageRecord = Type.Object({
+  period: Type.String({ pattern: "^\\d{4}-\\d{2}$" }),
+  storageBytes: Type.Integer(),
+  uploads: Type.Integer(),
+  bandwidthBytes: Type.Integer(),
+  transformUnits: Type.Integer(),
+});
+
+export const UsageLimits = Type.Object({
+  storageBytes: NullableInteger,
+  uploads: NullableInteger,
+  bandwidthBytes: NullableInteger,
+  transformUnits: NullableInteger,
+  maxFileSize: NullableInteger,
+  projects: NullableInteger,
+  keys: NullableInteger,
+});
+
+export const Usage = Type.Object({ usage: UsageRecord, limits: UsageLimits, tier: StringEnum(TIER_NAMES) });
+
+export const UsageHistoryQuery = Type.Object({
+  months: Type.Optional(Type.Integer({ minimum: 1, maximum: 120, default: 12 })),
+});
+export const UsageHistory = Type.Object({ usage: Type.Array(UsageRecord) });
+
+export type UsageRecord = Static<typeof UsageRecord>;
+export type Usage = Static<typeof Usage>;

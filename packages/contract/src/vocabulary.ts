@@ -1,0 +1,32 @@
+export const ENVIRONMENTS = ["live", "test"] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+/** An API key's type is the environment it acts in. */
+export type KeyType = Environment;
+
+export const ROUTE_ENVIRONMENTS = ["all", ...ENVIRONMENTS] as const;
+export type RouteEnvironment = (typeof ROUTE_ENVIRONMENTS)[number];
+
+export const FILE_STATUSES = ["UPLOADING", "UPLOADED", "FAILED", "DELETED"] as const;
+export type FileStatus = (typeof FILE_STATUSES)[number];
+
+export const LOG_TYPES = [
+  "upload.requested",
+  "upload.completed",
+  "upload.failed",
+  "upload.aborted",
+  "file.updated",
+  "file.deleted",
+  "transform.created",
+  "webhook.delivered",
+  "webhook.failed",
+  "key.created",
+  "key.revoked",
+  "router.created",
+  "router.updated",
+  "router.deleted",
+  "project.created",
+  "project.updated",
+  "project.deleted",
+] as const;
+export type LogType = (typeof LOG_TYPES)[number];

@@ -1,0 +1,214 @@
+import { EventEmitter } from "node:events";
+import { chmodSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { type Database, DatabaseUnavailable, type Queryable } from "../db/database.ts";
+import type { Statement } from "../db/statement.ts";
+import { StorageFull } from "../ports/object-store.ts";
+
+interface Job {
+  work: (tx: Queryable) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
+
+/** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
+const largestGroup = 256;
+const stalled = Symbol("stalled");
+
+/**
+ * The embedded engine. One connection writes, another reads, so a read never sees what is not yet durable.
+ * Transactions that arrive in the same turn of the event loop share one COMMIT and so one fsync, each inside
+ * its own savepoint; callers hear of success only after that fsync.
+ */
+export function openSqlite(path: string): Database {
+  const writer = openConnection(path);
+  const reader = openConnection(path);
+  reader.database.exec("PRAGMA query_only = ON");
+  const messages = new EventEmitter();
+  let queue: Job[] = [];
+  let flushing = false;
+
+  const transact = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      scheduleFlush();
+    });
+
+  function scheduleFlush(): void {
+    if (flushing || queue.length === 0) return;
+    flushing = true;
+    setImmediate(async () => {
+      const group = queue.slice(0, largestGroup);
+      queue = queue.slice(largestGroup);
+      await commitGroup(writer, group);
+      flushing = false;
+      scheduleFlush();
+    });
+  }
+
+  return {
+    dialect: "sqlite",
+    all: async (statement, params) => reader.all(statement, params),
+    get: async (statement, params) => reader.get(statement, params),
+    run: (statement, params) => transact((tx) => tx.run(statement, params)),
+    change: (statement, params) => transact((tx) => tx.all(statement, params)),
+    transact,
+    migrate: (work) =>
+      transact((tx) =>
+        work({
+          ...tx,
+          async script(sql) {
+            guardEngine(() => writer.database.exec(sql));
+          },
+        }),
+      ),
+    async notify(channel, message) {
+      messages.emit(channel, message);
+    },
+    async listen(channel, onMessage) {
+      messages.on(channel, onMessage);
+    },
+    async check() {
+      guardEngine(() => reader.database.prepare("SELECT 1").get());
+    },
+    async close() {
+      while (flushing || queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      reader.database.close();
+      writer.database.close();
+    },
+  };
+}
+
+async function commitGroup(writer: Connection, group: Job[]): Promise<void> {
+  let outcomes: Outcome[];
+  try {
+    guardEngine(() => writer.database.exec("BEGIN IMMEDIATE"));
+    outcomes = [];
+    for (const job of group) outcomes.push(await runInSavepoint(writer, job));
+    guardEngine(() => writer.database.exec("COMMIT"));
+  } catch (error) {
+    if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
+    for (const job of group) job.reject(error);
+    return;
+  }
+  for (const outcome of outcomes) {
+    if ("error" in outcome) outcome.job.reject(outcome.error);
+    else outcome.job.resolve(outcome.value);
+  }
+}
+
+async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
+  writer.database.exec("SAVEPOINT job");
+  let open = true;
+  const usable = (): Connection => {
+    if (!open) throw new Error("this transaction has ended");
+    return writer;
+  };
+  const tx: Queryable = {
+    all: async (statement, params) => usable().all(statement, params),
+    get: async (statement, params) => usable().get(statement, params),
+    run: async (statement, params) => usable().run(statement, params),
+  };
+  try {
+    const value = await withinThisTurn(job.work(tx));
+    writer.database.exec("RELEASE job");
+    return { job, value };
+  } catch (error) {
+    // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
+    if (!writer.database.isTransaction) throw error;
+    writer.database.exec("ROLLBACK TO job; RELEASE job");
+    return { job, error };
+  } finally {
+    open = false;
+  }
+}
+
+/** SQLite answers at once, so work that outlives the microtasks of this turn waited for something else. */
+async function withinThisTurn<T>(work: Promise<T>): Promise<T> {
+  let handle: NodeJS.Immediate | undefined;
+  const turnEnds = new Promise<typeof stalled>((resolve) => {
+    handle = setImmediate(resolve, stalled);
+  });
+  try {
+    const first = await Promise.race([work, turnEnds]);
+    if (first === stalled) {
+      work.catch(() => {});
+      throw new Error("a transaction waited for something other than its own statements");
+    }
+    return first;
+  } finally {
+    clearImmediate(handle);
+  }
+}
+
+interface Connection {
+  database: DatabaseSync;
+  all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
+  get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
+  run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
+}
+
+function openConnection(path: string): Connection {
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA cache_size = -16000;
+    PRAGMA wal_autocheckpoint = 4000;
+  `);
+  if (path !== ":memory:") chmodSync(path, 0o600);
+  const prepared = new Map<Statement<object, unknown>, { run: StatementSync; bind: (params: object) => unknown[] }>();
+
+  function prepare(statement: Statement<object, unknown>) {
+    let ready = prepared.get(statement);
+    if (ready === undefined) {
+      const { sql, bind } = statement.compile("sqlite");
+      ready = { run: database.prepare(sql), bind };
+      prepared.set(statement, ready);
+    }
+    return ready;
+  }
+
+  return {
+    database,
+    all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
+      const { run, bind } = prepare(statement);
+      return guardEngine(() => run.all(...(bind(params) as never[])) as Row[]);
+    },
+    get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
+      const { run, bind } = prepare(statement);
+      return guardEngine(() => (run.get(...(bind(params) as never[])) as Row | undefined) ?? null);
+    },
+    run(statement, params) {
+      const { run, bind } = prepare(statement);
+      return guardEngine(() => Number(run.run(...(bind(params) as never[])).changes));
+    },
+  };
+}
+
+/** Result codes of SQLite that say the engine, not the statement, is in trouble. */
+const engineTrouble = new Map([
+  [5, "the database is busy"],
+  [10, "the database cannot read or write its files"],
+  [11, "the database file is damaged"],
+  [14, "the database file cannot be opened"],
+]);
+const diskFull = 13;
+
+function guardEngine<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode;
+    if (code === undefined) throw error;
+    const primary = code & 0xff;
+    if (primary === diskFull) throw new StorageFull("the disk that holds the database is full", { cause: error });
+    const trouble = engineTrouble.get(primary);
+    if (trouble !== undefined) throw new DatabaseUnavailable(trouble, { cause: error });
+    throw error;
+  }
+}

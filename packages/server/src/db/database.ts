@@ -1,0 +1,41 @@
+import type { DialectName, Statement } from "./statement.ts";
+
+/** What queries run on: the database itself, or a transaction. */
+export interface Queryable {
+  all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
+  /** The first row, or null. */
+  get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>;
+  /** Returns how many rows changed. */
+  run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>;
+}
+
+/**
+ * One of the two engines. On the database itself `all` and `get` only read; statements that change rows, with
+ * RETURNING or without, go through `run`, `change` or a transaction.
+ */
+export interface Database extends Queryable {
+  readonly dialect: DialectName;
+  /** One changing statement with RETURNING, as its own transaction. */
+  change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
+  /**
+   * Runs `work` atomically and resolves once it is durable. `work` awaits nothing but its transaction: a
+   * network or disk wait in here would hold up every other writer, and is refused. It may run more than once.
+   */
+  transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** One transaction, of one process at a time among all that share the database, that may run whole scripts. */
+  migrate(work: (tx: Migrating) => Promise<void>): Promise<void>;
+  /** Tells every instance that something happened; `message` is a few words at most. */
+  notify(channel: string, message: string): Promise<void>;
+  listen(channel: string, onMessage: (message: string) => void): Promise<void>;
+  /** Throws `DatabaseUnavailable` when the engine does not answer. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Migrating extends Queryable {
+  script(sql: string): Promise<void>;
+}
+
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+}

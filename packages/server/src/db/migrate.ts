@@ -1,0 +1,42 @@
+import type { Database } from "./database.ts";
+import { foundation } from "./migrations/001-foundation.ts";
+import { files } from "./migrations/002-files.ts";
+import { type DialectName, statement } from "./statement.ts";
+
+/** In order, forward only. One that has been released is never edited: the next change is a new entry. */
+const migrations = [
+  { id: "001-foundation", sql: foundation },
+  { id: "002-files", sql: files },
+];
+
+const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));
+const recordApplied = statement((q, p: { id: string; now: number }) =>
+  q.insertInto("migration").values({ id: p.id, applied_at: p.now }),
+);
+
+export async function migrate(database: Database): Promise<void> {
+  await database.migrate(async (tx) => {
+    await tx.script("CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)");
+    const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
+    const unknown = [...applied].find((id) => !migrations.some((migration) => migration.id === id));
+    if (unknown !== undefined) {
+      throw new Error(`the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`);
+    }
+    for (const { id, sql } of migrations) {
+      if (applied.has(id)) continue;
+      await tx.script(inDialect(sql, database.dialect));
+      await tx.run(recordApplied, { id, now: Date.now() });
+    }
+  });
+}
+
+/**
+ * Migrations are written in the SQL that both engines share. SQLite then gets STRICT tables, and PostgreSQL
+ * compares text by bytes as SQLite does, so that both list in the same order.
+ */
+export function inDialect(sql: string, dialect: DialectName): string {
+  if (dialect === "sqlite") return sql.replaceAll("BIGINT", "INTEGER").replaceAll(/^\);$/gm, ") STRICT;");
+  return sql
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace("CREATE TABLE rate_window", "CREATE UNLOGGED TABLE rate_window");
+}

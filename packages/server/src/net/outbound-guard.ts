@@ -1,0 +1,112 @@
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { promises as dns } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { isIP } from "node:net";
+import { callbackify } from "node:util";
+import type { CidrList } from "./cidr-list.ts";
+import type { UrlCheck } from "./outbound-url.ts";
+import { hostOf, isLocalhostName, parseOutboundUrl } from "./outbound-url.ts";
+import { isPublicAddress } from "./public-address.ts";
+
+/**
+ * Keeps requests to URLs that users give us away from the machine and network we run in.
+ *
+ * A caller needs both halves for every request: `checkUrl` just before it, because Node never calls `lookup`
+ * for an address literal, and `lookup` as the connection's resolver, because a name may resolve to
+ * something else a moment after it was checked (DNS rebinding). Redirects must not be followed.
+ */
+export interface OutboundGuard {
+  /** A name that does not resolve, or not in time, passes: `lookup` judges it again when it is called. */
+  checkUrl(raw: string): Promise<UrlCheck>;
+  /** For `lookup` of net, tls, http and https connections and agents; fails with `AddressRefused`. */
+  lookup: LookupFunction;
+  isAllowedAddress(address: string): boolean;
+}
+
+/** Says which host was refused and never to which address it resolved. */
+export class AddressRefused extends Error {
+  override readonly name = "AddressRefused";
+  readonly code = "EADDRREFUSED";
+}
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+const LOOPBACK: LookupAddress[] = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+export function createOutboundGuard({
+  allow,
+  resolve = (hostname) => dns.lookup(hostname, { all: true, order: "verbatim" }),
+}: {
+  allow: CidrList;
+  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+}): OutboundGuard {
+  const isAllowedAddress = (address: string) => isPublicAddress(address) || allow.contains(address);
+
+  async function findAddresses(hostname: string): Promise<LookupAddress[]> {
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family }];
+    if (!isLocalhostName(hostname)) return resolve(hostname);
+    // RFC 6761: these names are loopback, whatever DNS says. Either address may be allowed without the other.
+    const allowed = LOOPBACK.filter(({ address }) => isAllowedAddress(address));
+    return allowed.length > 0 ? allowed : LOOPBACK;
+  }
+
+  // One bad address refuses the host: which of them a connection would try is for the other side to steer.
+  async function getVettedAddresses(hostname: string): Promise<LookupAddress[]> {
+    const addresses = await findAddresses(hostname);
+    if (addresses.every(({ address }) => isAllowedAddress(address))) return addresses;
+    throw new AddressRefused(refusalOf(hostname));
+  }
+
+  async function checkUrl(raw: string): Promise<UrlCheck> {
+    const parsed = parseOutboundUrl(raw);
+    if (!parsed.ok) return parsed;
+    try {
+      await settledOrLate(getVettedAddresses(hostOf(parsed.url)), CHECK_TIMEOUT_MS);
+    } catch (error) {
+      if (error instanceof AddressRefused) return { ok: false, reason: error.message };
+    }
+    return parsed;
+  }
+
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    callbackify(getVettedAddresses)(hostname, (error, addresses) => {
+      if (error) return callback(error, []);
+      const usable = addresses.filter(({ family }) => isWantedFamily(family, options.family));
+      const [first] = usable;
+      if (!first) return callback(notFound(hostname), []);
+      if (options.all) return callback(null, usable);
+      callback(null, first.address, first.family);
+    });
+  };
+
+  return { checkUrl, lookup, isAllowedAddress };
+}
+
+function refusalOf(hostname: string): string {
+  if (isIP(hostname) !== 0) return `The address ${hostname} is not public.`;
+  if (isLocalhostName(hostname)) return `The host ${hostname} is this machine itself; give a public host.`;
+  return `The host ${hostname} resolves to an address that is not public.`;
+}
+
+async function settledOrLate(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, timeoutMs);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isWantedFamily(family: number, wanted: LookupOptions["family"]): boolean {
+  if (wanted === undefined || wanted === 0) return true;
+  return wanted === family || wanted === `IPv${family}`;
+}
+
+function notFound(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: "ENOTFOUND", hostname });
+}

@@ -1,0 +1,102 @@
+import type { Readable } from "node:stream";
+
+/**
+ * Where the bytes live. The service decides who may upload what; a store only keeps bytes under keys.
+ *
+ * Every adapter keeps this contract, and `object-store-contract.ts` proves it over real HTTP:
+ *
+ * - **Absent is null, broken throws.** A missing object, upload or part is an answer, not an error.
+ *   A store that cannot be reached throws `StorageUnavailable`; a full one throws `StorageFull`.
+ * - **Staged, then final.** A presigned PUT lands in a staged object that nobody can read. `finishPut` and
+ *   `finishMultipart` make it final. Until then a PUT may be repeated and the last complete body wins;
+ *   from then on no PUT ever changes the bytes, even with a URL that has not expired.
+ * - **Whole bodies only.** A body that is longer or shorter than declared, or cut off, is never kept.
+ * - **Durable before acknowledged.** A PUT that was answered 200 and a call that resolved survive a power cut.
+ * - **Idempotent.** finish*, abort and delete may be called again after a crash and succeed.
+ * - **Gone is gone.** After `delete` or `abortMultipart` a PUT to an old URL keeps nothing that is ever served.
+ */
+export interface ObjectStore {
+  /** Recorded on every file, so that a file is always read from the store that holds it. */
+  readonly name: string;
+
+  /** A URL that takes one PUT of exactly this type and size. */
+  presignPut(upload: PresignPut): Promise<string>;
+  /** Makes the staged object final. Null when no complete body has arrived. */
+  finishPut(key: string): Promise<StoredObject | null>;
+
+  /** Opens a multipart upload and returns its opaque id. */
+  startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;
+  /** One URL per part number, in the order given. No part, nor the sum of parts, may exceed `sizeBytes`. */
+  presignParts(upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number }): Promise<string[]>;
+  /** The parts received so far, ascending. Null when the upload is unknown. */
+  listParts(upload: MultipartRef): Promise<ReceivedPart[] | null>;
+  /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
+  finishMultipart(upload: MultipartRef & { sizeBytes: number; parts: ClaimedPart[] }): Promise<FinishMultipartResult>;
+  abortMultipart(upload: MultipartRef): Promise<void>;
+
+  /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
+  findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
+  /** A final object. Null when there is none, or when its bytes are known to be damaged. */
+  head(key: string): Promise<StoredObject | null>;
+  /** Bytes `range.start` to `range.end` (both included), or everything. Null as in `head`. */
+  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable | null>;
+  /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
+  write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
+  /** Removes objects, staged or final. Keys that are not there count as removed. */
+  delete(keys: string[]): Promise<void>;
+
+  /** Answers quickly whether the store can serve; throws `StorageUnavailable` with the reason if not. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PresignPut {
+  key: string;
+  contentType: string;
+  sizeBytes: number;
+  expiresInSec: number;
+}
+
+export interface MultipartRef {
+  key: string;
+  uploadId: string;
+}
+
+export interface StoredObject {
+  sizeBytes: number;
+  /** Changes when the bytes change; without quotes. */
+  etag: string;
+  /** Hex; null where the store never saw the bytes in one piece. */
+  sha256: string | null;
+}
+
+export interface ReceivedPart {
+  partNumber: number;
+  etag: string;
+  sizeBytes: number;
+  receivedAt: number;
+}
+
+/** A part as the client reports it; the etag may carry quotes. */
+export interface ClaimedPart {
+  partNumber: number;
+  etag: string;
+}
+
+export type FinishMultipartResult =
+  | { ok: true; object: StoredObject }
+  | { ok: false; problem: "unknown-upload" | "missing-part" | "wrong-etag" | "wrong-size" | "part-too-small"; message: string };
+
+/** Inclusive on both ends, already checked against the object's size. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
+}
+
+export class StorageFull extends Error {
+  override readonly name = "StorageFull";
+}
