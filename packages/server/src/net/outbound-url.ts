@@ -1,6 +1,7 @@
 export type UrlCheck = { ok: true; url: URL } | { ok: false; reason: string };
 
 const MAX_URL_LENGTH = 2048;
+const tooLong = refuse(`The URL must not be longer than ${MAX_URL_LENGTH} characters.`);
 
 /**
  * The rules for a URL we are told to call that need no look at the network. The parsed URL is what must be
@@ -8,8 +9,9 @@ const MAX_URL_LENGTH = 2048;
  */
 export function parseOutboundUrl(raw: string): UrlCheck {
   if (raw.length > MAX_URL_LENGTH) return tooLong;
-  if (!URL.canParse(raw))
+  if (!URL.canParse(raw)) {
     return refuse("The URL is not valid; give it in full, like https://example.com/path.");
+  }
   const url = new URL(raw);
   if (url.protocol !== "https:") return refuse("The URL must start with https://.");
   if (url.username !== "" || url.password !== "") {
@@ -42,5 +44,3 @@ function withoutRootDot(hostname: string): string {
 function refuse(reason: string): UrlCheck {
   return { ok: false, reason };
 }
-
-const tooLong = refuse(`The URL must not be longer than ${MAX_URL_LENGTH} characters.`);
