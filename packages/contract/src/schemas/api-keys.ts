@@ -19,7 +19,9 @@ export const CreateKeyBody = Type.Object({
 
 export const CreatedKey = Type.Object({
   key: ApiKey,
-  secret: Type.Optional(Type.String({ description: "shown once; left out when a repeated call is replayed" })),
+  secret: Type.Optional(
+    Type.String({ description: "shown once; left out when a repeated call is replayed" }),
+  ),
 });
 
 export type ApiKey = Static<typeof ApiKey>;

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX } from "../limits.ts";
 import { ERROR_STATUS } from "../errors.ts";
+import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX } from "../limits.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
 import { NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
 
@@ -20,7 +20,12 @@ const fileFields = {
 const sha256 = { sha256: NullableString };
 
 export const FileListItem = Type.Object({ ...fileFields, ...sha256, createdAt: Timestamp });
-export const CompletedFile = Type.Object({ ...fileFields, ...sha256, metadata: Metadata, createdAt: Timestamp });
+export const CompletedFile = Type.Object({
+  ...fileFields,
+  ...sha256,
+  metadata: Metadata,
+  createdAt: Timestamp,
+});
 export const FileObject = Type.Object({ ...CompletedFile.properties, updatedAt: Timestamp });
 
 export const FilePage = Page("files", FileListItem);
@@ -75,9 +80,12 @@ export const InitiatedMultipart = Type.Object({
 });
 export const CompleteMultipartBody = Type.Object({
   ...multipartRef,
-  parts: Type.Array(Type.Object({ partNumber: Type.Integer(), etag: Type.String({ minLength: 1, maxLength: 256 }) }), {
-    maxItems: 10_000,
-  }),
+  parts: Type.Array(
+    Type.Object({ partNumber: Type.Integer(), etag: Type.String({ minLength: 1, maxLength: 256 }) }),
+    {
+      maxItems: 10_000,
+    },
+  ),
   metadata: Type.Optional(Metadata),
 });
 export const AbortMultipartBody = Type.Object(multipartRef);
@@ -93,7 +101,12 @@ export const ReceivedParts = Type.Object({
   partSize: Type.Integer(),
   partCount: Type.Integer(),
   parts: Type.Array(
-    Type.Object({ partNumber: Type.Integer(), etag: Type.String(), size: Type.Integer(), receivedAt: Timestamp }),
+    Type.Object({
+      partNumber: Type.Integer(),
+      etag: Type.String(),
+      size: Type.Integer(),
+      receivedAt: Timestamp,
+    }),
   ),
 });
 

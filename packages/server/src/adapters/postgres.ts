@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { type Database, DatabaseUnavailable, type Queryable } from "../db/database.ts";
+import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 
 const migrationLock = 7_316_204_911;
@@ -8,6 +8,7 @@ const attemptsOnConflict = 5;
 /** SQLSTATE classes and client codes that mean the server is away, not that the statement is wrong. */
 const unavailable =
   /^(08...|57P0[123]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
+const uniqueViolation = "23505";
 const conflict = /^(40001|40P01)$/;
 
 export function openPostgres(url: string, options: { maxConnections?: number } = {}): Database {
@@ -99,7 +100,10 @@ async function guard<T>(call: PromiseLike<T>): Promise<T> {
 
 function explain(error: unknown): unknown {
   const code = codeOf(error);
-  return unavailable.test(code) ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error }) : error;
+  if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
+  return unavailable.test(code)
+    ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error })
+    : error;
 }
 
 function codeOf(error: unknown): string {

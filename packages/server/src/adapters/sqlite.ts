@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type Database, DatabaseUnavailable, type Queryable } from "../db/database.ts";
+import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 import { StorageFull } from "../ports/object-store.ts";
 
@@ -161,7 +161,10 @@ function openConnection(path: string): Connection {
     PRAGMA wal_autocheckpoint = 4000;
   `);
   if (path !== ":memory:") chmodSync(path, 0o600);
-  const prepared = new Map<Statement<object, unknown>, { run: StatementSync; bind: (params: object) => unknown[] }>();
+  const prepared = new Map<
+    Statement<object, unknown>,
+    { run: StatementSync; bind: (params: object) => unknown[] }
+  >();
 
   function prepare(statement: Statement<object, unknown>) {
     let ready = prepared.get(statement);
@@ -198,6 +201,7 @@ const engineTrouble = new Map([
   [14, "the database file cannot be opened"],
 ]);
 const diskFull = 13;
+const uniqueViolations = [1555, 2067];
 
 function guardEngine<T>(call: () => T): T {
   try {
@@ -205,8 +209,10 @@ function guardEngine<T>(call: () => T): T {
   } catch (error) {
     const code = (error as { errcode?: number }).errcode;
     if (code === undefined) throw error;
+    if (uniqueViolations.includes(code)) throw new UniqueViolation("the value is taken", { cause: error });
     const primary = code & 0xff;
-    if (primary === diskFull) throw new StorageFull("the disk that holds the database is full", { cause: error });
+    if (primary === diskFull)
+      throw new StorageFull("the disk that holds the database is full", { cause: error });
     const trouble = engineTrouble.get(primary);
     if (trouble !== undefined) throw new DatabaseUnavailable(trouble, { cause: error });
     throw error;

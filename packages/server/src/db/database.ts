@@ -39,3 +39,8 @@ export interface Migrating extends Queryable {
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
+
+/** A row with the same unique value is already there. */
+export class UniqueViolation extends Error {
+  override readonly name = "UniqueViolation";
+}

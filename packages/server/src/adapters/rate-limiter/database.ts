@@ -1,0 +1,51 @@
+import { sql } from "kysely";
+import type { Database } from "../../db/database.ts";
+import { databaseNow } from "../../db/expressions.ts";
+import { statement } from "../../db/statement.ts";
+import { type RateLimiter, rateLimitResult } from "../../ports/rate-limiter.ts";
+
+const countHit = statement((q, p: { bucket: string; windowMs: number }, dialect) => {
+  const now = databaseNow(dialect);
+  const hasEnded = sql<boolean>`rate_window.started_at + cast(${p.windowMs} as bigint) <= ${now}`;
+  return q
+    .insertInto("rate_window")
+    .values({ bucket: p.bucket, started_at: now, count: 1 })
+    .onConflict((conflict) =>
+      conflict.column("bucket").doUpdateSet({
+        started_at: sql`case when ${hasEnded} then ${now} else rate_window.started_at end`,
+        count: sql`case when ${hasEnded} then 1 else rate_window.count + 1 end`,
+      }),
+    )
+    .returning([
+      "count",
+      sql<number>`rate_window.started_at + cast(${p.windowMs} as bigint) - ${now}`.as("msLeft"),
+    ]);
+});
+
+export const deleteEndedWindows = statement((q, p: { windowMs: number }, dialect) =>
+  q
+    .deleteFrom("rate_window")
+    .where(sql<boolean>`started_at + cast(${p.windowMs} as bigint) <= ${databaseNow(dialect)}`),
+);
+
+/** Windows shared by all instances, by one statement and the database's clock. */
+export function createDatabaseRateLimiter(db: Database, windowMs: number): RateLimiter {
+  const exhausted = new Map<string, { limit: number; endsAt: number }>();
+  return {
+    async hit(bucket, limit) {
+      const known = exhausted.get(bucket);
+      if (known !== undefined) {
+        const msLeft = known.endsAt - performance.now();
+        // A full window stays full until it ends, whatever the other instances do: no need to ask.
+        if (msLeft > 0 && known.limit === limit) return rateLimitResult(limit + 1, limit, msLeft);
+        exhausted.delete(bucket);
+      }
+      const [row] = await db.change(countHit, { bucket, windowMs });
+      if (row === undefined) throw new Error("counting a request returned no row");
+      if (row.count > limit && exhausted.size < 10_000) {
+        exhausted.set(bucket, { limit, endsAt: performance.now() + row.msLeft });
+      }
+      return rateLimitResult(row.count, limit, row.msLeft);
+    },
+  };
+}

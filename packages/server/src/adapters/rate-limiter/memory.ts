@@ -1,0 +1,27 @@
+import { type RateLimiter, rateLimitResult } from "../../ports/rate-limiter.ts";
+
+/** For a single process. Ended windows are forgotten once there are many, so a flood of addresses stays bounded. */
+export function createMemoryRateLimiter(windowMs: number, now: () => number): RateLimiter {
+  const windows = new Map<string, { startedAt: number; count: number }>();
+  const sweepAt = 10_000;
+
+  function forgetEnded(time: number): void {
+    for (const [bucket, window] of windows) {
+      if (window.startedAt + windowMs <= time) windows.delete(bucket);
+    }
+  }
+
+  return {
+    async hit(bucket, limit) {
+      const time = now();
+      let window = windows.get(bucket);
+      if (window === undefined || window.startedAt + windowMs <= time) {
+        if (windows.size >= sweepAt) forgetEnded(time);
+        window = { startedAt: time, count: 0 };
+        windows.set(bucket, window);
+      }
+      window.count++;
+      return rateLimitResult(window.count, limit, window.startedAt + windowMs - time);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+
+export interface Background {
+  /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
+  every(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
+  /** Lets what runs finish. */
+  close(): Promise<void>;
+}
+
+export function createBackground(log: FastifyBaseLogger): Background {
+  const closing = new AbortController();
+  const loops: Promise<void>[] = [];
+
+  async function repeat(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
+    while (!closing.signal.aborted) {
+      // A spread of a tenth keeps several instances from doing the same at the same moment.
+      const pauseMs = intervalMs * (0.95 + Math.random() / 10);
+      await wait(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      if (closing.signal.aborted) return;
+      try {
+        await work(closing.signal);
+      } catch (error) {
+        if (!closing.signal.aborted) log.error({ err: error, job: name }, "background work failed");
+      }
+    }
+  }
+
+  return {
+    every(intervalMs, name, work) {
+      loops.push(repeat(intervalMs, name, work));
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(loops);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "./config.ts";
+import type { Database } from "./db/database.ts";
+import type { OutboundGuard } from "./net/outbound-guard.ts";
+import type { ObjectStore } from "./ports/object-store.ts";
+import type { RateLimiter } from "./ports/rate-limiter.ts";
+import type { Keyring } from "./security/keyring.ts";
+
+/** What use cases work with. Made once, by the composition root. */
+export interface Deps {
+  config: Config;
+  db: Database;
+  store: ObjectStore;
+  limiter: RateLimiter;
+  keyring: Keyring;
+  /** Vets the addresses that customers give us to call. */
+  webhookGuard: OutboundGuard;
+  log: FastifyBaseLogger;
+  /** Epoch milliseconds. */
+  now: () => number;
+}

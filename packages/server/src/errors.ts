@@ -1,0 +1,49 @@
+import { ERROR_STATUS, type ErrorCode, type ErrorDetail } from "@upstow/contract";
+
+export interface AppErrorOptions {
+  /** What the caller can do next. */
+  suggestion?: string;
+  details?: ErrorDetail[];
+  /** Where one code stands for several statuses, such as 413 for a VALIDATION_ERROR. */
+  status?: number;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** A failure that the caller is told about, in the words given here. Anything else becomes INTERNAL_ERROR. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly suggestion: string | undefined;
+  readonly details: ErrorDetail[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? ERROR_STATUS[code];
+    this.suggestion = options.suggestion;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+export function unauthorized(): AppError {
+  return new AppError("UNAUTHORIZED", "Invalid or missing API key.", {
+    suggestion: "Send the header 'Authorization: Bearer <API_KEY>' with an active key of this project.",
+  });
+}
+
+export function notFound(what: string): AppError {
+  return new AppError("NOT_FOUND", `${what} not found.`, {
+    suggestion: "Check the identifier, and that the key belongs to the same project and environment.",
+  });
+}
+
+export function invalid(path: string, message: string): AppError {
+  return new AppError("VALIDATION_ERROR", `${path} ${message}`, {
+    suggestion: "Correct the request and send it again.",
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,89 @@
+import type { TierName } from "@upstow/contract";
+import { statement } from "../../db/statement.ts";
+
+export const insertAccount = statement(
+  (q, p: { id: string; email: string; passwordHash: string | null; tier: TierName; now: number }) =>
+    q
+      .insertInto("account")
+      .values({
+        id: p.id,
+        email: p.email,
+        password_hash: p.passwordHash,
+        tier: p.tier,
+        rate_upload: null,
+        rate_transform: null,
+        rate_other: null,
+        transform_units: null,
+        project_count: 0,
+        created_at: p.now,
+        updated_at: p.now,
+      })
+      .onConflict((conflict) => conflict.column("email").doNothing())
+      .returningAll(),
+);
+
+export const findAccountByEmail = statement((q, p: { email: string }) =>
+  q.selectFrom("account").selectAll().where("email", "=", p.email),
+);
+
+export const findAccountOfProject = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("project")
+    .innerJoin("account", "account.id", "project.account_id")
+    .selectAll("account")
+    .where("project.id", "=", p.projectId)
+    .where("project.deleted_at", "is", null),
+);
+
+export const setTier = statement((q, p: { email: string; tier: TierName; now: number }) =>
+  q
+    .updateTable("account")
+    .set({ tier: p.tier, updated_at: p.now })
+    .where("email", "=", p.email)
+    .returningAll(),
+);
+
+interface OwnLimits {
+  id: string;
+  rateUpload: number | null;
+  rateTransform: number | null;
+  rateOther: number | null;
+  transformUnits: number | null;
+  now: number;
+}
+
+export const setOwnLimits = statement((q, p: OwnLimits) =>
+  q
+    .updateTable("account")
+    .set({
+      rate_upload: p.rateUpload,
+      rate_transform: p.rateTransform,
+      rate_other: p.rateOther,
+      transform_units: p.transformUnits,
+      updated_at: p.now,
+    })
+    .where("id", "=", p.id)
+    .returningAll(),
+);
+
+export const findInstallation = statement((q, _: object) => q.selectFrom("installation").selectAll());
+
+export const insertInstallation = statement(
+  (q, p: { ownerAccountId: string; secretCheck: string; now: number }) =>
+    q
+      .insertInto("installation")
+      .values({ id: 1, owner_account_id: p.ownerAccountId, secret_check: p.secretCheck, created_at: p.now })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .returning("id"),
+);
+
+export const setSecretCheck = statement((q, p: { secretCheck: string }) =>
+  q.updateTable("installation").set({ secret_check: p.secretCheck }),
+);
+
+export const insertLoginLink = statement(
+  (q, p: { tokenHash: string; accountId: string; expiresAt: number }) =>
+    q
+      .insertInto("login_link")
+      .values({ token_hash: p.tokenHash, account_id: p.accountId, expires_at: p.expiresAt }),
+);

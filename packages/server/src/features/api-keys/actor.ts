@@ -1,0 +1,15 @@
+import type { Environment, TierName } from "@upstow/contract";
+
+/** Who makes a call: the key presented, with what it is bound to. */
+export interface Actor {
+  keyId: string;
+  projectId: string;
+  accountId: string;
+  environment: Environment;
+  tier: TierName;
+  /** Set for Enterprise accounts that were given limits of their own. */
+  rateUpload: number | null;
+  rateTransform: number | null;
+  rateOther: number | null;
+  transformUnits: number | null;
+}

@@ -1,0 +1,142 @@
+import type { CreateRouterBody, RouteEnvironment, UpdateRouterBody } from "@upstow/contract";
+import { type Queryable, UniqueViolation } from "../../db/database.ts";
+import type { FileRouteTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid, notFound, unauthorized } from "../../errors.ts";
+import { createId } from "../../ids.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { writeLog } from "../logs/write-log.ts";
+import {
+  deleteRoute as deleteRouteRow,
+  findRoute,
+  insertRoute,
+  updateRoute as updateRouteRow,
+} from "./queries.ts";
+
+type OnSaved = (tx: Queryable, route: FileRouteTable) => Promise<void>;
+
+export async function createRoute(
+  deps: Deps,
+  actor: Actor,
+  body: CreateRouterBody,
+  onSaved: OnSaved,
+): Promise<FileRouteTable> {
+  const environment = body.environment ?? "all";
+  mayChange(actor, environment);
+  await checkWebhookUrl(deps, body.webhookUrl);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const route = await tx.get(insertRoute, {
+      id: createId(now),
+      project_id: actor.projectId,
+      slug: body.slug,
+      allowed_types: JSON.stringify(body.allowedTypes ?? []),
+      max_file_size_bytes: body.maxFileSize ?? null,
+      webhook_url: body.webhookUrl ?? null,
+      environment,
+      created_at: now,
+      updated_at: now,
+    });
+    if (route === null) throw duplicateSlug(body.slug);
+    await logChange(tx, now, actor, "router.created", route.slug);
+    await onSaved(tx, route);
+    return route;
+  });
+}
+
+export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteTable> {
+  const route = await deps.db.get(findRoute, { id, projectId: actor.projectId });
+  if (route === null) throw notFound("File route");
+  return route;
+}
+
+export async function updateRoute(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  body: UpdateRouterBody,
+): Promise<FileRouteTable> {
+  await checkWebhookUrl(deps, body.webhookUrl);
+  try {
+    for (;;) {
+      const updated = await deps.db.transact((tx) => mergeAndUpdate(tx, deps.now(), actor, id, body));
+      if (updated !== null) return updated;
+    }
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw duplicateSlug(body.slug ?? "");
+    throw error;
+  }
+}
+
+/** Null when another call changed the route since it was read here; then the merge has to be made again. */
+async function mergeAndUpdate(
+  tx: Queryable,
+  time: number,
+  actor: Actor,
+  id: string,
+  body: UpdateRouterBody,
+): Promise<FileRouteTable | null> {
+  const route = await tx.get(findRoute, { id, projectId: actor.projectId });
+  if (route === null) throw notFound("File route");
+  mayChange(actor, route.environment);
+  mayChange(actor, body.environment ?? route.environment);
+  // Strictly later than what was read, so that the guard tells every two versions apart.
+  const now = Math.max(time, route.updated_at + 1);
+  const updated = await tx.get(updateRouteRow, {
+    ...route,
+    slug: body.slug ?? route.slug,
+    allowed_types: body.allowedTypes === undefined ? route.allowed_types : JSON.stringify(body.allowedTypes),
+    max_file_size_bytes: body.maxFileSize === undefined ? route.max_file_size_bytes : body.maxFileSize,
+    webhook_url: body.webhookUrl === undefined ? route.webhook_url : body.webhookUrl,
+    environment: body.environment ?? route.environment,
+    updated_at: now,
+    seenUpdatedAt: route.updated_at,
+  });
+  if (updated !== null) await logChange(tx, now, actor, "router.updated", updated.slug);
+  return updated;
+}
+
+/** Files stay; new uploads to the slug find no route. */
+export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise<void> {
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    const route = await tx.get(deleteRouteRow, { id, projectId: actor.projectId });
+    if (route === null) throw notFound("File route");
+    mayChange(actor, route.environment);
+    await logChange(tx, now, actor, "router.deleted", route.slug);
+  });
+}
+
+/** A test key may touch only what live traffic never meets. */
+function mayChange(actor: Actor, environment: RouteEnvironment): void {
+  if (actor.environment === "test" && environment !== "test") throw unauthorized();
+}
+
+async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {
+  if (url === null || url === undefined) return;
+  const verdict = await deps.webhookGuard.checkUrl(url);
+  if (!verdict.ok) throw invalid("webhookUrl", verdict.reason);
+}
+
+function duplicateSlug(slug: string): AppError {
+  return new AppError("DUPLICATE_SLUG", `A file route with the slug "${slug}" already exists.`, {
+    suggestion: "Choose another slug, or change the existing route.",
+  });
+}
+
+async function logChange(
+  tx: Queryable,
+  now: number,
+  actor: Actor,
+  type: "router.created" | "router.updated" | "router.deleted",
+  slug: string,
+): Promise<void> {
+  const done = type.replace("router.", "");
+  await writeLog(tx, now, {
+    projectId: actor.projectId,
+    environment: actor.environment,
+    type,
+    message: `File route "${slug}" was ${done}.`,
+    data: { slug },
+  });
+}

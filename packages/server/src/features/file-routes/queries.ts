@@ -1,0 +1,72 @@
+import type { FileRouteTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export const insertRoute = statement((q, p: FileRouteTable) =>
+  q
+    .insertInto("file_route")
+    .values({
+      id: p.id,
+      project_id: p.project_id,
+      slug: p.slug,
+      allowed_types: p.allowed_types,
+      max_file_size_bytes: p.max_file_size_bytes,
+      webhook_url: p.webhook_url,
+      environment: p.environment,
+      created_at: p.created_at,
+      updated_at: p.updated_at,
+    })
+    .onConflict((conflict) => conflict.columns(["project_id", "slug"]).doNothing())
+    .returningAll(),
+);
+
+/** Every project has one; it takes everything. */
+export const insertDefaultRoute = statement((q, p: { id: string; projectId: string; now: number }) =>
+  q.insertInto("file_route").values({
+    id: p.id,
+    project_id: p.projectId,
+    slug: "default",
+    allowed_types: "[]",
+    max_file_size_bytes: null,
+    webhook_url: null,
+    environment: "all",
+    created_at: p.now,
+    updated_at: p.now,
+  }),
+);
+
+export const listRoutes = statement((q, p: { projectId: string }) =>
+  q.selectFrom("file_route").selectAll().where("project_id", "=", p.projectId).orderBy("id", "desc"),
+);
+
+export const findRoute = statement((q, p: { id: string; projectId: string }) =>
+  q.selectFrom("file_route").selectAll().where("id", "=", p.id).where("project_id", "=", p.projectId),
+);
+
+export const findRouteBySlug = statement((q, p: { slug: string; projectId: string }) =>
+  q.selectFrom("file_route").selectAll().where("slug", "=", p.slug).where("project_id", "=", p.projectId),
+);
+
+/** Guarded by what was read, so that two editors cannot silently overwrite each other's fields. */
+export const updateRoute = statement((q, p: FileRouteTable & { seenUpdatedAt: number }) =>
+  q
+    .updateTable("file_route")
+    .set({
+      slug: p.slug,
+      allowed_types: p.allowed_types,
+      max_file_size_bytes: p.max_file_size_bytes,
+      webhook_url: p.webhook_url,
+      environment: p.environment,
+      updated_at: p.updated_at,
+    })
+    .where("id", "=", p.id)
+    .where("updated_at", "=", p.seenUpdatedAt)
+    .returningAll(),
+);
+
+export const deleteRoute = statement((q, p: { id: string; projectId: string }) =>
+  q
+    .deleteFrom("file_route")
+    .where("id", "=", p.id)
+    .where("project_id", "=", p.projectId)
+    .returning(["slug", "environment"]),
+);

@@ -1,0 +1,109 @@
+import {
+  CreateRouterBody,
+  IdParam,
+  Ok,
+  Router,
+  type Router as RouterAnswer,
+  UpdateRouterBody,
+} from "@upstow/contract";
+import Type from "typebox";
+import type { FileRouteTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { requireOwnProject } from "../projects/own-project.ts";
+import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
+import { listRoutes } from "./queries.ts";
+
+const tags = ["file routes"];
+const RouterEnvelope = Type.Object({ router: Router });
+
+export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
+  app.get(
+    "/projects/:id/routers",
+    {
+      schema: {
+        tags,
+        summary: "List the project's file routes",
+        params: IdParam,
+        response: { 200: Type.Object({ routers: Type.Array(Router) }) },
+      },
+    },
+    async ({ actor, params }) => {
+      requireOwnProject(actor, params.id);
+      const rows = await deps.db.all(listRoutes, { projectId: actor.projectId });
+      return { routers: rows.map(toRouter) };
+    },
+  );
+
+  app.post(
+    "/projects/:id/routers",
+    {
+      onRequest: async ({ actor, params }) => requireOwnProject(actor, params.id),
+      schema: {
+        tags,
+        summary: "Create a file route",
+        params: IdParam,
+        body: CreateRouterBody,
+        response: { 201: RouterEnvelope },
+      },
+    },
+    async ({ actor, body, idempotency }, reply) => {
+      const route = await createRoute(deps, actor, body, (tx, saved) =>
+        idempotency.remember(tx, 201, { router: toRouter(saved) }),
+      );
+      return reply.code(201).send({ router: toRouter(route) });
+    },
+  );
+
+  app.get(
+    "/routers/:id",
+    { schema: { tags, summary: "Get a file route", params: IdParam, response: { 200: RouterEnvelope } } },
+    async ({ actor, params }) => ({ router: toRouter(await getRoute(deps, actor, params.id)) }),
+  );
+
+  app.patch(
+    "/routers/:id",
+    {
+      schema: {
+        tags,
+        summary: "Change a file route",
+        params: IdParam,
+        body: UpdateRouterBody,
+        response: { 200: RouterEnvelope },
+      },
+    },
+    async ({ actor, params, body }) => ({
+      router: toRouter(await updateRoute(deps, actor, params.id, body)),
+    }),
+  );
+
+  app.delete(
+    "/routers/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a file route; its files stay",
+        params: IdParam,
+        response: { 200: Ok },
+      },
+    },
+    async ({ actor, params }) => {
+      await deleteRoute(deps, actor, params.id);
+      return { ok: true };
+    },
+  );
+}
+
+function toRouter(row: FileRouteTable): RouterAnswer {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    slug: row.slug,
+    allowedTypes: JSON.parse(row.allowed_types),
+    maxFileSize: row.max_file_size_bytes,
+    webhookUrl: row.webhook_url,
+    environment: row.environment,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  };
+}

@@ -1,0 +1,49 @@
+import { type Log, LogPage, LogQuery } from "@upstow/contract";
+import type { LogTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { endPage, startPage } from "../../http/paging.ts";
+import { firstIdAt } from "../../ids.ts";
+import { listLogs, listLogsOfType } from "./queries.ts";
+
+export function logRoutes(app: ApiApp, deps: Deps): void {
+  app.get(
+    "/logs",
+    {
+      schema: {
+        tags: ["logs"],
+        summary: "List what happened, newest first",
+        querystring: LogQuery,
+        response: { 200: LogPage },
+      },
+    },
+    async (request) => {
+      const { actor, query } = request;
+      const page = startPage(query);
+      const filter = {
+        ...page,
+        projectId: actor.projectId,
+        environment: actor.environment,
+        from: firstIdAt(query.since === undefined ? 0 : Date.parse(query.since)),
+      };
+      const rows =
+        query.type === undefined
+          ? await deps.db.all(listLogs, filter)
+          : await deps.db.all(listLogsOfType, { ...filter, type: query.type });
+      const { shown, nextCursor, hasMore } = endPage(rows, page.take);
+      return { logs: shown.map(toLog), nextCursor, hasMore };
+    },
+  );
+}
+
+function toLog(row: LogTable): Log {
+  return {
+    id: row.id,
+    type: row.type,
+    ...(row.file_id === null ? {} : { fileId: row.file_id }),
+    ...(row.key === null ? {} : { key: row.key }),
+    message: row.message,
+    data: JSON.parse(row.data),
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}

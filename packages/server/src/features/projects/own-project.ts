@@ -1,0 +1,7 @@
+import { unauthorized } from "../../errors.ts";
+import type { Actor } from "../api-keys/actor.ts";
+
+/** A key is bound to one project: naming another one, existing or not, is the same refusal. */
+export function requireOwnProject(actor: Actor, projectId: string): void {
+  if (projectId !== actor.projectId) throw unauthorized();
+}

@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import type { ProjectTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export const listProjects = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("project")
+    .selectAll()
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .orderBy("id", "desc"),
+);
+
+export const findProject = statement((q, p: { id: string; accountId: string }) =>
+  q
+    .selectFrom("project")
+    .selectAll()
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null),
+);
+
+/** Takes one of the account's project places; no row when all are taken. The condition is the lock. */
+export const takeProjectPlace = statement((q, p: { accountId: string; limit: number }) =>
+  q
+    .updateTable("account")
+    .set({ project_count: sql`project_count + 1` })
+    .where("id", "=", p.accountId)
+    .where("project_count", "<", p.limit)
+    .returning("id"),
+);
+
+export const freeProjectPlace = statement((q, p: { accountId: string }) =>
+  q.updateTable("account").set({ project_count: sql`project_count - 1` }).where("id", "=", p.accountId),
+);
+
+export const insertProject = statement((q, p: Omit<ProjectTable, "key_count" | "deleted_at">) =>
+  q
+    .insertInto("project")
+    .values({
+      id: p.id,
+      account_id: p.account_id,
+      name: p.name,
+      slug: p.slug,
+      key_count: 0,
+      created_at: p.created_at,
+      updated_at: p.updated_at,
+      deleted_at: null,
+    })
+    .returningAll(),
+);
+
+export const renameProject = statement((q, p: { id: string; accountId: string; name: string; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ name: p.name, updated_at: p.now })
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .returningAll(),
+);
+
+export const deleteProject = statement((q, p: { id: string; accountId: string; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ deleted_at: p.now, updated_at: p.now, key_count: 0 })
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .returning("id"),
+);

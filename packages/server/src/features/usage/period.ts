@@ -1,0 +1,10 @@
+/** The calendar month in UTC that a moment belongs to, as YYYY-MM. */
+export function periodOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+/** The given period and the ones before it, newest first. */
+export function periodsBack(period: string, count: number): string[] {
+  const [year = 0, month = 1] = period.split("-").map(Number);
+  return Array.from({ length: count }, (_, i) => periodOf(Date.UTC(year, month - 1 - i, 1)));
+}

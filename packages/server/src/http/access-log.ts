@@ -1,0 +1,25 @@
+import type { FastifyInstance } from "fastify";
+
+/**
+ * One line per request. The route's pattern stands for the path, because paths and queries of presigned and
+ * signed URLs hold signatures.
+ */
+export function logRequests(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        keyId: request.actor?.keyId,
+        projectId: request.actor?.projectId,
+      },
+      "request",
+    );
+  });
+}

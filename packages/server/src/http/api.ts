@@ -1,0 +1,27 @@
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import type { LastUsed } from "../features/api-keys/last-used.ts";
+import { apiKeyRoutes } from "../features/api-keys/routes.ts";
+import { fileRouteRoutes } from "../features/file-routes/routes.ts";
+import { logRoutes } from "../features/logs/routes.ts";
+import { projectRoutes } from "../features/projects/routes.ts";
+import { usageRoutes } from "../features/usage/routes.ts";
+import type { ApiApp } from "./api-app.ts";
+import { authenticate } from "./authenticate.ts";
+import { honourIdempotencyKeys } from "./idempotency.ts";
+import { limitRates } from "./rate-limit.ts";
+
+/** Every route here needs a key, counts to one of its rate windows, and may be repeated safely. */
+export function customerApi(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
+  app.register(
+    async (scope) => {
+      authenticate(scope, deps, lastUsed);
+      limitRates(scope, deps.limiter);
+      honourIdempotencyKeys(scope, deps.db);
+      const api = scope as unknown as ApiApp;
+      for (const addRoutes of [projectRoutes, fileRouteRoutes, apiKeyRoutes, usageRoutes, logRoutes])
+        addRoutes(api, deps);
+    },
+    { prefix: "/api/v1" },
+  );
+}

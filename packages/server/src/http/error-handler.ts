@@ -1,0 +1,91 @@
+import { STATUS_CODES } from "node:http";
+import { type ErrorBody, errorType } from "@upstow/contract";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DatabaseUnavailable } from "../db/database.ts";
+import { AppError } from "../errors.ts";
+import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
+
+export function answerErrorsInEnvelope(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toAppError(error);
+  if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, "request failed");
+  return reply
+    .code(known.status)
+    .headers(known.headers)
+    .type("application/json; charset=utf-8")
+    .serializer(JSON.stringify)
+    .send(errorBody(known));
+}
+
+export function errorBody(error: AppError): ErrorBody {
+  const { suggestion, details } = error;
+  return {
+    error: {
+      type: errorType(error.status),
+      code: error.code,
+      message: error.message,
+      ...(suggestion === undefined || error.status === 429 ? {} : { suggestion }),
+      ...(details === undefined ? {} : { details }),
+    },
+  };
+}
+
+/** A refusal outside of any request, such as a header that Node could not parse, as bytes for the socket. */
+export function rawErrorResponse(error: AppError): string {
+  const body = JSON.stringify(errorBody(error));
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable) {
+    return new AppError(
+      "SERVICE_UNAVAILABLE",
+      "The service cannot reach its database or storage right now.",
+      {
+        suggestion: "Nothing was changed. Try again in a few seconds.",
+        headers: { "retry-after": "5" },
+      },
+    );
+  }
+  if (error instanceof StorageFull) {
+    return new AppError("INSUFFICIENT_STORAGE", "The storage of this service is full.", {
+      suggestion: "Free space or ask the operator to add some, then try again.",
+    });
+  }
+  return fromFramework(error as FastifyError) ?? internalError();
+}
+
+function fromFramework(error: FastifyError): AppError | null {
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new AppError("VALIDATION_ERROR", "The body is larger than 1 MiB.", {
+        status: 413,
+        suggestion: "File bytes go to the presigned URL, not into the request body.",
+      });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new AppError("VALIDATION_ERROR", "The Content-Type must be application/json.", {
+        suggestion: "Send the body as JSON with the header 'Content-Type: application/json'.",
+      });
+    case "FST_ERR_BAD_URL":
+      return new AppError("VALIDATION_ERROR", "The address is not a valid URL.", {
+        suggestion: "Percent-encode the path.",
+      });
+    default:
+      // Whatever else the framework refuses (a body cut short, a length that lies) is the caller's to mend.
+      return error.code?.startsWith("FST_ERR_CTP_") || (error.statusCode ?? 500) === 400
+        ? new AppError("VALIDATION_ERROR", "The request could not be read.", {
+            suggestion: "Check its headers and body.",
+          })
+        : null;
+  }
+}
+
+function internalError(): AppError {
+  return new AppError("INTERNAL_ERROR", "Something went wrong on our side.", {
+    suggestion: "Try again; if it persists, report the X-Request-Id of this answer.",
+  });
+}

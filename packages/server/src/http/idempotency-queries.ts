@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import { databaseNow } from "../db/expressions.ts";
+import { statement } from "../db/statement.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Takes the right to do the work: for a new call, one whose worker died, or one from before yesterday. */
+export const claimCall = statement(
+  (q, p: { scope: string; requestHash: string; claim: string; leaseMs: number }, dialect) => {
+    const now = databaseNow(dialect);
+    const leaseUntil = sql<number>`${now} + cast(${p.leaseMs} as bigint)`;
+    return q
+      .insertInto("idempotency")
+      .values({
+        scope: p.scope,
+        request_hash: p.requestHash,
+        claim: p.claim,
+        lease_until: leaseUntil,
+        status: null,
+        response: null,
+        created_at: now,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .column("scope")
+          .doUpdateSet({
+            request_hash: (set) => set.ref("excluded.request_hash"),
+            claim: (set) => set.ref("excluded.claim"),
+            lease_until: (set) => set.ref("excluded.lease_until"),
+            status: null,
+            response: null,
+            created_at: (set) => set.ref("excluded.created_at"),
+          })
+          .where(
+            sql<boolean>`(idempotency.status is null and idempotency.lease_until < ${now})
+              or idempotency.created_at < ${now} - ${sql.lit(dayMs)}`,
+          ),
+      )
+      .returning("claim");
+  },
+);
+
+export const findCall = statement((q, p: { scope: string }) =>
+  q.selectFrom("idempotency").select(["request_hash", "status", "response"]).where("scope", "=", p.scope),
+);
+
+export const recordAnswer = statement(
+  (q, p: { scope: string; claim: string; status: number; response: string }) =>
+    q
+      .updateTable("idempotency")
+      .set({ status: p.status, response: p.response })
+      .where("scope", "=", p.scope)
+      .where("claim", "=", p.claim)
+      .where("status", "is", null),
+);
+
+export const dropClaim = statement((q, p: { scope: string; claim: string }) =>
+  q
+    .deleteFrom("idempotency")
+    .where("scope", "=", p.scope)
+    .where("claim", "=", p.claim)
+    .where("status", "is", null),
+);
+
+export const deleteOldCalls = statement((q, _: object, dialect) =>
+  q.deleteFrom("idempotency").where(sql<boolean>`created_at < ${databaseNow(dialect)} - ${sql.lit(dayMs)}`),
+);

@@ -1,0 +1,117 @@
+import { hash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Database, Queryable } from "../db/database.ts";
+import { AppError, invalid } from "../errors.ts";
+import { randomText } from "../ids.ts";
+import { claimCall, dropClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
+
+/**
+ * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its answer in the
+ * very transaction that changes them, so that a crash leaves either both or neither.
+ */
+export interface Idempotency {
+  /** Call inside the transaction. `answer` holds no secret: what cannot be stored is left out or re-made. */
+  remember(tx: Queryable, status: number, answer: unknown): Promise<void>;
+}
+
+const leaseMs = 60_000;
+const waitAtMostMs = 35_000;
+const notAsked: Idempotency = { remember: async () => {} };
+
+export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void {
+  const open = new WeakMap<FastifyRequest, Claim>();
+  app.decorateRequest("idempotency");
+
+  app.addHook("preHandler", async (request, reply) => {
+    request.idempotency = notAsked;
+    const key = request.method === "POST" ? readKey(request) : null;
+    if (key === null) return;
+    const outcome = await claimOrReplay(db, request, key);
+    if (!("answer" in outcome)) {
+      open.set(request, outcome);
+      request.idempotency = outcome;
+      return;
+    }
+    const { replay } = request.routeOptions.config;
+    const body = replay === undefined ? outcome.answer : await replay(request, outcome.answer);
+    await reply.code(outcome.status).header("idempotency-replayed", "true").send(body);
+  });
+
+  // Answers that no transaction recorded: refusals are kept as they are; what may succeed later is not.
+  app.addHook("onSend", async (request, reply, payload) => {
+    const claim = open.get(request);
+    if (claim === undefined) return;
+    const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
+    if (!isFinal) await db.run(dropClaim, { scope: claim.scope, claim: claim.id });
+    else if (!claim.isRecorded) await claim.rememberText(db, reply.statusCode, payload);
+  });
+}
+
+interface Claim extends Idempotency {
+  scope: string;
+  id: string;
+  isRecorded: boolean;
+  rememberText(tx: Queryable, status: number, text: string): Promise<void>;
+}
+
+async function claimOrReplay(db: Database, request: FastifyRequest, key: string): Promise<Claim | Replay> {
+  const path = request.url.split("?", 1)[0];
+  const scope = hash("sha256", [request.actor.keyId, request.method, path, key].join("\n"));
+  const requestHash = hash("sha256", request.bodyText ?? "");
+  const claim = randomText(16);
+  const deadline = performance.now() + waitAtMostMs;
+  for (let pauseMs = 10; performance.now() < deadline; pauseMs = Math.min(200, pauseMs * 2)) {
+    const [won] = await db.change(claimCall, { scope, requestHash, claim, leaseMs });
+    if (won !== undefined) return createClaim(scope, claim);
+    const first = await db.get(findCall, { scope });
+    if (first !== null && first.request_hash !== requestHash) {
+      throw invalid("Idempotency-Key", "was already used with another body");
+    }
+    if (first?.status != null) {
+      return { status: first.status, answer: JSON.parse(first.response ?? "null") };
+    }
+    await wait(pauseMs);
+  }
+  throw new AppError(
+    "SERVICE_UNAVAILABLE",
+    "The first call with this Idempotency-Key has not finished yet.",
+    {
+      suggestion: "Try again in a few seconds.",
+      headers: { "retry-after": "5" },
+    },
+  );
+}
+
+interface Replay {
+  status: number;
+  answer: unknown;
+}
+
+function createClaim(scope: string, id: string): Claim {
+  const claim: Claim = {
+    scope,
+    id,
+    isRecorded: false,
+    remember: (tx, status, answer) => claim.rememberText(tx, status, JSON.stringify(answer)),
+    async rememberText(tx, status, text) {
+      const recorded = await tx.run(recordAnswer, { scope, claim: id, status, response: text });
+      if (recorded !== 1) {
+        throw new AppError("SERVICE_UNAVAILABLE", "This call took too long and another one took its place.", {
+          headers: { "retry-after": "1" },
+        });
+      }
+      claim.isRecorded = true;
+    },
+  };
+  return claim;
+}
+
+function readKey(request: FastifyRequest): string | null {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return null;
+  if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+  }
+  return key;
+}

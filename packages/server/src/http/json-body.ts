@@ -1,0 +1,97 @@
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance } from "fastify";
+import { AppError, invalid } from "../errors.ts";
+
+const deepest = 100;
+const mostKeys = 50_000;
+
+/** JSON is the only body the API reads. A plain JSON.parse keeps "__proto__" as harmless data. */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    try {
+      const encoding = request.headers["content-encoding"];
+      if (encoding !== undefined && encoding !== "identity") {
+        throw invalid("body", "must not be compressed");
+      }
+      if (!isUtf8(body)) throw invalid("body", "must be UTF-8");
+      request.bodyText = body.toString("utf8");
+      done(null, request.bodyText === "" ? undefined : parseJson(request.bodyText));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+export function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new AppError("VALIDATION_ERROR", "The body is not valid JSON.", {
+      suggestion: "Check quotes and commas.",
+    });
+  }
+  const keys = inspect(value);
+  if (keys !== countColons(text)) throw invalid("body", "names the same key twice in one object");
+  return value;
+}
+
+/** Refuses what would be stored as something else or cost more than it says; returns how many keys there are. */
+function inspect(root: unknown): number {
+  let keys = 0;
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) throw invalid("body", `must not be nested deeper than ${deepest}`);
+    const next: unknown[] = [];
+    for (const value of level) keys += inspectOne(value, next);
+    if (keys > mostKeys) throw invalid("body", `must not have more than ${mostKeys} keys`);
+    level = next;
+  }
+  return keys;
+}
+
+/** Adds what the value contains to `inside`; returns how many keys the value itself has. */
+function inspectOne(value: unknown, inside: unknown[]): number {
+  if (typeof value === "string") checkText(value);
+  if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) {
+    for (const item of value) inside.push(item);
+    return 0;
+  }
+  const entries = Object.entries(value);
+  for (const [key, item] of entries) {
+    checkText(key);
+    inside.push(item);
+  }
+  return entries.length;
+}
+
+function checkText(text: string): void {
+  if (text.includes("\u0000")) throw invalid("body", "must not hold the NUL character");
+  if (!text.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
+}
+
+/** Every key of valid JSON is followed by one colon, so more colons outside of strings means a key came twice. */
+function countColons(text: string): number {
+  let colons = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (char === 0x3a) colons++;
+    else if (char === 0x22) i = endOfString(text, i);
+  }
+  return colons;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+  return backslashes % 2 === 1;
+}

@@ -1,0 +1,126 @@
+import { STATUS_CODES } from "node:http";
+import { ErrorEnvelope } from "@upstow/contract";
+import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
+
+interface ObjectSchema {
+  properties?: Record<string, { description?: string }>;
+  required?: string[];
+}
+
+/** Which refusals any call with a key can meet, whatever else it does. */
+const commonErrors = [400, 401, 404, 405, 413, 429, 500, 503];
+
+/** Collects every route of the API as it is registered, so that the document cannot drift from the code. */
+export function describeApi(app: FastifyInstance, version: string): (publicUrl: string) => object {
+  const routes: RouteOptions[] = [];
+  app.addHook("onRoute", (route) => {
+    if (route.schema?.hide !== true && route.method !== "HEAD") routes.push(route);
+  });
+  return (publicUrl) => ({
+    openapi: "3.1.0",
+    info: {
+      title: "Upstow",
+      version,
+      description:
+        "Ask for a presigned URL, PUT the bytes to it, confirm; the file is served from its CDN URL.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.flatMap((route) => route.schema?.tags ?? []))].map((name) => ({ name })),
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key: svc_live_… or svc_test_…" },
+      },
+      schemas: { Error: plain(ErrorEnvelope) },
+    },
+    paths: describePaths(routes),
+  });
+}
+
+function describePaths(routes: RouteOptions[]): Record<string, Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = route.url.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{key}");
+    for (const method of [route.method].flat()) {
+      paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(route, path, method) };
+    }
+  }
+  return paths;
+}
+
+function describeOperation(route: RouteOptions, path: string, method: string): object {
+  const schema: FastifySchema = route.schema ?? {};
+  return {
+    operationId: operationId(path, method),
+    ...(schema.summary === undefined ? {} : { summary: schema.summary }),
+    ...(schema.description === undefined ? {} : { description: schema.description }),
+    ...(schema.tags === undefined ? {} : { tags: schema.tags }),
+    ...(route.config?.isPublic === true ? { security: [] } : {}),
+    parameters: [
+      ...pathParameters(path),
+      ...queryParameters(schema.querystring as ObjectSchema | undefined),
+      ...(method === "POST" && route.config?.isPublic !== true ? [idempotencyKey] : []),
+    ],
+    ...(schema.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: plain(schema.body) } } } }),
+    responses: describeResponses(schema.response as Record<string, unknown> | undefined),
+  };
+}
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Makes the call safe to repeat for 24 hours.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+function operationId(path: string, method: string): string {
+  const words = path
+    .replace("/api/v1/", "")
+    .replaceAll(/[{}]/g, "")
+    .split(/[/_.-]/);
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+function pathParameters(path: string): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(schema: ObjectSchema | undefined): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: "query",
+    required: schema?.required?.includes(name) ?? false,
+    schema: plain(property),
+  }));
+}
+
+function describeResponses(response: Record<string, unknown> | undefined): Record<string, object> {
+  const described: Record<string, object> = {};
+  for (const [status, schema] of Object.entries(response ?? {})) {
+    described[status] = {
+      description: STATUS_CODES[status] ?? status,
+      content: { "application/json": { schema: plain(schema) } },
+    };
+  }
+  for (const status of commonErrors) {
+    described[status] ??= {
+      description: STATUS_CODES[status] ?? String(status),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    };
+  }
+  return described;
+}
+
+/** TypeBox marks its schemas with hidden symbols; the document wants plain JSON. */
+function plain(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema));
+}

@@ -1,0 +1,38 @@
+import { PAGE_DEFAULT } from "@upstow/contract";
+import { invalid } from "../errors.ts";
+import { isId } from "../ids.ts";
+
+/** Sorts after every id, so that the first page starts at the newest row. */
+const afterAllIds = "~";
+
+export interface PageRequest {
+  limit?: number;
+  cursor?: string;
+}
+
+/** Rows come newest first by id; a page asks for one row more than it shows, to know whether there is another. */
+export function startPage(request: PageRequest): { before: string; take: number } {
+  return {
+    before: request.cursor === undefined ? afterAllIds : decodeCursor(request.cursor),
+    take: (request.limit ?? PAGE_DEFAULT) + 1,
+  };
+}
+
+export function endPage<Row extends { id: string }>(rows: Row[], take: number) {
+  const shown = rows.slice(0, take - 1);
+  const hasMore = rows.length === take;
+  const last = shown.at(-1);
+  return { shown, hasMore, nextCursor: hasMore && last !== undefined ? encodeCursor(last.id) : null };
+}
+
+function encodeCursor(id: string): string {
+  return Buffer.from(`v1:${id}`).toString("base64url");
+}
+
+function decodeCursor(cursor: string): string {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const id = text.startsWith("v1:") ? text.slice(3) : "";
+  if (!isId(id) || encodeCursor(id) !== cursor)
+    throw invalid("cursor", "is damaged; use nextCursor as it was returned");
+  return id;
+}

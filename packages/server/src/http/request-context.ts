@@ -1,0 +1,31 @@
+import type { Actor } from "../features/api-keys/actor.ts";
+import type { Idempotency } from "./idempotency.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who calls; set on every route that needs a key before its handler runs. */
+    actor: Actor;
+    /** The client's address, as the nearest proxy that we trust reported it. */
+    clientAddress: string;
+    /** The JSON text as it came, to tell two bodies apart. */
+    bodyText: string;
+    idempotency: Idempotency;
+  }
+  interface FastifySchema {
+    /** Not part of the described API. */
+    hide?: boolean;
+    tags?: string[];
+    summary?: string;
+    description?: string;
+  }
+  interface FastifyContextConfig {
+    /** Which of a key's rate windows the route counts to; "other" when not said. */
+    bucket?: "upload" | "transform" | "other";
+    /** Needs no API key. */
+    isPublic?: boolean;
+    /** Answers over plain HTTP, for probes that know no certificate. */
+    plainHttp?: boolean;
+    /** Turns the stored answer of a repeated call into what it would be now. */
+    replay?: (request: import("fastify").FastifyRequest, stored: unknown) => Promise<unknown>;
+  }
+}

@@ -1,0 +1,50 @@
+import type { TLSSocket } from "node:tls";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { AppError } from "../errors.ts";
+import type { CidrList } from "../net/cidr-list.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../net/loopback.ts";
+
+const forwardingHeaders = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-forwarded-host",
+  "x-real-ip",
+];
+
+/**
+ * Plain HTTP is taken only where browsers too call it safe: over loopback, to a loopback name, with nothing in
+ * between. A forwarding header from a peer that is not a trusted proxy means something is in between.
+ */
+export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): void {
+  app.decorateRequest("clientAddress", "");
+  app.addHook("onRequest", async (request) => {
+    const peer = request.socket.remoteAddress ?? "";
+    const isProxied = trustedProxies.contains(peer);
+    request.clientAddress = isProxied ? findClientAddress(request, peer, trustedProxies) : peer;
+    if (request.routeOptions.config.plainHttp === true || isSecure(request, peer, isProxied)) return;
+    throw new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
+      suggestion: "Use https, or call a server on your own machine as http://localhost.",
+    });
+  });
+}
+
+function isSecure(request: FastifyRequest, peer: string, isProxied: boolean): boolean {
+  if ((request.socket as TLSSocket).encrypted === true) return true;
+  const forwarded = forwardingHeaders.some((name) => request.headers[name] !== undefined);
+  if (isProxied && forwarded) return request.headers["x-forwarded-proto"] === "https";
+  return !forwarded && isLoopbackAddress(peer) && isLoopbackHost(hostName(request));
+}
+
+function hostName(request: FastifyRequest): string {
+  return (request.headers.host ?? "").replace(/:\d+$/, "");
+}
+
+/** The rightmost address that is not one of our proxies: everything left of it could have been made up. */
+function findClientAddress(request: FastifyRequest, peer: string, trustedProxies: CidrList): string {
+  const header = request.headers["x-forwarded-for"];
+  const hops = (Array.isArray(header) ? header.join(",") : (header ?? ""))
+    .split(",")
+    .map((hop) => hop.trim());
+  return hops.findLast((hop) => hop !== "" && !trustedProxies.contains(hop)) ?? peer;
+}

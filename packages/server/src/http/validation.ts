@@ -1,0 +1,52 @@
+import type { ErrorDetail } from "@upstow/contract";
+import { Ajv, type ErrorObject } from "ajv";
+import addFormats from "ajv-formats";
+import type { FastifyInstance } from "fastify";
+import { AppError } from "../errors.ts";
+
+/** Bodies are taken as they are ("12" is not a number); query strings are text and have to be converted. */
+export function validateRequests(app: FastifyInstance): void {
+  const strict = createValidator(false);
+  const converting = createValidator("array");
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === "body" ? strict : converting).compile(schema as object),
+  );
+  app.setSchemaErrorFormatter((errors, part) => validationError(errors as ErrorObject[], part));
+}
+
+function createValidator(coerceTypes: boolean | "array"): Ajv {
+  const ajv = new Ajv({ coerceTypes, useDefaults: true, strictTypes: false, allErrors: false });
+  addFormats.default(ajv, ["date-time"]);
+  ajv.addKeyword("example");
+  return ajv;
+}
+
+function validationError(errors: ErrorObject[], part: string): AppError {
+  const details: ErrorDetail[] = errors.map((error) => ({
+    path: pathOf(error, part),
+    message: messageOf(error),
+  }));
+  const [first] = details;
+  return new AppError(
+    "VALIDATION_ERROR",
+    first ? `${first.path} ${first.message}` : "The request is not valid.",
+    {
+      suggestion: "Correct the named fields and send the request again.",
+      details,
+    },
+  );
+}
+
+function pathOf(error: ErrorObject, part: string): string {
+  const missing = error.keyword === "required" ? [String(error.params["missingProperty"])] : [];
+  const path = [...error.instancePath.split("/").slice(1), ...missing].join(".");
+  return path === "" ? part : path;
+}
+
+function messageOf(error: ErrorObject): string {
+  if (error.keyword === "required") return "is required";
+  if (error.keyword === "enum")
+    return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+  if (error.keyword === "pattern") return "has characters or a form that is not allowed";
+  return error.message ?? "is not valid";
+}

@@ -1,0 +1,178 @@
+import { hash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe } from "node:test";
+import type { TierName } from "@upstow/contract";
+import { pino } from "pino";
+import { pickFreePort } from "../../../../test/support/free-port.ts";
+import { createTestDatabase } from "../../../../test/support/postgres.ts";
+import { type App, createApp } from "../../src/app.ts";
+import { readConfig } from "../../src/config.ts";
+import { insertAccount } from "../../src/features/accounts/queries.ts";
+import { createKey } from "../../src/features/api-keys/api-keys.ts";
+import { findActorByKeyHash } from "../../src/features/api-keys/queries.ts";
+import { createProject } from "../../src/features/projects/projects.ts";
+import { createId } from "../../src/ids.ts";
+
+export type DatabaseKind = "sqlite" | "postgres";
+const databaseKinds: DatabaseKind[] = ["sqlite", "postgres"];
+
+/** Everything that touches data is tested on both engines. */
+export function onBothDatabases(name: string, tests: (database: DatabaseKind) => void): void {
+  for (const database of databaseKinds) describe(`${name} on ${database}`, () => tests(database));
+}
+
+export interface Tenant {
+  accountId: string;
+  email: string;
+  projectId: string;
+  live: string;
+  test: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  body: any;
+}
+
+export interface CallOptions {
+  key?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface TestApp {
+  app: App;
+  url: string;
+  dataDir: string;
+  /** The account made at first start. */
+  owner: Tenant;
+  /** Moves the service's clock; it stands still otherwise only when `setTime` was called. */
+  clock: { now(): number; setTime(timeMs: number): void; advance(ms: number): void };
+  logLines: string[];
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  createTenant(tier: TierName): Promise<Tenant>;
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  database: DatabaseKind;
+  env?: Record<string, string>;
+  /** Use the rate limits of the contract instead of practically none. */
+  keepRateLimits?: boolean;
+  /** Continue with what an earlier app left. */
+  reuse?: { dataDir: string; databaseUrl?: string };
+}
+
+export async function startApp(options: StartOptions): Promise<TestApp> {
+  const dataDir = options.reuse?.dataDir ?? (await mkdtemp(join(tmpdir(), "upstow-app-")));
+  const database =
+    options.database === "postgres" && !options.reuse?.databaseUrl ? await createTestDatabase() : null;
+  const databaseUrl = options.reuse?.databaseUrl ?? database?.url;
+  const clock = createClock();
+  const logLines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
+  const port = await pickFreePort();
+  const config = readConfig({
+    UPSTOW_HOST: "127.0.0.1",
+    UPSTOW_PORT: String(port),
+    UPSTOW_DATA_DIR: dataDir,
+    ...(databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
+    ...options.env,
+  });
+  const app = await createApp(config, {
+    logger,
+    now: clock.now,
+    // A window that ends at once never fills.
+    ...(options.keepRateLimits === true ? {} : { rateWindowMs: 0 }),
+  });
+  await app.listen();
+  const url = `${config.tls === null ? "http" : "https"}://127.0.0.1:${port}`;
+
+  const started: TestApp = {
+    app,
+    url,
+    dataDir,
+    owner: { accountId: "", email: "", projectId: "", live: "", test: "" },
+    clock,
+    logLines,
+    call: (method, path, call) => callApi(url, method, path, call),
+    createTenant: (tier) => createTenant(app, tier),
+    async close() {
+      await app.close();
+      await database?.drop();
+      if (options.reuse === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  if (app.firstStart !== null) started.owner = await describeOwner(app);
+  return started;
+}
+
+export async function callApi(
+  url: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { key, body, headers = {} } = options;
+  const response = await fetch(url + (path.startsWith("/") ? path : `/api/v1/${path}`), {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+function createClock(): TestApp["clock"] {
+  let offsetMs = 0;
+  let fixed: number | null = null;
+  return {
+    now: () => fixed ?? Date.now() + offsetMs,
+    setTime(timeMs) {
+      fixed = timeMs;
+    },
+    advance(ms) {
+      if (fixed === null) offsetMs += ms;
+      else fixed += ms;
+    },
+  };
+}
+
+async function describeOwner(app: App): Promise<Tenant> {
+  const { firstStart, deps } = app;
+  if (firstStart === null) throw new Error("not a first start");
+  const actor = await deps.db.get(findActorByKeyHash, { hash: hash("sha256", firstStart.liveKey) });
+  const accountId = actor?.accountId ?? "";
+  return {
+    accountId,
+    email: firstStart.email,
+    projectId: firstStart.projectId,
+    live: firstStart.liveKey,
+    test: firstStart.testKey,
+  };
+}
+
+async function createTenant(app: App, tier: TierName): Promise<Tenant> {
+  const { db } = app.deps;
+  const now = app.deps.now();
+  const email = `${createId(now)}@example.com`;
+  return db.transact(async (tx) => {
+    const account = await tx.get(insertAccount, { id: createId(now), email, passwordHash: null, tier, now });
+    if (account === null) throw new Error("the account exists");
+    const project = await createProject(tx, now, { accountId: account.id, tier }, "tenant");
+    const wanted = { projectId: project.id, tier };
+    const live = await createKey(tx, now, { ...wanted, type: "live", name: "live" });
+    const test = await createKey(tx, now, { ...wanted, type: "test", name: "test" });
+    return { accountId: account.id, email, projectId: project.id, live: live.secret, test: test.secret };
+  });
+}
