@@ -1,0 +1,14 @@
+export interface DebianPackage {
+  package: string;
+  command: string;
+  why: string;
+}
+export const testPackages: DebianPackage[];
+export const isCi: boolean;
+/** The path of an installed program, or null. */
+export function findCommand(command: string): string | null;
+export function findMissingPackages(packages: DebianPackage[]): DebianPackage[];
+export function installDebianPackages(
+  packages: DebianPackage[],
+  say: (message: string) => void,
+): Promise<void>;

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join, sep } from "node:path";
+import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured.mjs";
+
+// npm ci empties node_modules first, so an install that was cut short leaves no stamp.
+const stampPath = (root) => join(root, "node_modules", ".upstow-install.json");
+const nodePath = (root) => join(root, "node_modules", "node", "bin", "node");
+const machine = `${process.platform}-${process.arch}`;
+
+function findStamp(root) {
+  try {
+    return JSON.parse(readFileSync(stampPath(root), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function hashLockfile(root) {
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+}
+
+/** @param {string} root @param {"serve" | "test"} scope */
+export function isInstalled(root, scope) {
+  const stamp = findStamp(root);
+  return (
+    stamp?.lockfile === hashLockfile(root) &&
+    stamp.machine === machine &&
+    (stamp.packages === "all" || scope === "serve") &&
+    existsSync(nodePath(root))
+  );
+}
+
+// npm must not run on the Node inside the node_modules it is about to empty.
+function createNpmEnv() {
+  const paths = (process.env.PATH ?? "").split(delimiter);
+  return {
+    ...process.env,
+    PATH: paths.filter((path) => !path.includes(`${sep}node_modules${sep}.bin`)).join(delimiter),
+  };
+}
+
+function adviseOn(output) {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT/.test(output)) {
+    return "The npm registry cannot be reached. Check the network and `npm config get registry`, then run this again.";
+  }
+  if (/EUSAGE/.test(output)) {
+    return "package.json and package-lock.json disagree. Run `npm install` and keep the changed package-lock.json.";
+  }
+  if (/EACCES|EPERM/.test(output)) {
+    return "node_modules belongs to another user. Remove it or change its owner, then run this again.";
+  }
+  if (/ENOSPC/.test(output)) return "The disk is full. Free some space, then run this again.";
+  return "Mend what the lines above name, then run this again.";
+}
+
+async function checkNode(root) {
+  const { ok, output } = await runCaptured(join(root, "node_modules", ".bin", "node"), ["--version"]);
+  if (ok) return;
+  throw new SetUpError(
+    `The packages are installed, but the Node they bring does not run:\n${lastLines(output)}\n` +
+      "  Its install script must be allowed: check that `npm config get ignore-scripts` says false, then run this again.",
+  );
+}
+
+/** @param {string} root @param {"serve" | "test"} scope @param {(message: string) => void} say */
+export async function installPackages(root, scope, say) {
+  const startedMs = Date.now();
+  // Whoever ran the tests here wants to run them again: a later `npm start` never shrinks their install.
+  const packages = scope === "test" || findStamp(root)?.packages === "all" ? "all" : "serve";
+  const args = ["ci", packages === "all" ? "--include=dev" : "--omit=dev"];
+  const lockfile = hashLockfile(root);
+  say(`installing packages (npm ${args.join(" ")}) …`);
+  const result = await runCaptured("npm", [...args, "--loglevel=warn"], { cwd: root, env: createNpmEnv() });
+  if (!result.ok) {
+    const { output } = result;
+    throw new SetUpError(
+      `npm ${args.join(" ")} failed. Its last lines:\n${lastLines(output)}\n  ${adviseOn(output)}`,
+    );
+  }
+  await checkNode(root);
+  writeFileSync(stampPath(root), JSON.stringify({ lockfile, packages, machine }));
+  say(`installed packages in ${secondsSince(startedMs)}`);
+}

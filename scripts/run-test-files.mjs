@@ -1,0 +1,105 @@
+import { relative, resolve } from "node:path";
+import { run } from "node:test";
+import { inspect } from "node:util";
+
+const TEST_TIMEOUT_MS = 120_000;
+const CONCURRENCY = 2;
+const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
+
+const indent = (text) => text.trimEnd().replace(/^/gm, "    ");
+const pathOf = (file) => relative(process.cwd(), file);
+const inSeconds = (durationMs) => `${(durationMs / 1000).toFixed(1)} s`;
+
+// A process that ended badly, or that held no test, is reported as a test named after its file.
+const isWholeFile = (data) => data.nesting === 0 && resolve(data.name) === data.file;
+
+function describeFailure({ name, file, line, details: { error } }) {
+  const place = file === undefined ? "" : ` (${pathOf(file)}:${line ?? 1})`;
+  return `  ✖ ${name}${place}\n${indent(inspect(error.cause ?? error))}`;
+}
+
+function describeSkip({ name, skip }) {
+  return `  ﹣ skipped: ${name}: ${typeof skip === "string" && skip !== "" ? skip : "no reason given"}`;
+}
+
+// One line for each file, every failure in full and every skip with its reason. What a file wrote itself is shown
+// only when it failed.
+function createReporter(print) {
+  const written = new Map();
+  let skipCount = 0;
+  const keep = ({ entryFile, message }) => written.set(entryFile, (written.get(entryFile) ?? "") + message);
+  const finishFile = (file, ok, note) => {
+    print(`${ok ? "✔" : "✖"} ${pathOf(file)} (${note})`);
+    if (!ok && written.has(file)) print(indent(written.get(file)));
+    if (!ok) written.delete(file);
+  };
+  const handlers = {
+    "test:stdout": keep,
+    "test:stderr": keep,
+    // node's totals are diagnostics too; those of a file tell what went wrong after its tests were over.
+    "test:diagnostic": ({ entryFile, message }) => {
+      if (entryFile !== undefined) keep({ entryFile, message: `${message}\n` });
+    },
+    "test:fail": (data) => {
+      const { error } = data.details;
+      if (isWholeFile(data) && error.failureType === "testCodeFailure") {
+        finishFile(data.file, false, `ended with ${error.signal ?? `exit code ${error.exitCode}`}`);
+      } else if (error.failureType !== "subtestsFailed") {
+        print(describeFailure(data));
+      }
+    },
+    "test:pass": (data) => {
+      if (isWholeFile(data)) finishFile(data.file, true, "no tests inside");
+      if (data.skip === undefined || data.skip === false) return;
+      skipCount++;
+      print(describeSkip(data));
+    },
+    "test:summary": ({ file, success, counts, duration_ms: durationMs }) => {
+      if (file !== undefined) finishFile(file, success, `${counts.tests} tests, ${inSeconds(durationMs)}`);
+    },
+  };
+  return { handlers, countSkips: () => skipCount };
+}
+
+function describeTotals(counts, durationMs, skipCount) {
+  return [
+    `ℹ tests ${counts.tests}`,
+    `ℹ suites ${counts.suites}`,
+    `ℹ pass ${counts.passed}`,
+    `ℹ fail ${counts.failed}`,
+    `ℹ cancelled ${counts.cancelled}`,
+    `ℹ skipped ${counts.skipped}`,
+    `ℹ todo ${counts.todo}`,
+    `ℹ duration_ms ${durationMs}`,
+    `${counts.passed} passed, ${counts.failed + counts.cancelled} failed, ${skipCount} skipped`,
+  ];
+}
+
+/**
+ * Runs test files with node:test, each in its own process.
+ * @param {string[]} files
+ * @param {{ skipsFail: boolean, print: (text: string) => void }} options
+ * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` are node's totals, then passed, failed and skipped
+ */
+export async function runTestFiles(files, { skipsFail, print }) {
+  const { handlers, countSkips } = createReporter(print);
+  let whole = null;
+  const events = run({
+    files,
+    concurrency: CONCURRENCY,
+    timeout: TEST_TIMEOUT_MS,
+    execArgv: ["--disable-warning=ExperimentalWarning", "--import", deadlineModule],
+  });
+  for await (const { type, data } of events) {
+    handlers[type]?.(data);
+    if (type === "test:summary" && data.file === undefined) whole = data;
+  }
+  // Counted here because node leaves a skipped suite out of its number.
+  const skipCount = countSkips();
+  const forbiddenSkips = skipsFail && skipCount > 0;
+  if (forbiddenSkips) print(`✖ ${skipCount} skipped: in CI every test must run`);
+  return {
+    ok: whole.success && !forbiddenSkips,
+    lines: describeTotals(whole.counts, whole.duration_ms, skipCount),
+  };
+}

@@ -1,0 +1,59 @@
+// Runs on the Node that the packages bring (`npm test` puts it first in PATH).
+//   npm test                  everything, quick parts first
+//   npm test -- sub string    only the test files whose path contains one of the words
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { startPostgres } from "../test/support/postgres-cluster.ts";
+import { isCi } from "./debian-packages.mjs";
+import { secondsSince } from "./run-captured.mjs";
+import { runTestFiles } from "./run-test-files.mjs";
+
+const testFilePatterns = [
+  "scripts/*.test.mjs",
+  "packages/*/src/**/*.test.ts",
+  "packages/*/test/**/*.test.ts",
+  "test/**/*.test.ts",
+];
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+const words = process.argv.slice(2);
+const files = globSync(testFilePatterns, { exclude: ["**/node_modules/**"] })
+  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+  .sort();
+const summary = [];
+let totals = null;
+
+async function runStage(name, work) {
+  console.log(`\n── ${name}`);
+  const startedMs = Date.now();
+  const ok = await work();
+  summary.push(`${ok ? "✔" : "✖"} ${name} (${secondsSince(startedMs)})`);
+  if (!ok) process.exitCode = 1;
+}
+
+const runTool = (tool, args) => () => spawnSync(tool, args, { stdio: "inherit" }).status === 0;
+
+async function runTests() {
+  if (files.length === 0) {
+    console.log(words.length === 0 ? "There are no test files." : `No test file matches: ${words.join(" ")}`);
+    return false;
+  }
+  const postgres = await startPostgres();
+  process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
+  try {
+    totals = await runTestFiles(files, { skipsFail: isCi, print: console.log });
+    return totals.ok;
+  } finally {
+    await postgres.stop();
+  }
+}
+
+if (words.length === 0) {
+  await runStage("format and lint (biome check)", runTool("biome", ["check", "."]));
+  await runStage("types (tsc)", runTool("tsc", []));
+}
+await runStage(`tests (${files.length} files)`, runTests);
+
+console.log(`\n── summary\n${summary.join("\n")}`);
+if (totals !== null) console.log(`\n${totals.lines.join("\n")}`);

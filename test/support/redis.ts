@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { findCommand } from "../../scripts/debian-packages.mjs";
+import { pickFreePort } from "./free-port.ts";
+
+export interface RedisHandle {
+  url: string;
+  stop(): Promise<void>;
+  /** Freezes the server: connections stay open and nothing answers. The result lets it go on. */
+  pause(): () => void;
+}
+
+/** For `{ skip: redisMissing }`: false, or why the test cannot run on this machine. */
+export const redisMissing: string | false =
+  findCommand("redis-server") === null && "redis-server is not installed on this machine";
+
+const START_ATTEMPTS = 3;
+
+/** Starts a Redis on a free port of 127.0.0.1 that keeps nothing on disk. */
+export async function startRedis(): Promise<RedisHandle> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await pickFreePort();
+    const redis = await findStarted(port);
+    if (redis !== null) return redis;
+    if (attempt === START_ATTEMPTS) throw new Error("redis-server did not start");
+  }
+}
+
+async function findStarted(port: number): Promise<RedisHandle | null> {
+  const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  // setpriv: the kernel ends the server with this process, however that ends.
+  const redis = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...settings], {
+    cwd: tmpdir(),
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let output = "";
+  for await (const chunk of redis.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    if (output.includes("Ready to accept connections")) break;
+  }
+  if (!output.includes("Ready to accept connections")) return null;
+  redis.stdout.resume();
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      if (redis.exitCode !== null || redis.signalCode !== null) return;
+      redis.kill("SIGKILL");
+      await once(redis, "exit");
+    },
+    pause: () => {
+      redis.kill("SIGSTOP");
+      return () => redis.kill("SIGCONT");
+    },
+  };
+}
