@@ -1,12 +1,14 @@
 import type { Database } from "./database.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
+import { diskStore } from "./migrations/003-disk-store.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
 const migrations = [
   { id: "001-foundation", sql: foundation },
   { id: "002-files", sql: files },
+  { id: "003-disk-store", sql: diskStore },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));
@@ -20,7 +22,9 @@ export async function migrate(database: Database): Promise<void> {
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
     const unknown = [...applied].find((id) => !migrations.some((migration) => migration.id === id));
     if (unknown !== undefined) {
-      throw new Error(`the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`);
+      throw new Error(
+        `the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`,
+      );
     }
     for (const { id, sql } of migrations) {
       if (applied.has(id)) continue;

@@ -16,6 +16,9 @@ export interface Schema {
   log: LogTable;
   file: FileTable;
   storage_deletion: StorageDeletionTable;
+  disk_store: { id: 1; identity: string; scrubbed_up_to: string };
+  disk_object: DiskObjectTable;
+  disk_part: DiskPartTable;
 }
 
 export interface AccountTable {
@@ -133,4 +136,34 @@ export interface StorageDeletionTable {
   upload_id: string | null;
   run_at: number;
   attempts: number;
+}
+
+export interface DiskObjectTable {
+  key: string;
+  state: "open" | "final" | "gone";
+  /** Null for a single object. */
+  upload_id: string | null;
+  /** Of the blob, or declared for the whole multipart upload. */
+  size_bytes: number;
+  etag: string | null;
+  sha256: string | null;
+  /** Null where nothing has arrived, and for multipart. */
+  blob: string | null;
+  /** The blob that the last change took out, to be removed once that change is durable. */
+  replaced_blob: string | null;
+  damaged: number;
+  received_at: number | null;
+  gone_at: number | null;
+}
+
+export interface DiskPartTable {
+  upload_id: string;
+  part_number: number;
+  blob: string;
+  size_bytes: number;
+  /** Where the part begins in the finished object; null until then. */
+  start_byte: number | null;
+  sha256: string;
+  damaged: number;
+  received_at: number;
 }

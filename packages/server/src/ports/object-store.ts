@@ -27,11 +27,15 @@ export interface ObjectStore {
   /** Opens a multipart upload and returns its opaque id. */
   startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;
   /** One URL per part number, in the order given. No part, nor the sum of parts, may exceed `sizeBytes`. */
-  presignParts(upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number }): Promise<string[]>;
+  presignParts(
+    upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number },
+  ): Promise<string[]>;
   /** The parts received so far, ascending. Null when the upload is unknown. */
   listParts(upload: MultipartRef): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
-  finishMultipart(upload: MultipartRef & { sizeBytes: number; parts: ClaimedPart[] }): Promise<FinishMultipartResult>;
+  finishMultipart(
+    upload: MultipartRef & { sizeBytes: number; parts: ClaimedPart[] },
+  ): Promise<FinishMultipartResult>;
   abortMultipart(upload: MultipartRef): Promise<void>;
 
   /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
@@ -85,7 +89,11 @@ export interface ClaimedPart {
 
 export type FinishMultipartResult =
   | { ok: true; object: StoredObject }
-  | { ok: false; problem: "unknown-upload" | "missing-part" | "wrong-etag" | "wrong-size" | "part-too-small"; message: string };
+  | {
+      ok: false;
+      problem: "unknown-upload" | "missing-part" | "wrong-etag" | "wrong-size" | "part-too-small";
+      message: string;
+    };
 
 /** Inclusive on both ends, already checked against the object's size. */
 export interface ByteRange {

@@ -1,0 +1,29 @@
+import { createId, isId } from "../../ids.ts";
+
+/** A blob is an immutable file. Its name is ours alone: nothing a client sends is ever part of a path. */
+export const createBlobName = createId;
+export const isBlobName = isId;
+
+const timeDigits = 10;
+const shardDigits = 6;
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** The directory of a blob: the leading digits of its time, 32^4 ms (17 minutes) each, so neighbours share one. */
+export function shardOf(blob: string): string {
+  return blob.slice(0, shardDigits);
+}
+
+export function isShard(name: string): boolean {
+  return /^[0-9a-hjkmnp-tv-z]{6}$/.test(name);
+}
+
+/** When the last blob of a shard was named at the latest. */
+export function shardEndsAt(shard: string): number {
+  return blobNamedAt(shard.padEnd(timeDigits, "z"));
+}
+
+export function blobNamedAt(blob: string): number {
+  let time = 0;
+  for (const digit of blob.slice(0, timeDigits)) time = time * 32 + alphabet.indexOf(digit);
+  return time;
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import type { FreeSpace } from "./free-space.ts";
+
+export interface BodyWriter {
+  /** Takes a chunk; a promise means that no more should come until it resolves. */
+  push(chunk: Buffer): Promise<void> | null;
+  /** Writes what is left. The bytes are with the kernel then, not yet on disk. */
+  finish(): Promise<{ sizeBytes: number; sha256: string }>;
+}
+
+/** Tiny network packets must not pile up as a million small objects in memory. */
+const mostChunks = 256;
+
+/**
+ * Gathers chunks into large writes. One batch is written while the next is received, so a body holds at most
+ * two batches in memory.
+ */
+export function createBodyWriter(file: FileHandle, batchBytes: () => number, space: FreeSpace): BodyWriter {
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  let batch: Buffer[] = [];
+  let batched = 0;
+  let writing: Promise<void> | null = null;
+
+  function startWriting(): void {
+    const chunks = batch;
+    batch = [];
+    batched = 0;
+    writing = space.ensure(0).then(() => writeWhole(file, chunks));
+    // Whoever waits for this batch next hears of a failure; until then it must not count as unhandled.
+    writing.catch(() => {});
+  }
+
+  return {
+    push(chunk) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      batch.push(chunk);
+      batched += chunk.length;
+      if (batched < batchBytes() && batch.length < mostChunks) return null;
+      if (writing !== null) return writing.then(startWriting);
+      startWriting();
+      return null;
+    },
+    async finish() {
+      await writing;
+      if (batched > 0) {
+        startWriting();
+        await writing;
+      }
+      return { sizeBytes, sha256: hash.digest("hex") };
+    },
+  };
+}
+
+/** A nearly full disk takes part of a write without an error; only the next one says that it is full. */
+async function writeWhole(file: FileHandle, chunks: Buffer[]): Promise<void> {
+  let rest = chunks;
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.writev(rest);
+    if (bytesWritten === 0)
+      throw Object.assign(new Error("the disk took no bytes"), { code: "ENOSPC", syscall: "writev" });
+    rest = skipBytes(rest, bytesWritten);
+  }
+}
+
+function skipBytes(chunks: Buffer[], count: number): Buffer[] {
+  let skipped = 0;
+  for (const [index, chunk] of chunks.entries()) {
+    if (skipped + chunk.length > count) return [chunk.subarray(count - skipped), ...chunks.slice(index + 1)];
+    skipped += chunk.length;
+  }
+  return [];
+}

@@ -1,0 +1,115 @@
+import { readFile, unlink, writeFile } from "node:fs/promises";
+import type { Database } from "../../db/database.ts";
+import { randomText } from "../../ids.ts";
+import { type ObjectStore, StorageUnavailable } from "../../ports/object-store.ts";
+import type { Keyring } from "../../security/keyring.ts";
+import { createBlobCache } from "./blob-cache.ts";
+import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
+import { createBlobReader } from "./blob-reader.ts";
+import { createBlobWriter } from "./blob-writer.ts";
+import { createDamageReport, type Damage } from "./damage.ts";
+import { createFreeSpace } from "./free-space.ts";
+import { checkIdentity } from "./identity.ts";
+import { createMultipart } from "./multipart.ts";
+import { buryObject, etagOf, findArrival, finishObject, keepFinal } from "./object-records.ts";
+import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
+import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
+import { createReads } from "./reads.ts";
+import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
+import { createStagedUploads } from "./staged-uploads.ts";
+import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";
+
+export interface DiskStoreOptions {
+  /** The store's own directory. One process at a time: see `lockDataDir`. */
+  root: string;
+  db: Database;
+  keyring: Keyring;
+  /** Where clients reach this server, without a slash at the end; known only once it listens. */
+  publicUrl: () => string;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Bytes that no longer are what was stored: somebody should look. */
+  onDamage: (damage: Damage) => void;
+  minFreeBytes?: number;
+  minimumRate?: MinimumRate;
+}
+
+/** The embedded store: blobs in files, their records in the database. */
+export interface DiskStore extends ObjectStore, UploadReceiver {
+  /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
+  findPath(key: string): Promise<string | null>;
+  /** Removes what nothing needs, and reports what is needed and missing. */
+  sweep(options: SweepOptions): Promise<SweepReport>;
+  /** Reads the next blobs again and marks the damaged ones. */
+  scrub(options: ScrubOptions): Promise<ScrubReport>;
+}
+
+const defaultFloorBytes = 64 * 1024 * 1024;
+const defaultRate = { bytesPerSec: 1024, windowMs: 30_000 };
+const cacheBytes = 32 * 1024 * 1024;
+
+export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStore> {
+  const { db, now } = options;
+  const files = await openBlobFiles(options.root, now);
+  await checkIdentity(db, files);
+  const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
+  const writer = createBlobWriter(files, space, createRateWatch(options.minimumRate ?? defaultRate));
+  const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
+  const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
+  const uploads = createStagedUploads(db, files, space, now);
+  const report = createDamageReport(db, files, options.onDamage);
+  const urlLifeMs = longestUrlSec * 1000;
+
+  return {
+    name: "disk",
+    ...createUploadReceiver(tokens, uploads, writer, now),
+    ...createMultipart(db, files, signUrl, now),
+    ...createReads(db, files, createBlobReader(files, createBlobCache(cacheBytes), report), report),
+
+    async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
+      return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
+    },
+    finishPut: (key) => finishObject(db, key),
+    findReceived: (key) => findArrival(db, key),
+
+    async write(key, bytes) {
+      await space.ensure(bytes.byteLength);
+      const sealed = await writer.writeBytes(bytes);
+      try {
+        await files.remove(await keepFinal(db, key, sealed, now()));
+      } finally {
+        files.release(sealed.blob);
+      }
+      return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
+    },
+
+    async delete(keys) {
+      // In one order everywhere, so that two deletions cannot wait for each other's locks.
+      const sorted = [...new Set(keys)].sort();
+      const unused = await db.transact(async (tx) => {
+        const blobs: string[] = [];
+        for (const key of sorted) blobs.push(...(await buryObject(tx, key, now())));
+        return blobs;
+      });
+      await files.remove(unused);
+    },
+
+    sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
+    scrub: (scrubOptions) => scrub({ db, files, report }, scrubOptions),
+    check: () => probe(files),
+    async close() {},
+  };
+}
+
+async function probe(files: BlobFiles): Promise<void> {
+  const path = files.tempPath(`probe-${randomText(16)}`);
+  try {
+    await writeFile(path, "probe", { flag: "wx", mode: 0o600 });
+    const found = await readFile(path, "utf8");
+    await unlink(path);
+    if (found !== "probe") throw new Error("the bytes read are not the bytes written");
+  } catch (error) {
+    throw new StorageUnavailable(`the object directory ${files.root} cannot be used`, { cause: error });
+  }
+}

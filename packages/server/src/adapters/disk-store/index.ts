@@ -1,0 +1,5 @@
+export type { Damage } from "./damage.ts";
+export { DataDirInUse, lockDataDir } from "./data-dir-lock.ts";
+export { type DiskStore, type DiskStoreOptions, openDiskStore } from "./disk-store.ts";
+export { deferContinue } from "./expect-continue.ts";
+export { preflightHeaders, uploadCorsHeaders, uploadPath } from "./upload-receiver.ts";

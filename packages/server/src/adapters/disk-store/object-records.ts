@@ -1,0 +1,192 @@
+import { type QueryCreator, sql } from "kysely";
+import type { Database, Queryable } from "../../db/database.ts";
+import type { Schema } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { StoredObject } from "../../ports/object-store.ts";
+import { deletePartsOfKey, sumParts } from "./part-records.ts";
+
+/** A sealed blob and what is known of its bytes. */
+export interface SealedBlob {
+  blob: string;
+  sizeBytes: number;
+  sha256: string;
+}
+
+export interface FinalObject extends StoredObject {
+  /** Null for multipart, whose bytes are in the parts of `uploadId`. */
+  blob: string | null;
+  uploadId: string | null;
+}
+
+const findStateStatement = statement((q, p: { key: string }) =>
+  q.selectFrom("disk_object").select(["state", "upload_id"]).where("key", "=", p.key),
+);
+
+interface Keep {
+  key: string;
+  blob: string;
+  sizeBytes: number;
+  etag: string;
+  sha256: string;
+  now: number;
+}
+
+const insertObject = (q: QueryCreator<Schema>, p: Keep, state: "open" | "final") =>
+  q.insertInto("disk_object").values({
+    key: p.key,
+    state,
+    upload_id: null,
+    size_bytes: p.sizeBytes,
+    etag: p.etag,
+    sha256: p.sha256,
+    blob: p.blob,
+    replaced_blob: null,
+    damaged: 0,
+    received_at: p.now,
+    gone_at: null,
+  });
+
+const takeOver = {
+  state: sql<"open" | "final">`excluded.state`,
+  upload_id: null,
+  size_bytes: sql<number>`excluded.size_bytes`,
+  etag: sql<string>`excluded.etag`,
+  sha256: sql<string>`excluded.sha256`,
+  blob: sql<string>`excluded.blob`,
+  replaced_blob: sql<string | null>`disk_object.blob`,
+  damaged: 0,
+  received_at: sql<number>`excluded.received_at`,
+  gone_at: null,
+};
+
+/** The condition is the lock against a late PUT: only an object that is still open changes its bytes. */
+const keepStagedStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "open")
+    .onConflict((conflict) =>
+      conflict
+        .column("key")
+        .doUpdateSet(takeOver)
+        .where("disk_object.state", "=", "open")
+        .where("disk_object.upload_id", "is", null),
+    )
+    .returning("replaced_blob"),
+);
+
+const keepFinalStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "final")
+    .onConflict((conflict) => conflict.column("key").doUpdateSet(takeOver))
+    .returning("replaced_blob"),
+);
+
+const finishStatement = statement((q, p: { key: string }) =>
+  q
+    .updateTable("disk_object")
+    .set({ state: "final" })
+    .where("key", "=", p.key)
+    .where("state", "in", ["open", "final"])
+    .where("upload_id", "is", null)
+    .where("blob", "is not", null)
+    .where("damaged", "=", 0)
+    .returning(["size_bytes", "etag", "sha256"]),
+);
+
+const findFinalStatement = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["size_bytes", "etag", "sha256", "blob", "upload_id"])
+    .where("key", "=", p.key)
+    .where("state", "=", "final")
+    .where("damaged", "=", 0),
+);
+
+const findArrivalStatement = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["upload_id", "size_bytes", "received_at"])
+    .where("key", "=", p.key)
+    .where("state", "<>", "gone")
+    .where("damaged", "=", 0),
+);
+
+const buryStatement = statement((q, p: { key: string; now: number }) =>
+  q
+    .insertInto("disk_object")
+    .values({ key: p.key, state: "gone", size_bytes: 0, damaged: 0, gone_at: p.now })
+    .onConflict((conflict) =>
+      conflict.column("key").doUpdateSet({
+        state: "gone",
+        blob: null,
+        replaced_blob: sql<string | null>`disk_object.blob`,
+        damaged: 0,
+        gone_at: sql<number>`excluded.gone_at`,
+      }),
+    )
+    .returning("replaced_blob"),
+);
+
+export function etagOf(sha256: string): string {
+  return sha256.slice(0, 32);
+}
+
+/** Whether a PUT to this key could still be kept. The record itself decides; this saves reading a lost body. */
+export async function isOpenForPut(db: Queryable, key: string): Promise<boolean> {
+  const row = await db.get(findStateStatement, { key });
+  return row === null || (row.state === "open" && row.upload_id === null);
+}
+
+/** Makes the blob the staged bytes of its key. Null when the upload has ended; else the blobs it replaced. */
+export async function keepStaged(
+  db: Database,
+  key: string,
+  blob: SealedBlob,
+  now: number,
+): Promise<string[] | null> {
+  const [kept] = await db.change(keepStagedStatement, { key, ...blob, etag: etagOf(blob.sha256), now });
+  return kept === undefined ? null : blobsOf(kept);
+}
+
+/** Makes the blob the final bytes of its key, whatever was there. Returns the blobs it replaced. */
+export function keepFinal(db: Database, key: string, blob: SealedBlob, now: number): Promise<string[]> {
+  return db.transact(async (tx) => {
+    const parts = await deletePartsOfKey(tx, key);
+    const kept = await tx.all(keepFinalStatement, { key, ...blob, etag: etagOf(blob.sha256), now });
+    return [...parts, ...kept.flatMap(blobsOf)];
+  });
+}
+
+export async function finishObject(db: Database, key: string): Promise<StoredObject | null> {
+  const [row] = await db.change(finishStatement, { key });
+  return row === undefined ? null : toStored(row);
+}
+
+export async function findFinal(db: Queryable, key: string): Promise<FinalObject | null> {
+  const row = await db.get(findFinalStatement, { key });
+  return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
+}
+
+/** What has arrived under a key, staged or final. */
+export async function findArrival(
+  db: Queryable,
+  key: string,
+): Promise<{ sizeBytes: number; receivedAt: number } | null> {
+  const row = await db.get(findArrivalStatement, { key });
+  if (row === null) return null;
+  if (row.upload_id !== null) return sumParts(db, row.upload_id);
+  return { sizeBytes: row.size_bytes, receivedAt: row.received_at ?? 0 };
+}
+
+/** Leaves a tombstone, so that URLs signed before stay refused. Returns the blobs that nothing needs any more. */
+export async function buryObject(tx: Queryable, key: string, now: number): Promise<string[]> {
+  const buried = await tx.all(buryStatement, { key, now });
+  // The tombstone comes first: it holds off a part that is being recorded at this moment.
+  const parts = await deletePartsOfKey(tx, key);
+  return [...buried.flatMap(blobsOf), ...parts];
+}
+
+function blobsOf(row: { replaced_blob: string | null }): string[] {
+  return row.replaced_blob === null ? [] : [row.replaced_blob];
+}
+
+function toStored(row: { size_bytes: number; etag: string | null; sha256: string | null }): StoredObject {
+  return { sizeBytes: row.size_bytes, etag: row.etag ?? "", sha256: row.sha256 };
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import type { BodyWriter } from "./body-writer.ts";
+import type { RateWatch, WatchedBody } from "./rate-watch.ts";
+import { bodyCutOff, bodyTooSlow } from "./refusals.ts";
+
+/** Moves the body into the writer, never faster than the disk takes it. Rejects unless all of it arrived. */
+export async function receiveBody(
+  request: IncomingMessage,
+  writer: BodyWriter,
+  rate: RateWatch,
+): Promise<void> {
+  const body: WatchedBody = { receivedBytes: 0, heldUp: false };
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+
+  const onData = (chunk: Buffer): void => {
+    body.receivedBytes += chunk.length;
+    const room = writer.push(chunk);
+    if (room === null) return;
+    body.heldUp = true;
+    request.pause();
+    room.then(() => {
+      body.heldUp = false;
+      request.resume();
+    }, reject);
+  };
+  const onCutOff = (): void => reject(bodyCutOff());
+
+  const unwatch = rate.watch(body, () => reject(bodyTooSlow()));
+  request.on("data", onData).once("end", resolve).once("error", onCutOff).once("close", onCutOff);
+  if (request.destroyed) onCutOff();
+  try {
+    await promise;
+  } finally {
+    unwatch();
+    request.off("data", onData).off("end", resolve).off("close", onCutOff);
+    // The error listener stays: a connection that breaks later must not bring the process down.
+  }
+}

@@ -1,0 +1,29 @@
+import { AppError } from "../../errors.ts";
+
+const startAfresh = "Request a new upload and use the URL it returns.";
+const sendAgain = "Nothing was kept. Send all of it again to the same URL.";
+
+export const refused = (message: string) => new AppError("FORBIDDEN", message, { suggestion: startAfresh });
+
+export const uploadEnded = () => refused("This upload has ended; its URL takes no more bytes.");
+
+export const tooManyBytes = () =>
+  new AppError("FORBIDDEN", "The parts together are larger than the file.", {
+    suggestion: "Split the file so that its parts add up to the size it was announced with.",
+  });
+
+export const lengthRequired = () =>
+  new AppError("VALIDATION_ERROR", "The upload needs a Content-Length.", {
+    status: 411,
+    suggestion: "Send the size of the body in the header 'Content-Length', without chunked encoding.",
+  });
+
+export const bodyCutOff = () =>
+  new AppError("VALIDATION_ERROR", "The body ended before its declared length.", { suggestion: sendAgain });
+
+export const bodyTooSlow = () =>
+  new AppError("VALIDATION_ERROR", "The body arrived too slowly and was cut off.", {
+    status: 408,
+    suggestion: sendAgain,
+    headers: { connection: "close" },
+  });

@@ -1,0 +1,79 @@
+import type { FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
+
+/** A stretch of one blob. */
+export interface Stretch {
+  blob: string;
+  /** Of the whole blob. */
+  sizeBytes: number;
+  start: number;
+  /** Excluded. */
+  end: number;
+}
+
+export type OpenBlob = (stretch: Stretch) => Promise<FileHandle>;
+
+/** Streams stretches of blobs one after another, so that the seams between parts cannot be seen. */
+export class SegmentStream extends Readable {
+  readonly #stretches: Stretch[];
+  readonly #openBlob: OpenBlob;
+  readonly #chunkBytes: number;
+  #file: FileHandle | null;
+  #position: number;
+
+  /** `file` is the first stretch's blob, already open. */
+  constructor(file: FileHandle, stretches: Stretch[], openBlob: OpenBlob, chunkBytes: number) {
+    super({ highWaterMark: chunkBytes });
+    this.#file = file;
+    this.#stretches = stretches;
+    this.#position = stretches[0]?.start ?? 0;
+    this.#openBlob = openBlob;
+    this.#chunkBytes = chunkBytes;
+  }
+
+  override _read(): void {
+    this.#readChunk().then(
+      (chunk) => this.push(chunk),
+      (error) => this.destroy(error),
+    );
+  }
+
+  async #readChunk(): Promise<Buffer | null> {
+    const stretch = await this.#currentStretch();
+    if (stretch === null || this.#file === null) return null;
+    const length = Math.min(this.#chunkBytes, stretch.end - this.#position);
+    const buffer = Buffer.allocUnsafeSlow(length);
+    const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position);
+    if (bytesRead === 0) throw new Error(`blob ${stretch.blob} ended early`);
+    this.#position += bytesRead;
+    return bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
+  }
+
+  async #currentStretch(): Promise<Stretch | null> {
+    const [current] = this.#stretches;
+    if (current !== undefined && this.#position < current.end) return current;
+    this.#stretches.shift();
+    await this.#closeFile();
+    const [next] = this.#stretches;
+    if (next === undefined) return null;
+    const file = await this.#openBlob(next);
+    this.#file = file;
+    this.#position = next.start;
+    // Whoever stopped reading while the file was being opened has closed all that was open then.
+    if (this.destroyed) await this.#closeFile();
+    return next;
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#closeFile().then(
+      () => callback(error),
+      (closeError) => callback(error ?? closeError),
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import type { Database } from "../../db/database.ts";
+import { AppError } from "../../errors.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import type { FreeSpace } from "./free-space.ts";
+import { etagOf, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
+import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
+import type { PartTarget, UploadTarget } from "./presigned-url.ts";
+import { tooManyBytes, uploadEnded } from "./refusals.ts";
+
+export interface StagedUploads {
+  /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */
+  stage(
+    target: UploadTarget,
+    sizeBytes: number,
+    writeBlob: () => Promise<SealedBlob>,
+  ): Promise<{ etag: string }>;
+  /** Whether a body for this key is on its way; its tombstone must outlive it. */
+  isArriving(key: string): boolean;
+}
+
+export function createStagedUploads(
+  db: Database,
+  files: BlobFiles,
+  space: FreeSpace,
+  now: () => number,
+): StagedUploads {
+  const arriving = new Map<string, number>();
+
+  async function stage(target: UploadTarget, sizeBytes: number, writeBlob: () => Promise<SealedBlob>) {
+    await space.ensure(sizeBytes);
+    await checkOpen(db, target, sizeBytes);
+    const sealed = await writeBlob();
+    try {
+      const replaced = await record(db, target, sealed, now());
+      await files.remove(replaced);
+    } catch (error) {
+      // Any other failure leaves open whether the record was made; without one the sweeper removes the blob.
+      if (error instanceof AppError) await files.remove([sealed.blob]);
+      throw error;
+    } finally {
+      files.release(sealed.blob);
+    }
+    return { etag: etagOf(sealed.sha256) };
+  }
+
+  return {
+    isArriving: (key) => arriving.has(key),
+    async stage(target, sizeBytes, writeBlob) {
+      if (target.kind === "part") return stage(target, sizeBytes, writeBlob);
+      arriving.set(target.key, (arriving.get(target.key) ?? 0) + 1);
+      try {
+        return await stage(target, sizeBytes, writeBlob);
+      } finally {
+        const others = (arriving.get(target.key) ?? 0) - 1;
+        if (others > 0) arriving.set(target.key, others);
+        else arriving.delete(target.key);
+      }
+    },
+  };
+}
+
+/** A lost body need not be read. The record, made in one guarded change, has the last word. */
+async function checkOpen(db: Database, target: UploadTarget, sizeBytes: number): Promise<void> {
+  if (target.kind === "single") {
+    if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
+    return;
+  }
+  const upload = await findUpload(db, target.uploadId);
+  if (upload?.state !== "open") throw uploadEnded();
+  const { othersBytes } = await weighParts(db, target);
+  if (othersBytes + sizeBytes > upload.size_bytes) throw tooManyBytes();
+}
+
+/** Returns the blobs that this one replaced. */
+async function record(
+  db: Database,
+  target: UploadTarget,
+  sealed: SealedBlob,
+  now: number,
+): Promise<string[]> {
+  if (target.kind === "part") return recordPart(db, target, sealed, now);
+  const replaced = await keepStaged(db, target.key, sealed, now);
+  if (replaced === null) throw uploadEnded();
+  return replaced;
+}
+
+function recordPart(db: Database, target: PartTarget, sealed: SealedBlob, now: number): Promise<string[]> {
+  return db.transact(async (tx) => {
+    const upload = await lockUpload(tx, target.uploadId);
+    if (upload?.state !== "open") throw uploadEnded();
+    const { othersBytes, replaced } = await weighParts(tx, target);
+    if (othersBytes + sealed.sizeBytes > upload.size_bytes) throw tooManyBytes();
+    await keepPart(tx, {
+      ...sealed,
+      uploadId: target.uploadId,
+      partNumber: target.partNumber,
+      now,
+    });
+    return replaced === null ? [] : [replaced];
+  });
+}

@@ -1,0 +1,124 @@
+import { stat, unlink } from "node:fs/promises";
+import type { Database } from "../../db/database.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import { blobNamedAt, isBlobName, isShard, shardEndsAt, shardOf } from "./blob-name.ts";
+import { forgetGone, listBlobs, listGone } from "./blob-records.ts";
+
+export interface SweepOptions {
+  /** Reports what would be removed and removes nothing. */
+  dryRun?: boolean;
+  /** How old a temporary file or a blob without a record must be. */
+  graceMs: number;
+  /** A wrong clock or a wrong database must not cost more than this at once. */
+  maxDeletions: number;
+  now: number;
+}
+
+export interface SweepReport {
+  tempFiles: string[];
+  orphanBlobs: string[];
+  tombstones: string[];
+  /** Blobs that the database needs and the disk has not. Nothing is removed on their account. */
+  missingBlobs: string[];
+  /** True when there was more to remove than `maxDeletions` allowed. */
+  capped: boolean;
+}
+
+export interface SweepDeps {
+  db: Database;
+  files: BlobFiles;
+  /** How long a URL signed before a deletion can live on. */
+  urlLifeMs: number;
+  isArriving: (key: string) => boolean;
+}
+
+const pageRows = 1000;
+
+export async function sweep(deps: SweepDeps, options: SweepOptions): Promise<SweepReport> {
+  const report: SweepReport = {
+    tempFiles: [],
+    orphanBlobs: [],
+    tombstones: [],
+    missingBlobs: [],
+    capped: false,
+  };
+  let left = options.maxDeletions;
+
+  /** Removes one thing within the cap, or only notes it in a dry run. */
+  const take = async (list: string[], name: string, remove: () => Promise<unknown>): Promise<void> => {
+    if (left === 0) {
+      report.capped = true;
+      return;
+    }
+    left--;
+    if (options.dryRun !== true) await remove();
+    list.push(name);
+  };
+
+  await sweepTemp(deps, options, (name) =>
+    take(report.tempFiles, name, () => unlink(deps.files.tempPath(name))),
+  );
+  for await (const shard of eachShard(deps)) {
+    const { orphans, missing } = await compareShard(deps, shard, options.now - options.graceMs);
+    for (const blob of orphans) await take(report.orphanBlobs, blob, () => deps.files.remove([blob]));
+    report.missingBlobs.push(...missing);
+    if (options.dryRun !== true && shardEndsAt(shard) < options.now - options.graceMs)
+      await deps.files.removeShardIfEmpty(shard);
+  }
+  const before = options.now - deps.urlLifeMs;
+  for (const key of await listGone(deps.db, { before, limit: left + 1 })) {
+    if (!deps.isArriving(key)) await take(report.tombstones, key, () => forgetGone(deps.db, { key, before }));
+  }
+  return report;
+}
+
+async function sweepTemp(
+  { files }: SweepDeps,
+  options: SweepOptions,
+  remove: (name: string) => Promise<void>,
+): Promise<void> {
+  for (const name of await files.listTemp()) {
+    if (files.inUse.has(name)) continue;
+    const found = await stat(files.tempPath(name)).catch(() => null);
+    if (found !== null && found.mtimeMs < options.now - options.graceMs) await remove(name);
+  }
+}
+
+/** The shards of the disk and of the database, so that a lost directory is noticed too. */
+async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
+  const onDisk = (await files.listShards()).filter(isShard).sort();
+  let after = "";
+  for (;;) {
+    const [record] = await listBlobs(db, { after, before: "~", limit: 1 });
+    const [fromDisk] = onDisk;
+    const fromDatabase = record && shardOf(record.blob);
+    const next = fromDatabase === undefined || (fromDisk ?? "~") < fromDatabase ? fromDisk : fromDatabase;
+    if (next === undefined) return;
+    if (next === fromDisk) onDisk.shift();
+    yield next;
+    after = `${next}~`;
+  }
+}
+
+/**
+ * The directory is listed before the records are read: a blob that gains its record in between is then seen as
+ * needed, and only blobs older than the grace period are judged at all.
+ */
+async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: number) {
+  const isOld = (blob: string) => isBlobName(blob) && blobNamedAt(blob) < olderThan;
+  const found = new Set((await files.listShard(shard)).filter(isOld));
+  const orphans = new Set(found);
+  const missing: string[] = [];
+  let after = shard;
+  for (;;) {
+    const rows = await listBlobs(db, { after, before: `${shard}~`, limit: pageRows });
+    for (const { blob } of rows) {
+      orphans.delete(blob);
+      if (isOld(blob) && !found.has(blob)) missing.push(blob);
+    }
+    if (rows.length < pageRows) break;
+    after = rows.at(-1)?.blob ?? after;
+  }
+  for (const blob of files.inUse) orphans.delete(blob);
+  return { orphans: [...orphans], missing };
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BlobWriter } from "./blob-writer.ts";
+import { sendContinue } from "./expect-continue.ts";
+import { lingerAfterAnswer } from "./linger.ts";
+import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
+import { lengthRequired, refused } from "./refusals.ts";
+import type { StagedUploads } from "./staged-uploads.ts";
+
+export const uploadPath = "/u/";
+
+/** Anyone who holds a URL may use it from any page, and needs to read the ETag. */
+export const uploadCorsHeaders = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, X-Request-Id",
+} as const;
+
+/** Answers a browser's question whether it may PUT: any header is welcome, bytes are bytes. */
+export function preflightHeaders(request: IncomingMessage): Record<string, string> {
+  const asked = request.headers["access-control-request-headers"] ?? "";
+  return {
+    ...uploadCorsHeaders,
+    "access-control-allow-methods": "PUT",
+    "access-control-allow-headers": /^[\w\-, ]+$/.test(asked) ? asked : "*",
+    "access-control-max-age": "86400",
+    vary: "Access-Control-Request-Headers",
+  };
+}
+
+export interface UploadReceiver {
+  /** Takes the PUT of a presigned URL and resolves once its bytes are durable. A refusal throws an `AppError`. */
+  receive(request: IncomingMessage, response: ServerResponse): Promise<{ etag: string }>;
+}
+
+export function createUploadReceiver(
+  tokens: UploadTokens,
+  uploads: StagedUploads,
+  blobs: BlobWriter,
+  now: () => number,
+): UploadReceiver {
+  return {
+    async receive(request, response) {
+      try {
+        const target = findTarget(tokens, request, now());
+        const sizeBytes = checkHeaders(request, target);
+        return await uploads.stage(target, sizeBytes, () => {
+          sendContinue(request, response);
+          return blobs.writeBody(request, sizeBytes);
+        });
+      } catch (error) {
+        lingerAfterAnswer(request, response);
+        throw error;
+      }
+    },
+  };
+}
+
+function findTarget(tokens: UploadTokens, request: IncomingMessage, now: number): UploadTarget {
+  const url = request.url ?? "";
+  const target = url.startsWith(uploadPath) ? tokens.find(url.slice(uploadPath.length)) : null;
+  if (target === null || request.method !== "PUT") throw refused("This upload URL is not valid.");
+  if (now >= target.expiresAt) throw refused("This upload URL has expired.");
+  return target;
+}
+
+/** What the URL's signature covers besides itself: the type and length of a single upload, the most of a part. */
+function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
+  const length = request.headers["content-length"];
+  if (length === undefined) throw lengthRequired();
+  const sizeBytes = Number(length);
+  if (target.kind === "part") {
+    if (sizeBytes > target.maxBytes) throw refused("The part is larger than the whole file.");
+    return sizeBytes;
+  }
+  if (sizeBytes !== target.sizeBytes)
+    throw refused(`This upload URL takes exactly ${target.sizeBytes} bytes.`);
+  if (normalType(request.headers["content-type"] ?? "") !== normalType(target.contentType)) {
+    throw refused(`This upload URL takes the Content-Type '${target.contentType}' only.`);
+  }
+  return sizeBytes;
+}
+
+/** Browsers and libraries change the case and spacing of types; the meaning stays. */
+function normalType(type: string): string {
+  return type.replaceAll(" ", "").toLowerCase();
+}
