@@ -6,6 +6,8 @@ import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured
 // npm ci empties node_modules first, so an install that was cut short leaves no stamp.
 const stampPath = (root) => join(root, "node_modules", ".upstow-install.json");
 const nodePath = (root) => join(root, "node_modules", "node", "bin", "node");
+// npm's own pauses between tries add up to a silent minute when there is no network.
+const quickRetries = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
 const machine = `${process.platform}-${process.arch}`;
 
 function findStamp(root) {
@@ -73,11 +75,13 @@ export async function installPackages(root, scope, say) {
   const args = ["ci", packages === "all" ? "--include=dev" : "--omit=dev"];
   const lockfile = hashLockfile(root);
   say(`installing packages (npm ${args.join(" ")}) …`);
-  const result = await runCaptured("npm", [...args, "--loglevel=warn"], { cwd: root, env: createNpmEnv() });
-  if (!result.ok) {
-    const { output } = result;
+  // --loglevel: under `npm run --silent` npm would not say why it failed.
+  const flags = ["--loglevel=warn", ...quickRetries];
+  const { ok, output } = await runCaptured("npm", [...args, ...flags], { cwd: root, env: createNpmEnv() });
+  if (!ok) {
+    const [told] = output.split("npm error Clean install a project");
     throw new SetUpError(
-      `npm ${args.join(" ")} failed. Its last lines:\n${lastLines(output)}\n  ${adviseOn(output)}`,
+      `npm ${args.join(" ")} failed. Its last lines:\n${lastLines(told)}\n  ${adviseOn(output)}`,
     );
   }
   await checkNode(root);

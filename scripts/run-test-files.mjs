@@ -26,7 +26,7 @@ function describeSkip({ name, skip }) {
 // only when it failed.
 function createReporter(print) {
   const written = new Map();
-  let skipCount = 0;
+  const seen = { skips: 0, emptyFiles: 0 };
   const keep = ({ entryFile, message }) => written.set(entryFile, (written.get(entryFile) ?? "") + message);
   const finishFile = (file, ok, note) => {
     print(`${ok ? "✔" : "✖"} ${pathOf(file)} (${note})`);
@@ -49,16 +49,20 @@ function createReporter(print) {
       }
     },
     "test:pass": (data) => {
-      if (isWholeFile(data)) finishFile(data.file, true, "no tests inside");
-      if (data.skip === undefined || data.skip === false) return;
-      skipCount++;
-      print(describeSkip(data));
+      if (isWholeFile(data)) {
+        seen.emptyFiles++;
+        finishFile(data.file, false, "no tests inside");
+      }
+      if (data.skip !== undefined && data.skip !== false) {
+        seen.skips++;
+        print(describeSkip(data));
+      }
     },
     "test:summary": ({ file, success, counts, duration_ms: durationMs }) => {
       if (file !== undefined) finishFile(file, success, `${counts.tests} tests, ${inSeconds(durationMs)}`);
     },
   };
-  return { handlers, countSkips: () => skipCount };
+  return { handlers, seen };
 }
 
 function describeTotals(counts, durationMs, skipCount) {
@@ -82,7 +86,7 @@ function describeTotals(counts, durationMs, skipCount) {
  * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` are node's totals, then passed, failed and skipped
  */
 export async function runTestFiles(files, { skipsFail, print }) {
-  const { handlers, countSkips } = createReporter(print);
+  const { handlers, seen } = createReporter(print);
   let whole = null;
   const events = run({
     files,
@@ -94,12 +98,11 @@ export async function runTestFiles(files, { skipsFail, print }) {
     handlers[type]?.(data);
     if (type === "test:summary" && data.file === undefined) whole = data;
   }
-  // Counted here because node leaves a skipped suite out of its number.
-  const skipCount = countSkips();
-  const forbiddenSkips = skipsFail && skipCount > 0;
-  if (forbiddenSkips) print(`✖ ${skipCount} skipped: in CI every test must run`);
+  const forbiddenSkips = skipsFail && seen.skips > 0;
+  if (forbiddenSkips) print(`✖ ${seen.skips} skipped: in CI every test must run`);
   return {
-    ok: whole.success && !forbiddenSkips,
-    lines: describeTotals(whole.counts, whole.duration_ms, skipCount),
+    ok: whole.success && seen.emptyFiles === 0 && !forbiddenSkips,
+    // node leaves a skipped suite out of its own number of skips.
+    lines: describeTotals(whole.counts, whole.duration_ms, seen.skips),
   };
 }

@@ -27,7 +27,12 @@ let totals = null;
 async function runStage(name, work) {
   console.log(`\n── ${name}`);
   const startedMs = Date.now();
-  const ok = await work();
+  let ok = false;
+  try {
+    ok = await work();
+  } catch (error) {
+    console.log(error);
+  }
   summary.push(`${ok ? "✔" : "✖"} ${name} (${secondsSince(startedMs)})`);
   if (!ok) process.exitCode = 1;
 }

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { installPackages, isInstalled } from "./install-packages.mjs";
+import { SetUpError } from "./run-captured.mjs";
+
+// Real npm on a project that needs no network: its packages are folders.
+let root;
+const said = [];
+const say = (message) => said.push(message);
+const hasDevPackage = () => existsSync(join(root, "node_modules", "only-for-tests"));
+
+async function writePackage(folder, content) {
+  await mkdir(join(root, folder), { recursive: true });
+  await writeFile(join(root, folder, "package.json"), JSON.stringify({ version: "1.0.0", ...content }));
+}
+
+async function changeLockfile() {
+  const path = join(root, "package-lock.json");
+  await writeFile(path, `${await readFile(path, "utf8")}\n`);
+}
+
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "upstow-install-"));
+  await writePackage("local/node", { name: "node", bin: { node: "bin/node" } });
+  await mkdir(join(root, "local/node/bin"));
+  await symlink(process.execPath, join(root, "local/node/bin/node"));
+  await writePackage("local/only-for-tests", { name: "only-for-tests" });
+  await writePackage(".", {
+    name: "project",
+    dependencies: { node: "file:local/node" },
+    devDependencies: { "only-for-tests": "file:local/only-for-tests" },
+  });
+  execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
+});
+after(() => rm(root, { recursive: true }));
+
+test("serving installs no development packages; testing adds them; nothing takes them away again", async () => {
+  assert.equal(isInstalled(root, "serve"), false);
+  await installPackages(root, "serve", say);
+  assert.deepEqual(
+    [isInstalled(root, "serve"), isInstalled(root, "test"), hasDevPackage()],
+    [true, false, false],
+  );
+
+  await installPackages(root, "test", say);
+  assert.deepEqual(
+    [isInstalled(root, "serve"), isInstalled(root, "test"), hasDevPackage()],
+    [true, true, true],
+  );
+
+  await changeLockfile();
+  assert.deepEqual([isInstalled(root, "serve"), isInstalled(root, "test")], [false, false]);
+  await installPackages(root, "serve", say);
+  assert.deepEqual(
+    [isInstalled(root, "serve"), isInstalled(root, "test"), hasDevPackage()],
+    [true, true, true],
+  );
+  assert.match(said[0], /npm ci --omit=dev/);
+});
+
+test("a lockfile that does not fit is named together with the remedy", async () => {
+  await writePackage(".", {
+    name: "project",
+    dependencies: { node: "file:local/node", other: "file:local/other" },
+  });
+  await writePackage("local/other", { name: "other" });
+  await assert.rejects(
+    installPackages(root, "serve", say),
+    (error) => error instanceof SetUpError && /Missing: other[\s\S]*Run `npm install`/.test(error.message),
+  );
+});
+
+test("a registry that cannot be reached is named as such", async () => {
+  await writePackage(".", { name: "project", dependencies: { node: "file:local/node", absent: "1.0.0" } });
+  // Port 9 (discard) refuses; one try is enough to see it.
+  await writeFile(join(root, ".npmrc"), "registry=http://127.0.0.1:9/\nfetch-retries=0\n");
+  await assert.rejects(
+    installPackages(root, "serve", say),
+    (error) => error instanceof SetUpError && /registry cannot be reached/.test(error.message),
+  );
+});
