@@ -7,6 +7,7 @@ export * from "./schemas/logs.ts";
 export * from "./schemas/projects.ts";
 export * from "./schemas/shared.ts";
 export * from "./schemas/usage.ts";
+export * from "./schemas/webhooks.ts";
 export * from "./tiers.ts";
 export * from "./units.ts";
 export * from "./vocabulary.ts";

@@ -1,29 +1,19 @@
-import "./http/request-context.ts";
 import { RATE_WINDOW_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { createDatabaseRateLimiter, deleteEndedWindows } from "./adapters/rate-limiter/database.ts";
+import { createDatabaseRateLimiter } from "./adapters/rate-limiter/database.ts";
 import { createMemoryRateLimiter } from "./adapters/rate-limiter/memory.ts";
-import { type Background, createBackground } from "./background.ts";
-import { openDatabase, openKeyring } from "./compose.ts";
+import { createBackground } from "./background.ts";
+import { openDatabase, openKeyring, openStorage } from "./compose.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
-import { AppError } from "./errors.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
-import { createLastUsed, type LastUsed } from "./features/api-keys/last-used.ts";
-import { logRequests } from "./http/access-log.ts";
-import { customerApi } from "./http/api.ts";
-import { answerErrorsInEnvelope } from "./http/error-handler.ts";
-import { answerHealthProbes } from "./http/health.ts";
-import { deleteOldCalls } from "./http/idempotency-queries.ts";
-import { acceptJsonBodies } from "./http/json-body.ts";
-import { trackMethods } from "./http/method-not-allowed.ts";
-import { createMetrics, exposeMetrics } from "./http/metrics.ts";
-import { describeApi } from "./http/openapi.ts";
-import { requireHttps } from "./http/require-https.ts";
-import { createHttpFrame } from "./http/server.ts";
-import { validateRequests } from "./http/validation.ts";
+import { createLastUsed } from "./features/api-keys/last-used.ts";
+import { createBandwidth } from "./features/delivery/bandwidth.ts";
+import { runDeletions } from "./features/files/storage-deletions.ts";
+import { keepHouse, writeTallies } from "./housekeeping.ts";
+import { createHttp } from "./http/http.ts";
+import { createMetrics } from "./http/metrics.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
-import { version } from "./version.ts";
 
 export interface App {
   http: FastifyInstance;
@@ -45,26 +35,33 @@ export interface AppOptions {
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const now = options.now ?? Date.now;
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
+  const log = options.logger;
   const keyring = openKeyring(config);
   const db = await openDatabase(config);
+  const storage = await openStorage({ config, db, keyring, log, now });
+  const background = createBackground(log);
   const deps: Deps = {
     config,
     db,
-    store: undefined as never,
+    store: storage.store,
     limiter:
       db.dialect === "sqlite"
         ? createMemoryRateLimiter(windowMs, now)
         : createDatabaseRateLimiter(db, windowMs),
     keyring,
     webhookGuard: createOutboundGuard({ allow: config.webhookAllowCidrs }),
-    log: options.logger,
+    dispatcher: { nudge() {} },
+    deletions: background.onNudge("delete bytes of ended files", () => runDeletions(deps)),
+    bandwidth: createBandwidth(db, now),
+    metrics: createMetrics(),
+    log,
     now,
   };
   const firstStart = await setUpInstallation(deps);
-  const lastUsed = createLastUsed(db);
-  const background = createBackground(options.logger);
-  keepHouse(background, deps, lastUsed, windowMs);
-  const http = await createHttp(deps, lastUsed);
+  const tallies = { lastUsed: createLastUsed(db), bandwidth: deps.bandwidth };
+  const http = await createHttp(deps, tallies, (app) => storage.addRoutes(app, deps.limiter));
+  keepHouse(background, deps, tallies, windowMs);
+  storage.keepHouse(background);
 
   return {
     http,
@@ -76,39 +73,9 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     async close() {
       await http.close();
       await background.close();
-      await lastUsed.flush();
+      await writeTallies(tallies);
+      await storage.close();
       await db.close();
     },
   };
-}
-
-async function createHttp(deps: Deps, lastUsed: LastUsed): Promise<FastifyInstance> {
-  const { config } = deps;
-  const app = createHttpFrame({ tls: config.tls, logger: deps.log });
-  const methods = trackMethods(app);
-  const describe = describeApi(app, version);
-  answerErrorsInEnvelope(app);
-  acceptJsonBodies(app);
-  validateRequests(app);
-  logRequests(app);
-  requireHttps(app, config.trustedProxies);
-  exposeMetrics(app, createMetrics(), config.metricsToken);
-  answerHealthProbes(app, deps);
-  app.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
-  customerApi(app, deps, lastUsed);
-  app.setNotFoundHandler(() => {
-    throw new AppError("NOT_FOUND", "There is nothing at this path.", {
-      suggestion: "Check the path; the API is described at /api/v1/openapi.json.",
-    });
-  });
-  await app.after();
-  methods.answerOthers();
-  await app.ready();
-  return app;
-}
-
-function keepHouse(background: Background, deps: Deps, lastUsed: LastUsed, windowMs: number): void {
-  background.every(10_000, "write down when keys were used", () => lastUsed.flush());
-  background.every(3_600_000, "forget old idempotency keys", () => deps.db.run(deleteOldCalls, {}));
-  background.every(60_000, "forget ended rate windows", () => deps.db.run(deleteEndedWindows, { windowMs }));
 }

@@ -4,6 +4,8 @@ import type { FastifyBaseLogger } from "fastify";
 export interface Background {
   /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
   every(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
+  /** Runs `work` soon after a nudge; nudges that come while it runs lead to one more run. */
+  onNudge(name: string, work: () => Promise<unknown>): { nudge(): void };
   /** Lets what runs finish. */
   close(): Promise<void>;
 }
@@ -11,6 +13,15 @@ export interface Background {
 export function createBackground(log: FastifyBaseLogger): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
+  const nudged = new Set<Promise<void>>();
+
+  async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!closing.signal.aborted) log.error({ err: error, job: name }, "background work failed");
+    }
+  }
 
   async function repeat(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
     while (!closing.signal.aborted) {
@@ -18,11 +29,7 @@ export function createBackground(log: FastifyBaseLogger): Background {
       const pauseMs = intervalMs * (0.95 + Math.random() / 10);
       await wait(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
       if (closing.signal.aborted) return;
-      try {
-        await work(closing.signal);
-      } catch (error) {
-        if (!closing.signal.aborted) log.error({ err: error, job: name }, "background work failed");
-      }
+      await attempt(name, () => work(closing.signal));
     }
   }
 
@@ -30,9 +37,25 @@ export function createBackground(log: FastifyBaseLogger): Background {
     every(intervalMs, name, work) {
       loops.push(repeat(intervalMs, name, work));
     },
+    onNudge(name, work) {
+      let isWaiting = false;
+      let running: Promise<void> = Promise.resolve();
+      return {
+        nudge() {
+          if (isWaiting || closing.signal.aborted) return;
+          isWaiting = true;
+          nudged.delete(running);
+          running = running.then(() => {
+            isWaiting = false;
+            return attempt(name, work);
+          });
+          nudged.add(running);
+        },
+      };
+    },
     async close() {
       closing.abort();
-      await Promise.all(loops);
+      await Promise.all([...loops, ...nudged]);
     },
   };
 }

@@ -1,10 +1,23 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import {
+  type DiskStore,
+  deferContinue,
+  lockDataDir,
+  openDiskStore,
+  presignedUploadRoutes,
+  uploadPath,
+} from "./adapters/disk-store/index.ts";
 import { openPostgres } from "./adapters/postgres.ts";
 import { openSqlite } from "./adapters/sqlite.ts";
+import type { Background } from "./background.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
+import type { Deps } from "./deps.ts";
+import type { ObjectStore } from "./ports/object-store.ts";
+import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
 import { readOrCreateSecret } from "./security/secret-file.ts";
 
@@ -27,4 +40,60 @@ function openEmbedded(dataDir: string): Database {
 
 export function openKeyring(config: Config): Keyring {
   return createKeyring(config.secrets ?? [readOrCreateSecret(config.dataDir)]);
+}
+
+/** A store with what it needs of the server around it. */
+export interface Storage {
+  store: ObjectStore;
+  addRoutes(http: FastifyInstance, limiter: RateLimiter): void;
+  keepHouse(background: Background): void;
+  close(): Promise<void>;
+}
+
+export type StorageDeps = Pick<Deps, "config" | "db" | "keyring" | "log" | "now">;
+
+/** The embedded store, with the data directory locked against a second server. */
+export async function openStorage(deps: StorageDeps): Promise<Storage> {
+  const { config, db, keyring, log, now } = deps;
+  const lock = lockDataDir(config.dataDir);
+  try {
+    const store = await openDiskStore({
+      root: join(config.dataDir, "objects"),
+      db,
+      keyring,
+      publicUrl: () => config.publicUrl,
+      now,
+      onDamage: (damage) => log.error({ damage }, "stored bytes are damaged and will not be served"),
+    });
+    return {
+      store,
+      addRoutes(http, limiter) {
+        deferContinue(http.server, (request) => request.url?.startsWith(uploadPath) ?? false);
+        presignedUploadRoutes(http, store, limiter);
+      },
+      keepHouse: (background) => maintain(store, background, deps),
+      async close() {
+        await store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+const hourMs = 3_600_000;
+const scrubBytesPerSec = 20 * 1024 * 1024;
+
+function maintain(store: DiskStore, background: Background, { log, now }: StorageDeps): void {
+  background.every(hourMs, "sweep the object directory", async () => {
+    const report = await store.sweep({ graceMs: 24 * hourMs, maxDeletions: 10_000, now: now() });
+    if (report.missingBlobs.length > 0)
+      log.error({ missing: report.missingBlobs.length }, "stored bytes are missing");
+    if (report.capped) log.warn("the sweep found more to remove than it may in one go");
+  });
+  background.every(60_000, "check stored bytes", (signal) =>
+    store.scrub({ maxBlobs: 1000, bytesPerSec: scrubBytesPerSec, signal }),
+  );
 }

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { Bandwidth } from "./features/delivery/bandwidth.ts";
 import type { OutboundGuard } from "./net/outbound-guard.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
@@ -15,6 +17,13 @@ export interface Deps {
   keyring: Keyring;
   /** Vets the addresses that customers give us to call. */
   webhookGuard: OutboundGuard;
+  /** Sends events; a nudge tells it that there may be a new one. */
+  dispatcher: { nudge(): void };
+  /** Removes bytes that no file needs any more; a nudge tells it that there may be some. */
+  deletions: { nudge(): void };
+  /** Bytes served that are not yet written down. */
+  bandwidth: Bandwidth;
+  metrics: Registry;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */
   now: () => number;

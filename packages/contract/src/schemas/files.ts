@@ -110,6 +110,7 @@ export const ReceivedParts = Type.Object({
   ),
 });
 
+export type SignPartsBody = Static<typeof SignPartsBody>;
 export type RequestUploadBody = Static<typeof RequestUploadBody>;
 export type CompleteMultipartBody = Static<typeof CompleteMultipartBody>;
 export type FileObject = Static<typeof FileObject>;

@@ -2,6 +2,7 @@ import type { Database } from "./database.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
+import { webhooks } from "./migrations/004-webhooks.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -9,6 +10,7 @@ const migrations = [
   { id: "001-foundation", sql: foundation },
   { id: "002-files", sql: files },
   { id: "003-disk-store", sql: diskStore },
+  { id: "004-webhooks", sql: webhooks },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

@@ -1,4 +1,12 @@
-import type { Environment, FileStatus, KeyType, RouteEnvironment, TierName } from "@upstow/contract";
+import type {
+  DeliveryErrorClass,
+  Environment,
+  EventType,
+  FileStatus,
+  KeyType,
+  RouteEnvironment,
+  TierName,
+} from "@upstow/contract";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
@@ -19,6 +27,11 @@ export interface Schema {
   disk_store: { id: 1; identity: string; scrubbed_up_to: string };
   disk_object: DiskObjectTable;
   disk_part: DiskPartTable;
+  event_sequence: { project_id: string; environment: Environment; last_seq: number };
+  webhook_signing_key: WebhookSigningKeyTable;
+  webhook_endpoint: WebhookEndpointTable;
+  webhook_message: WebhookMessageTable;
+  webhook_attempt: WebhookAttemptTable;
 }
 
 export interface AccountTable {
@@ -121,11 +134,13 @@ export interface FileTable {
   store: string;
   /** Null for a single upload. */
   upload_id: string | null;
-  /** Bytes and period reserved for an open upload; released or settled when it ends. */
-  reserved_period: string;
-  url_expires_at: number;
+  /** The month whose quota an open upload holds; null once that was settled or released. */
+  reserved_period: string | null;
+  /** When to look whether an open upload was abandoned. */
+  reap_at: number;
   created_at: number;
   updated_at: number;
+  completed_at: number | null;
 }
 
 /** Bytes that no row needs any more; kept until the store has confirmed. */
@@ -166,4 +181,63 @@ export interface DiskPartTable {
   sha256: string;
   damaged: number;
   received_at: number;
+}
+
+/** Keys are encrypted; `previous` still signs beside `current` for a day after a rotation. */
+export interface WebhookSigningKeyTable {
+  project_id: string;
+  environment: Environment;
+  current_sealed: string;
+  next_sealed: string;
+  previous_sealed: string | null;
+  rotated_at: number | null;
+}
+
+export interface WebhookEndpointTable {
+  id: string;
+  consecutive_timeouts: number;
+  /** When its messages are to be looked at next; null when none waits. */
+  next_run_at: number | null;
+  /** More was due than could be sent at once; the next attempt that ends makes room. */
+  has_backlog: number;
+  touched_at: number;
+}
+
+/** `recorded`: there is no URL to send it to, so it is only streamed. */
+export type WebhookState = "recorded" | "ready" | "leased" | "delivered" | "dead";
+
+export interface WebhookMessageTable {
+  id: string;
+  project_id: string;
+  environment: Environment;
+  /** Counts the environment's events in the order in which they were committed. */
+  seq: number;
+  event: EventType;
+  file_id: string;
+  route_slug: string;
+  /** The very text that is sent. */
+  body: string;
+  url: string | null;
+  endpoint_id: string | null;
+  state: WebhookState;
+  attempt_count: number;
+  retried: number;
+  retries_allowed: number;
+  /** How often a worker died with it; not charged as a retry. */
+  interruptions: number;
+  run_at: number;
+  lease_until: number | null;
+  lease_token: string | null;
+  created_at: number;
+}
+
+/** Written before the request is made, so that one cut short by a crash shows. */
+export interface WebhookAttemptTable {
+  message_id: string;
+  number: number;
+  started_at: number;
+  duration_ms: number | null;
+  status_code: number | null;
+  error: DeliveryErrorClass | null;
+  response: string | null;
 }

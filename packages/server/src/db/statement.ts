@@ -27,7 +27,11 @@ export interface Statement<Params, Row> {
   readonly types?: { params: Params; row: Row };
 }
 
-type Build<Params, Row> = (query: QueryCreator<Schema>, params: Params, dialect: DialectName) => Compilable<Row>;
+type Build<Params, Row> = (
+  query: QueryCreator<Schema>,
+  params: Params,
+  dialect: DialectName,
+) => Compilable<Row>;
 
 /** Stands for a value that each call brings. */
 class Parameter {
@@ -81,7 +85,8 @@ function compile<Params, Row>(build: Build<Params, Row>, dialect: DialectName): 
           continue;
         }
         const value = (params as Record<string, unknown>)[parameter.name];
-        if (value === undefined) throw new TypeError(`the statement needs a value for "${parameter.name}": ${sql}`);
+        if (value === undefined)
+          throw new TypeError(`the statement needs a value for "${parameter.name}": ${sql}`);
         values[i] = value;
       }
       return values;

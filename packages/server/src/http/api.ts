@@ -3,8 +3,10 @@ import type { Deps } from "../deps.ts";
 import type { LastUsed } from "../features/api-keys/last-used.ts";
 import { apiKeyRoutes } from "../features/api-keys/routes.ts";
 import { fileRouteRoutes } from "../features/file-routes/routes.ts";
+import { fileRoutes } from "../features/files/routes.ts";
 import { logRoutes } from "../features/logs/routes.ts";
 import { projectRoutes } from "../features/projects/routes.ts";
+import { uploadRoutes } from "../features/uploads/routes.ts";
 import { usageRoutes } from "../features/usage/routes.ts";
 import type { ApiApp } from "./api-app.ts";
 import { authenticate } from "./authenticate.ts";
@@ -19,7 +21,15 @@ export function customerApi(app: FastifyInstance, deps: Deps, lastUsed: LastUsed
       limitRates(scope, deps.limiter);
       honourIdempotencyKeys(scope, deps.db);
       const api = scope as unknown as ApiApp;
-      for (const addRoutes of [projectRoutes, fileRouteRoutes, apiKeyRoutes, usageRoutes, logRoutes])
+      for (const addRoutes of [
+        uploadRoutes,
+        fileRoutes,
+        projectRoutes,
+        fileRouteRoutes,
+        apiKeyRoutes,
+        usageRoutes,
+        logRoutes,
+      ])
         addRoutes(api, deps);
     },
     { prefix: "/api/v1" },

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type ErrorBody, errorType } from "@upstow/contract";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DatabaseUnavailable } from "../db/database.ts";
-import { AppError } from "../errors.ts";
+import { AppError, notFound } from "../errors.ts";
 import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
 
 export function answerErrorsInEnvelope(app: FastifyInstance): void {
@@ -34,9 +34,17 @@ export function errorBody(error: AppError): ErrorBody {
 }
 
 /** A refusal outside of any request, such as a header that Node could not parse, as bytes for the socket. */
-export function rawErrorResponse(error: AppError): string {
+export function rawErrorResponse(error: AppError, requestId: string): string {
   const body = JSON.stringify(errorBody(error));
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    `X-Request-Id: ${requestId}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
 }
 
 function toAppError(error: unknown): AppError {
@@ -70,6 +78,8 @@ function fromFramework(error: FastifyError): AppError | null {
       return new AppError("VALIDATION_ERROR", "The Content-Type must be application/json.", {
         suggestion: "Send the body as JSON with the header 'Content-Type: application/json'.",
       });
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return notFound("Resource");
     case "FST_ERR_BAD_URL":
       return new AppError("VALIDATION_ERROR", "The address is not a valid URL.", {
         suggestion: "Percent-encode the path.",

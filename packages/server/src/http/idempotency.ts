@@ -43,8 +43,14 @@ export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void 
     const claim = open.get(request);
     if (claim === undefined) return;
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
-    if (!isFinal) await db.run(dropClaim, { scope: claim.scope, claim: claim.id });
-    else if (!claim.isRecorded) await claim.rememberText(db, reply.statusCode, payload);
+    if (isFinal && claim.isRecorded) return;
+    try {
+      if (isFinal) await claim.rememberText(db, reply.statusCode, payload);
+      else await db.run(dropClaim, { scope: claim.scope, claim: claim.id });
+    } catch (error) {
+      // A second failure would replace our error answer by the framework's own; the lease ends the claim anyway.
+      request.log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
+    }
   });
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { unauthorized } from "../errors.ts";
 import { isLoopbackAddress } from "../net/loopback.ts";
+import { isForwarded } from "./require-https.ts";
 
 export function createMetrics(): Registry {
   const registry = new Registry();
@@ -26,7 +27,8 @@ export function exposeMetrics(app: FastifyInstance, registry: Registry, token: s
 
   app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
     const isOperator = token !== null && isSame(request.headers.authorization ?? "", `Bearer ${token}`);
-    if (!isOperator && !isLoopbackAddress(request.clientAddress)) throw unauthorized();
+    const isLocal = isLoopbackAddress(request.clientAddress) && !isForwarded(request);
+    if (!isOperator && !isLocal) throw unauthorized();
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 }

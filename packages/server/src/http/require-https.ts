@@ -1,6 +1,7 @@
+import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError, invalid } from "../errors.ts";
 import type { CidrList } from "../net/cidr-list.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../net/loopback.ts";
 
@@ -22,6 +23,9 @@ export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): vo
     const peer = request.socket.remoteAddress ?? "";
     const isProxied = trustedProxies.contains(peer);
     request.clientAddress = isProxied ? findClientAddress(request, peer, trustedProxies) : peer;
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      throw invalid("Host", "is a header that every request needs");
+    }
     if (request.routeOptions.config.plainHttp === true || isSecure(request, peer, isProxied)) return;
     throw new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
       suggestion: "Use https, or call a server on your own machine as http://localhost.",
@@ -31,9 +35,14 @@ export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): vo
 
 function isSecure(request: FastifyRequest, peer: string, isProxied: boolean): boolean {
   if ((request.socket as TLSSocket).encrypted === true) return true;
-  const forwarded = forwardingHeaders.some((name) => request.headers[name] !== undefined);
+  const forwarded = isForwarded(request);
   if (isProxied && forwarded) return request.headers["x-forwarded-proto"] === "https";
   return !forwarded && isLoopbackAddress(peer) && isLoopbackHost(hostName(request));
+}
+
+/** Whether something stood between the caller and us, as far as the request says. */
+export function isForwarded(request: FastifyRequest): boolean {
+  return forwardingHeaders.some((name) => request.headers[name] !== undefined);
 }
 
 function hostName(request: FastifyRequest): string {
@@ -43,8 +52,13 @@ function hostName(request: FastifyRequest): string {
 /** The rightmost address that is not one of our proxies: everything left of it could have been made up. */
 function findClientAddress(request: FastifyRequest, peer: string, trustedProxies: CidrList): string {
   const header = request.headers["x-forwarded-for"];
-  const hops = (Array.isArray(header) ? header.join(",") : (header ?? ""))
-    .split(",")
-    .map((hop) => hop.trim());
-  return hops.findLast((hop) => hop !== "" && !trustedProxies.contains(hop)) ?? peer;
+  const hops = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",").map(withoutPort);
+  const client = hops.findLast((hop) => !trustedProxies.contains(hop)) ?? "";
+  return isIP(client) === 0 ? peer : client;
+}
+
+/** Some proxies add the port, which changes with every connection. */
+function withoutPort(hop: string): string {
+  const [, bracketed, bare] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(hop.trim()) ?? [];
+  return bracketed ?? bare ?? hop.trim();
 }

@@ -2,4 +2,5 @@ export type { Damage } from "./damage.ts";
 export { DataDirInUse, lockDataDir } from "./data-dir-lock.ts";
 export { type DiskStore, type DiskStoreOptions, openDiskStore } from "./disk-store.ts";
 export { deferContinue } from "./expect-continue.ts";
-export { preflightHeaders, uploadCorsHeaders, uploadPath } from "./upload-receiver.ts";
+export { presignedUploadRoutes } from "./routes.ts";
+export { uploadPath } from "./upload-receiver.ts";

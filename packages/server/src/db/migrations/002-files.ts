@@ -14,13 +14,14 @@ CREATE TABLE file (
   etag TEXT,
   store TEXT NOT NULL,
   upload_id TEXT,
-  reserved_period TEXT NOT NULL,
-  url_expires_at BIGINT NOT NULL,
+  reserved_period TEXT,
+  reap_at BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
-  updated_at BIGINT NOT NULL
+  updated_at BIGINT NOT NULL,
+  completed_at BIGINT
 );
 CREATE INDEX file_listing ON file (project_id, environment, id) WHERE status <> 'DELETED';
-CREATE INDEX file_open ON file (url_expires_at) WHERE status = 'UPLOADING';
+CREATE INDEX file_open ON file (reap_at) WHERE status = 'UPLOADING';
 CREATE TABLE storage_deletion (
   id TEXT PRIMARY KEY,
   store TEXT NOT NULL,

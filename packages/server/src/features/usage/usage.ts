@@ -13,6 +13,7 @@ export async function getUsage(deps: Deps, actor: Actor): Promise<Usage> {
 /** One record per month, newest first. A month in which nothing changed keeps the storage of the one before. */
 export async function getUsageHistory(deps: Deps, actor: Actor, months: number): Promise<UsageRecord[]> {
   const { projectId, environment } = actor;
+  await deps.bandwidth.flush();
   const current = periodOf(deps.now());
   const total = await deps.db.get(findUsageTotal, { projectId, environment });
   const rows = await deps.db.all(listUsagePeriods, { projectId, environment, until: current });

@@ -1,0 +1,65 @@
+import type { Environment } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable } from "../../db/schema.ts";
+import { writeLog } from "../logs/write-log.ts";
+import { type Released, releaseUsage } from "../usage/quota.ts";
+import { deleteFiles as deleteRows } from "./queries.ts";
+import { scheduleDeletion } from "./storage-deletions.ts";
+
+interface Scope {
+  projectId: string;
+  environment: Environment;
+}
+
+type DeletedFile = Pick<
+  FileTable,
+  "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "upload_id"
+>;
+
+export interface Deletion {
+  deletedKeys: Set<string>;
+  reclaimedBytes: number;
+}
+
+/**
+ * Marks the rows, gives back what they held and leaves the bytes to the deletion queue. The URL is dead with the
+ * commit, and a file that was deleted before gives nothing back a second time.
+ */
+export async function deleteFiles(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  keys: string[],
+): Promise<Deletion> {
+  const { projectId, environment } = scope;
+  const deleted = await tx.all(deleteRows, { projectId, environment, keysJson: JSON.stringify(keys), now });
+  const released = sumReleased(deleted);
+  if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
+  await Promise.all(
+    deleted.flatMap((file) => [
+      scheduleDeletion(tx, now, file),
+      writeLog(tx, now, {
+        projectId,
+        environment,
+        type: "file.deleted",
+        message: `"${file.name}" was deleted.`,
+        file,
+        data: { size: file.size_bytes },
+      }),
+    ]),
+  );
+  return { deletedKeys: new Set(deleted.map((file) => file.key)), reclaimedBytes: released.storedBytes };
+}
+
+/** A file held stored bytes if it was confirmed, reserved ones while it was open, nothing once it had failed. */
+function sumReleased(files: DeletedFile[]): Released {
+  const released: Released = { storedBytes: 0, reservedBytes: 0, uploadsByPeriod: new Map() };
+  for (const file of files) {
+    if (file.etag !== null) released.storedBytes += file.size_bytes;
+    if (file.reserved_period === null) continue;
+    released.reservedBytes += file.size_bytes;
+    const count = released.uploadsByPeriod.get(file.reserved_period) ?? 0;
+    released.uploadsByPeriod.set(file.reserved_period, count + 1);
+  }
+  return released;
+}

@@ -1,0 +1,55 @@
+import type { Environment } from "@upstow/contract";
+import { sql } from "kysely";
+import { eachText } from "../../db/expressions.ts";
+import { statement } from "../../db/statement.ts";
+
+interface Scope {
+  projectId: string;
+  environment: Environment;
+}
+
+export const listFiles = statement((q, p: Scope & { before: string; take: number }) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    // Written out, not bound: it has to match the condition of the index that makes every page cost the same.
+    .where(sql<boolean>`status <> 'DELETED'`)
+    .where("id", "<", p.before)
+    .orderBy("id", "desc")
+    .limit(p.take),
+);
+
+export const findFile = statement((q, p: Scope & { key: string }) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where("key", "=", p.key)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED"),
+);
+
+export const setMetadata = statement((q, p: Scope & { key: string; metadata: string; now: number }) =>
+  q
+    .updateTable("file")
+    .set({ metadata: p.metadata, updated_at: p.now })
+    .where("key", "=", p.key)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED")
+    .returningAll(),
+);
+
+/** Any number of files in one statement. What was counted for each is still in the row it returns. */
+export const deleteFiles = statement((q, p: Scope & { keysJson: string; now: number }, dialect) =>
+  q
+    .updateTable("file")
+    .set({ status: "DELETED", updated_at: p.now })
+    .where(sql<boolean>`key in ${eachText(dialect, p.keysJson)}`)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED")
+    .returning(["id", "key", "name", "size_bytes", "etag", "reserved_period", "store", "upload_id"]),
+);

@@ -1,0 +1,98 @@
+import { sql } from "kysely";
+import type { Queryable } from "../../db/database.ts";
+import type { StorageDeletionTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { createId } from "../../ids.ts";
+
+type DeletionDeps = Pick<Deps, "db" | "store" | "now" | "log">;
+
+const batchSize = 100;
+const leaseMs = 60_000;
+const longestPauseMs = 3_600_000;
+
+const insertDeletion = statement((q, p: Omit<StorageDeletionTable, "attempts">) =>
+  q.insertInto("storage_deletion").values({
+    id: p.id,
+    store: p.store,
+    key: p.key,
+    upload_id: p.upload_id,
+    run_at: p.run_at,
+    attempts: 0,
+  }),
+);
+
+/** The outer condition is checked again under the row's lock, so two instances never hold the same one. */
+const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
+  q
+    .updateTable("storage_deletion")
+    .set({ run_at: p.leaseUntil, attempts: sql`attempts + 1` })
+    .where("run_at", "<=", p.now)
+    .where("id", "in", (inner) =>
+      inner
+        .selectFrom("storage_deletion")
+        .select("id")
+        .where("run_at", "<=", p.now)
+        .orderBy("run_at")
+        .limit(batchSize),
+    )
+    .returningAll(),
+);
+
+const postpone = statement((q, p: { id: string; runAt: number }) =>
+  q.updateTable("storage_deletion").set({ run_at: p.runAt }).where("id", "=", p.id),
+);
+
+const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletion").where("id", "=", p.id));
+
+/** Part of the transaction that ends a file: from its commit on, the bytes will go, whatever crashes. */
+export async function scheduleDeletion(
+  tx: Queryable,
+  now: number,
+  object: { store: string; key: string; upload_id: string | null },
+): Promise<void> {
+  const { store, key, upload_id } = object;
+  await tx.run(insertDeletion, { id: createId(now), store, key, upload_id, run_at: now });
+}
+
+/** Removes what is due; what fails is tried again later and later, until it is gone. */
+export async function runDeletions(deps: DeletionDeps): Promise<void> {
+  for (;;) {
+    const now = deps.now();
+    const due = await deps.db.change(claimDue, { now, leaseUntil: now + leaseMs });
+    if (due.length === 0) return;
+    await deleteBatch(deps, due);
+    if (due.length < batchSize) return;
+  }
+}
+
+async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<void> {
+  const isDone = await deleteFromStore(deps, due);
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    await Promise.all(
+      due.map((row) =>
+        isDone
+          ? tx.run(forget, { id: row.id })
+          : tx.run(postpone, { id: row.id, runAt: now + pauseAfter(row.attempts) }),
+      ),
+    );
+  });
+}
+
+async function deleteFromStore(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<boolean> {
+  try {
+    for (const { key, upload_id } of due) {
+      if (upload_id !== null) await deps.store.abortMultipart({ key, uploadId: upload_id });
+    }
+    await deps.store.delete(due.map((row) => row.key));
+    return true;
+  } catch (error) {
+    deps.log.warn({ err: error, objects: due.length }, "the store did not delete; it will be asked again");
+    return false;
+  }
+}
+
+function pauseAfter(attempts: number): number {
+  return Math.min(longestPauseMs, 1000 * 2 ** Math.min(attempts, 20));
+}

@@ -1,0 +1,132 @@
+import type { CompleteMultipartBody } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid, notFound } from "../../errors.ts";
+import type { StoredObject } from "../../ports/object-store.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { findRouteBySlug } from "../file-routes/queries.ts";
+import { fileUrl } from "../files/file-url.ts";
+import { writeLog } from "../logs/write-log.ts";
+import { settleUpload } from "../usage/quota.ts";
+import { enqueueUploadCompleted } from "../webhooks/enqueue.ts";
+import { serialiseMetadata } from "./metadata.ts";
+import { findOpenUpload, markUploaded } from "./queries.ts";
+import { checkPartOrder, checkPartRange } from "./rules.ts";
+
+type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+type Metadata = Record<string, unknown> | undefined;
+
+export async function completeSingle(
+  deps: Deps,
+  actor: Actor,
+  body: { fileId: string; metadata?: Record<string, unknown> },
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = replacement(body.metadata);
+  const file = await getOpenUpload(deps, actor, body.fileId, null);
+  const stored = await deps.store.finishPut(file.key);
+  if (stored === null) throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
+  return finishUpload(deps, file, stored, metadata, onSaved);
+}
+
+export async function completeMultipart(
+  deps: Deps,
+  actor: Actor,
+  body: CompleteMultipartBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = replacement(body.metadata);
+  checkPartOrder(body.parts);
+  const file = await getOpenUpload(deps, actor, body.fileId, body.uploadId);
+  checkPartRange(
+    body.parts.map((part) => part.partNumber),
+    file.size_bytes,
+  );
+  const { key, size_bytes } = file;
+  const result = await deps.store.finishMultipart({
+    key,
+    uploadId: body.uploadId,
+    sizeBytes: size_bytes,
+    parts: body.parts,
+  });
+  if (result.ok) return finishUpload(deps, file, result.object, metadata, onSaved);
+  if (result.problem === "part-too-small") throw invalid("parts", result.message);
+  throw await missingOrEnded(deps, actor, file, result.message);
+}
+
+/** An upload that is open under exactly this pair of ids; a single upload has no upload id. */
+export async function getOpenUpload(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  uploadId: string | null,
+): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  if (file === null || file.upload_id !== uploadId) throw notFound("An open upload with this id was");
+  return file;
+}
+
+/**
+ * The end of both flows. The bytes are final in the store already; what is left is one guarded change of the
+ * row, with everything that follows from it in the same transaction. Whoever comes second finds no open row.
+ */
+async function finishUpload(
+  deps: Deps,
+  file: FileTable,
+  stored: StoredObject,
+  metadata: string | null,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const now = deps.now();
+  const finished = await deps.db.transact(async (tx) => {
+    const uploaded = await tx.get(markUploaded, {
+      id: file.id,
+      sizeBytes: stored.sizeBytes,
+      sha256: stored.sha256,
+      etag: stored.etag,
+      metadata: metadata ?? file.metadata,
+      now,
+    });
+    if (uploaded === null) throw notFound("An open upload with this id was");
+    const scope = { projectId: uploaded.project_id, environment: uploaded.environment };
+    await settleUpload(tx, now, scope, {
+      reservedBytes: file.size_bytes,
+      storedBytes: stored.sizeBytes,
+      reservedPeriod: file.reserved_period ?? "",
+    });
+    await writeLog(tx, now, {
+      ...scope,
+      type: "upload.completed",
+      message: `Upload of "${uploaded.name}" was completed.`,
+      file: uploaded,
+      data: { size: uploaded.size_bytes },
+    });
+    const route = await tx.get(findRouteBySlug, {
+      slug: uploaded.route_slug,
+      projectId: uploaded.project_id,
+    });
+    await enqueueUploadCompleted(tx, now, {
+      file: uploaded,
+      webhookUrl: route?.webhook_url ?? null,
+      fileUrl: fileUrl(deps.config, uploaded.key),
+    });
+    await onSaved(tx, uploaded);
+    return uploaded;
+  });
+  deps.dispatcher.nudge();
+  return finished;
+}
+
+/** Bytes that are not there because somebody else ended the upload are "not found", not "not arrived". */
+async function missingOrEnded(deps: Deps, actor: Actor, file: FileTable, message: string): Promise<AppError> {
+  await getOpenUpload(deps, actor, file.id, file.upload_id);
+  return new AppError("FILE_NOT_IN_STORAGE", message, {
+    suggestion: "PUT the bytes to the presigned URL, wait for its 200, then complete again.",
+  });
+}
+
+function replacement(metadata: Metadata): string | null {
+  return metadata === undefined ? null : serialiseMetadata(metadata);
+}

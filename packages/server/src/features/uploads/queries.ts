@@ -1,0 +1,113 @@
+import type { Environment } from "@upstow/contract";
+import type { FileTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export interface FileScope {
+  id: string;
+  projectId: string;
+  environment: Environment;
+}
+
+export const insertFile = statement((q, p: FileTable) =>
+  q.insertInto("file").values({
+    id: p.id,
+    key: p.key,
+    project_id: p.project_id,
+    environment: p.environment,
+    route_slug: p.route_slug,
+    name: p.name,
+    size_bytes: p.size_bytes,
+    type: p.type,
+    status: "UPLOADING",
+    metadata: p.metadata,
+    sha256: null,
+    etag: null,
+    store: p.store,
+    upload_id: p.upload_id,
+    reserved_period: p.reserved_period,
+    reap_at: p.reap_at,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+    completed_at: null,
+  }),
+);
+
+export const findOpenUpload = statement((q, p: FileScope) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where("id", "=", p.id)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "=", "UPLOADING"),
+);
+
+interface MarkUploaded {
+  id: string;
+  sizeBytes: number;
+  sha256: string | null;
+  etag: string;
+  metadata: string;
+  now: number;
+}
+
+/** The condition is the guard: of all that try to end an open upload, one gets the row. */
+export const markUploaded = statement((q, p: MarkUploaded) =>
+  q
+    .updateTable("file")
+    .set({
+      status: "UPLOADED",
+      size_bytes: p.sizeBytes,
+      sha256: p.sha256,
+      etag: p.etag,
+      metadata: p.metadata,
+      reserved_period: null,
+      updated_at: p.now,
+      completed_at: p.now,
+    })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING")
+    .returningAll(),
+);
+
+/** The pending record goes with its upload. */
+export const removeOpenMultipart = statement((q, p: FileScope & { uploadId: string }) =>
+  q
+    .deleteFrom("file")
+    .where("id", "=", p.id)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("upload_id", "=", p.uploadId)
+    .where("status", "=", "UPLOADING")
+    .returningAll(),
+);
+
+export const postponeReaping = statement((q, p: { id: string; reapAt: number }) =>
+  q
+    .updateTable("file")
+    .set({ reap_at: p.reapAt })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING")
+    .where("reap_at", "<", p.reapAt),
+);
+
+export const listAbandoned = statement((q, p: { now: number; take: number }) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where("status", "=", "UPLOADING")
+    .where("reap_at", "<=", p.now)
+    .orderBy("reap_at")
+    .limit(p.take),
+);
+
+/** Guarded by the time too: a client that came back in the meantime keeps its upload. */
+export const markFailed = statement((q, p: { id: string; now: number }) =>
+  q
+    .updateTable("file")
+    .set({ status: "FAILED", reserved_period: null, updated_at: p.now })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING")
+    .where("reap_at", "<=", p.now)
+    .returning("id"),
+);

@@ -1,0 +1,130 @@
+import { PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileRouteTable, FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { notFound, unauthorized } from "../../errors.ts";
+import { createId } from "../../ids.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { findRouteBySlug } from "../file-routes/queries.ts";
+import { writeLog } from "../logs/write-log.ts";
+import { quotaLimits, reserveQuota } from "../usage/quota.ts";
+import { serialiseMetadata } from "./metadata.ts";
+import { insertFile } from "./queries.ts";
+import { checkFitsSingle, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
+import { buildStorageKey } from "./storage-key.ts";
+
+/** How long after a URL's expiry an upload that sent nothing counts as abandoned. */
+export const graceMs = 5 * 60 * 1000;
+
+type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+
+export async function requestUpload(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  checkFitsSingle(body.fileSize);
+  const { route, metadata } = await checkUpload(deps, actor, body);
+  return open(
+    deps,
+    actor,
+    route,
+    { ...newFile(deps, actor, body, metadata), urlSec: SINGLE_URL_SEC },
+    onSaved,
+  );
+}
+
+/** The store opens its side first, outside of the transaction; if that then fails, the sweeper finds it. */
+export async function initMultipart(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  checkNeedsMultipart(body.fileSize);
+  const { route, metadata } = await checkUpload(deps, actor, body);
+  const file = newFile(deps, actor, body, metadata);
+  const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
+  const uploadId = await deps.store.startMultipart(upload);
+  try {
+    return await open(deps, actor, route, { ...file, upload_id: uploadId, urlSec: PART_URL_SEC }, onSaved);
+  } catch (error) {
+    await deps.store.abortMultipart({ key: file.key, uploadId });
+    throw error;
+  }
+}
+
+/** In the decided order: body, route, its environment, type, size. The quota follows in the transaction. */
+async function checkUpload(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+): Promise<{ route: FileRouteTable; metadata: string }> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
+  const route = await deps.db.get(findRouteBySlug, { slug: body.routeSlug, projectId: actor.projectId });
+  if (route === null) throw notFound(`File route "${body.routeSlug}"`);
+  if (route.environment !== "all" && route.environment !== actor.environment) throw unauthorized();
+  checkType(route, body.contentType);
+  checkSize(route, actor.tier, body.fileSize);
+  return { route, metadata };
+}
+
+function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileTable {
+  const now = deps.now();
+  const id = createId(now);
+  return {
+    id,
+    key: buildStorageKey(actor.projectId, body.routeSlug, id, body.fileName),
+    project_id: actor.projectId,
+    environment: actor.environment,
+    route_slug: body.routeSlug,
+    name: body.fileName,
+    size_bytes: body.fileSize,
+    type: body.contentType,
+    status: "UPLOADING",
+    metadata,
+    sha256: null,
+    etag: null,
+    store: deps.store.name,
+    upload_id: null,
+    reserved_period: null,
+    reap_at: now,
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+  };
+}
+
+async function open(
+  deps: Deps,
+  actor: Actor,
+  route: FileRouteTable,
+  { urlSec, ...file }: FileTable & { urlSec: number },
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const now = file.created_at;
+  const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
+  return deps.db.transact(async (tx) => {
+    const reservedPeriod = await reserveQuota(tx, now, actor, file.size_bytes, limits);
+    const saved = { ...file, reserved_period: reservedPeriod, reap_at: now + urlSec * 1000 + graceMs };
+    await Promise.all([
+      tx.run(insertFile, saved),
+      writeLog(tx, now, {
+        projectId: actor.projectId,
+        environment: actor.environment,
+        type: "upload.requested",
+        message: `Upload of "${file.name}" was requested.`,
+        file,
+        data: {
+          size: file.size_bytes,
+          type: file.type,
+          routeSlug: route.slug,
+          multipart: file.upload_id !== null,
+        },
+      }),
+    ]);
+    await onSaved(tx, saved);
+    return saved;
+  });
+}

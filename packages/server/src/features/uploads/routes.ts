@@ -1,0 +1,199 @@
+import {
+  AbortMultipartBody,
+  CompletedFile,
+  CompleteMultipartBody,
+  CompleteUploadBody,
+  InitiatedMultipart,
+  Ok,
+  PART_SIZE_BYTES,
+  ReceivedParts,
+  RequestedUpload,
+  RequestUploadBody,
+  SINGLE_URL_SEC,
+  SignedParts,
+  SignPartsBody,
+} from "@upstow/contract";
+import Type from "typebox";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { fileUrl } from "../files/file-url.ts";
+import { toCompletedFile } from "../files/serialize.ts";
+import { completeMultipart, completeSingle, getOpenUpload } from "./finish-upload.ts";
+import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
+import { initMultipart, requestUpload } from "./request-upload.ts";
+import { partCount } from "./rules.ts";
+
+const tags = ["uploads"];
+const bucket = "upload";
+const FileEnvelope = Type.Object({ file: CompletedFile });
+
+export function uploadRoutes(app: ApiApp, deps: Deps): void {
+  const { config } = deps;
+
+  const toRequested = async (file: FileTable) => ({
+    fileId: file.id,
+    uploadUrl: await deps.store.presignPut({
+      key: file.key,
+      contentType: file.type,
+      sizeBytes: file.size_bytes,
+      expiresInSec: SINGLE_URL_SEC,
+    }),
+    key: file.key,
+    cdnUrl: fileUrl(config, file.key),
+  });
+
+  const toInitiated = async (file: FileTable) => ({
+    fileId: file.id,
+    uploadId: file.upload_id ?? "",
+    key: file.key,
+    cdnUrl: fileUrl(config, file.key),
+    partSize: PART_SIZE_BYTES,
+    parts: await signAllParts(deps, file),
+  });
+
+  app.post(
+    "/upload/request",
+    {
+      schema: {
+        tags,
+        summary: "Ask for a presigned URL",
+        body: RequestUploadBody,
+        response: { 200: RequestedUpload },
+      },
+      config: {
+        bucket,
+        // Only the ids are stored: a repeated call gets URLs that are signed afresh.
+        replay: async ({ actor }, stored) =>
+          toRequested(await getOpenUpload(deps, actor, (stored as { fileId: string }).fileId, null)),
+      },
+    },
+    async ({ actor, body, idempotency }) =>
+      toRequested(
+        await requestUpload(deps, actor, body, (tx, file) =>
+          idempotency.remember(tx, 200, { fileId: file.id }),
+        ),
+      ),
+  );
+
+  app.post(
+    "/upload/complete",
+    {
+      schema: {
+        tags,
+        summary: "Confirm that the PUT finished",
+        body: CompleteUploadBody,
+        response: { 200: FileEnvelope },
+      },
+      config: { bucket },
+    },
+    async ({ actor, body, idempotency }) => {
+      const file = await completeSingle(deps, actor, body, (tx, saved) =>
+        idempotency.remember(tx, 200, { file: toCompletedFile(config, saved) }),
+      );
+      return { file: toCompletedFile(config, file) };
+    },
+  );
+
+  app.post(
+    "/upload/multipart/init",
+    {
+      schema: {
+        tags,
+        summary: "Start a multipart upload",
+        body: RequestUploadBody,
+        response: { 200: InitiatedMultipart },
+      },
+      config: {
+        bucket,
+        replay: async ({ actor }, stored) => {
+          const { fileId, uploadId } = stored as { fileId: string; uploadId: string };
+          return toInitiated(await getOpenUpload(deps, actor, fileId, uploadId));
+        },
+      },
+    },
+    async ({ actor, body, idempotency }) =>
+      toInitiated(
+        await initMultipart(deps, actor, body, (tx, file) =>
+          idempotency.remember(tx, 200, { fileId: file.id, uploadId: file.upload_id }),
+        ),
+      ),
+  );
+
+  app.get(
+    "/upload/multipart/:fileId",
+    {
+      schema: {
+        tags,
+        summary: "List the parts received so far",
+        params: Type.Object({ fileId: Type.String({ minLength: 1 }) }),
+        querystring: Type.Object({ uploadId: Type.String({ minLength: 1 }) }),
+        response: { 200: ReceivedParts },
+      },
+      config: { bucket },
+    },
+    async ({ actor, params, query }) => {
+      const ref = { fileId: params.fileId, uploadId: query.uploadId };
+      const { file, parts } = await listReceivedParts(deps, actor, ref);
+      return {
+        ...ref,
+        key: file.key,
+        partSize: PART_SIZE_BYTES,
+        partCount: partCount(file.size_bytes),
+        parts: parts.map((part) => ({
+          partNumber: part.partNumber,
+          etag: part.etag,
+          size: part.sizeBytes,
+          receivedAt: new Date(part.receivedAt).toISOString(),
+        })),
+      };
+    },
+  );
+
+  app.post(
+    "/upload/multipart/sign",
+    {
+      schema: { tags, summary: "Sign parts afresh", body: SignPartsBody, response: { 200: SignedParts } },
+      config: {
+        bucket,
+        replay: async ({ actor, body }) => ({ parts: await signParts(deps, actor, body as SignPartsBody) }),
+      },
+    },
+    async ({ actor, body, idempotency }) => {
+      const parts = await signParts(deps, actor, body);
+      await idempotency.remember(deps.db, 200, {});
+      return { parts };
+    },
+  );
+
+  app.post(
+    "/upload/multipart/complete",
+    {
+      schema: {
+        tags,
+        summary: "Assemble the parts",
+        body: CompleteMultipartBody,
+        response: { 200: FileEnvelope },
+      },
+      config: { bucket },
+    },
+    async ({ actor, body, idempotency }) => {
+      const file = await completeMultipart(deps, actor, body, (tx, saved) =>
+        idempotency.remember(tx, 200, { file: toCompletedFile(config, saved) }),
+      );
+      return { file: toCompletedFile(config, file) };
+    },
+  );
+
+  app.post(
+    "/upload/multipart/abort",
+    {
+      schema: { tags, summary: "Abort a multipart upload", body: AbortMultipartBody, response: { 200: Ok } },
+      config: { bucket },
+    },
+    async ({ actor, body, idempotency }) => {
+      await abortMultipart(deps, actor, body, (tx) => idempotency.remember(tx, 200, { ok: true }));
+      return { ok: true };
+    },
+  );
+}

@@ -1,0 +1,102 @@
+import type { Environment } from "@upstow/contract";
+import { sql } from "kysely";
+import { statement } from "../../db/statement.ts";
+
+interface Scope {
+  projectId: string;
+  environment: Environment;
+}
+
+/** No row when it would go over `limit`. The caller has checked that `bytes` alone fits. */
+export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
+  q
+    .insertInto("usage_total")
+    .values({ project_id: p.projectId, environment: p.environment, stored_bytes: 0, reserved_bytes: p.bytes })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["project_id", "environment"])
+        .doUpdateSet({ reserved_bytes: sql`usage_total.reserved_bytes + excluded.reserved_bytes` })
+        .where(
+          sql<boolean>`usage_total.stored_bytes + usage_total.reserved_bytes + excluded.reserved_bytes <= cast(${p.limit} as bigint)`,
+        ),
+    )
+    .returning("stored_bytes"),
+);
+
+/** Moves reserved bytes to stored ones, or gives them back, or takes stored ones away. */
+export const moveBytes = statement((q, p: Scope & { stored: number; reserved: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({
+      stored_bytes: sql`stored_bytes + cast(${p.stored} as bigint)`,
+      reserved_bytes: sql`reserved_bytes + cast(${p.reserved} as bigint)`,
+    })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .returning("stored_bytes"),
+);
+
+/** No row when the month already has `limit` uploads, open ones included. */
+export const reserveUpload = statement(
+  (q, p: Scope & { period: string; limit: number; storedBytes: number }) =>
+    q
+      .insertInto("usage_period")
+      .values({
+        project_id: p.projectId,
+        environment: p.environment,
+        period: p.period,
+        uploads: 0,
+        reserved_uploads: 1,
+        bandwidth_bytes: 0,
+        transform_units: 0,
+        stored_bytes: p.storedBytes,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["project_id", "environment", "period"])
+          .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + 1` })
+          .where(
+            sql<boolean>`usage_period.uploads + usage_period.reserved_uploads < cast(${p.limit} as bigint)`,
+          ),
+      )
+      .returning("period"),
+);
+
+export const releaseUploads = statement((q, p: Scope & { period: string; count: number }) =>
+  q
+    .updateTable("usage_period")
+    .set({ reserved_uploads: sql`reserved_uploads - cast(${p.count} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+interface PeriodChange extends Scope {
+  period: string;
+  uploads: number;
+  bandwidthBytes: number;
+  storedBytes: number;
+}
+
+/** Counts finished work and notes the storage total as of now. */
+export const countInPeriod = statement((q, p: PeriodChange) =>
+  q
+    .insertInto("usage_period")
+    .values({
+      project_id: p.projectId,
+      environment: p.environment,
+      period: p.period,
+      uploads: p.uploads,
+      reserved_uploads: 0,
+      bandwidth_bytes: p.bandwidthBytes,
+      transform_units: 0,
+      stored_bytes: p.storedBytes,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["project_id", "environment", "period"]).doUpdateSet({
+        uploads: sql`usage_period.uploads + excluded.uploads`,
+        bandwidth_bytes: sql`usage_period.bandwidth_bytes + excluded.bandwidth_bytes`,
+        stored_bytes: sql`excluded.stored_bytes`,
+      }),
+    ),
+);

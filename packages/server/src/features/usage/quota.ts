@@ -1,0 +1,120 @@
+import { type Environment, SANDBOX_STORAGE_BYTES, TIERS, type TierName } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import { AppError } from "../../errors.ts";
+import { countInPeriod, moveBytes, releaseUploads, reserveBytes, reserveUpload } from "./counter-queries.ts";
+import { periodOf } from "./period.ts";
+
+interface Scope {
+  projectId: string;
+  environment: Environment;
+}
+
+export interface QuotaLimits {
+  storageBytes: number;
+  uploads: number;
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+/**
+ * What blocks an upload. A single upload is held up only on the free tier, a multipart one wherever the tier
+ * names a figure; the sandbox has its own cap. Elsewhere the overage is counted and allowed.
+ */
+export function quotaLimits(environment: Environment, tier: TierName, isMultipart: boolean): QuotaLimits {
+  if (environment === "test") return { storageBytes: SANDBOX_STORAGE_BYTES, uploads: unlimited };
+  if (tier !== "free" && !isMultipart) return { storageBytes: unlimited, uploads: unlimited };
+  const { storageBytes, uploadsPerMonth } = TIERS[tier];
+  return { storageBytes: storageBytes ?? unlimited, uploads: uploadsPerMonth ?? unlimited };
+}
+
+/** Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. */
+export async function reserveQuota(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  bytes: number,
+  limits: QuotaLimits,
+): Promise<string> {
+  const period = periodOf(now);
+  const { projectId, environment } = scope;
+  const total =
+    bytes > limits.storageBytes
+      ? null
+      : await tx.get(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes });
+  if (total === null) throw quotaReached("storage");
+  const place = await tx.get(reserveUpload, {
+    projectId,
+    environment,
+    period,
+    limit: limits.uploads,
+    storedBytes: total.stored_bytes,
+  });
+  if (place === null) throw quotaReached("monthly upload");
+  return period;
+}
+
+export async function settleUpload(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  upload: { reservedBytes: number; storedBytes: number; reservedPeriod: string },
+): Promise<void> {
+  const { projectId, environment } = scope;
+  const total = await tx.get(moveBytes, {
+    projectId,
+    environment,
+    stored: upload.storedBytes,
+    reserved: -upload.reservedBytes,
+  });
+  await tx.run(releaseUploads, { projectId, environment, period: upload.reservedPeriod, count: 1 });
+  await tx.run(countInPeriod, {
+    projectId,
+    environment,
+    period: periodOf(now),
+    uploads: 1,
+    bandwidthBytes: 0,
+    storedBytes: total?.stored_bytes ?? 0,
+  });
+}
+
+export interface Released {
+  storedBytes: number;
+  reservedBytes: number;
+  /** How many open uploads each month gets back. */
+  uploadsByPeriod: Map<string, number>;
+}
+
+/** Gives back what deleted, failed or aborted files held. */
+export async function releaseUsage(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  released: Released,
+): Promise<void> {
+  const { projectId, environment } = scope;
+  const total = await tx.get(moveBytes, {
+    projectId,
+    environment,
+    stored: -released.storedBytes,
+    reserved: -released.reservedBytes,
+  });
+  for (const [period, count] of released.uploadsByPeriod) {
+    await tx.run(releaseUploads, { projectId, environment, period, count });
+  }
+  if (released.storedBytes > 0) {
+    await tx.run(countInPeriod, {
+      projectId,
+      environment,
+      period: periodOf(now),
+      uploads: 0,
+      bandwidthBytes: 0,
+      storedBytes: total?.stored_bytes ?? 0,
+    });
+  }
+}
+
+function quotaReached(which: string): AppError {
+  return new AppError("TIER_LIMIT_EXCEEDED", `The ${which} quota of this project is reached.`, {
+    suggestion: "Delete files you no longer need, wait for the next month, or move to a larger tier.",
+  });
+}

@@ -1,0 +1,42 @@
+import "./request-context.ts";
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import { deliveryRoutes } from "../features/delivery/routes.ts";
+import type { Tallies } from "../housekeeping.ts";
+import { version } from "../version.ts";
+import { logRequests } from "./access-log.ts";
+import { customerApi } from "./api.ts";
+import { answerErrorsInEnvelope } from "./error-handler.ts";
+import { answerHealthProbes } from "./health.ts";
+import { acceptJsonBodies } from "./json-body.ts";
+import { exposeMetrics } from "./metrics.ts";
+import { describeApi } from "./openapi.ts";
+import { requireHttps } from "./require-https.ts";
+import { createHttpFrame } from "./server.ts";
+import { answerUnknownPaths } from "./unknown-path.ts";
+import { validateRequests } from "./validation.ts";
+
+/** Everything that answers requests, in the order in which a request meets it. */
+export async function createHttp(
+  deps: Deps,
+  tallies: Tallies,
+  addStorageRoutes: (http: FastifyInstance) => void,
+): Promise<FastifyInstance> {
+  const { config } = deps;
+  const http = createHttpFrame({ tls: config.tls, logger: deps.log });
+  const describe = describeApi(http, version);
+  answerErrorsInEnvelope(http);
+  acceptJsonBodies(http);
+  validateRequests(http);
+  logRequests(http);
+  requireHttps(http, config.trustedProxies);
+  answerUnknownPaths(http);
+  exposeMetrics(http, deps.metrics, config.metricsToken);
+  answerHealthProbes(http, deps);
+  http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
+  customerApi(http, deps, tallies.lastUsed);
+  deliveryRoutes(http, deps);
+  addStorageRoutes(http);
+  await http.ready();
+  return http;
+}

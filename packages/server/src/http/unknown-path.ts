@@ -1,0 +1,51 @@
+import type { FastifyInstance } from "fastify";
+import { AppError } from "../errors.ts";
+
+const order = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/**
+ * Refuses unknown paths, and known ones with a wrong method, before anything of the body is read. Call before
+ * routes are added.
+ */
+export function answerUnknownPaths(app: FastifyInstance): void {
+  const known = new Map<string, { path: RegExp; methods: Set<string> }>();
+  app.addHook("onRoute", (route) => {
+    const entry = known.get(route.url) ?? { path: toRegExp(route.url), methods: new Set() };
+    for (const method of [route.method].flat()) entry.methods.add(method);
+    known.set(route.url, entry);
+  });
+
+  function refuse(url: string): never {
+    const path = url.split("?", 1)[0] ?? "";
+    const matching = [...known.values()].filter((entry) => entry.path.test(path));
+    if (matching.length === 0) throw unknownPath();
+    throw wrongMethod(order.filter((method) => matching.some((entry) => entry.methods.has(method))));
+  }
+
+  app.addHook("onRequest", async (request) => {
+    if (request.is404) refuse(request.url);
+  });
+  app.setNotFoundHandler((request) => refuse(request.url));
+}
+
+function unknownPath(): AppError {
+  return new AppError("NOT_FOUND", "There is nothing at this path.", {
+    suggestion: "Check the path; the API is described at /api/v1/openapi.json.",
+  });
+}
+
+function wrongMethod(allowed: string[]): AppError {
+  const allow = allowed.join(", ");
+  return new AppError("METHOD_NOT_ALLOWED", "This path does not take that method.", {
+    suggestion: `Use ${allow}.`,
+    headers: { allow },
+  });
+}
+
+function toRegExp(pattern: string): RegExp {
+  const parts = pattern.replace(/\/$/, "").split("/");
+  const source = parts.map((part) =>
+    part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : RegExp.escape(part),
+  );
+  return new RegExp(`^${source.join("/")}/?$`);
+}
