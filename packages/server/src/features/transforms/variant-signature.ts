@@ -1,0 +1,67 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+
+/**
+ * Both lists hold keys made once with `createSecretKey` (a raw key costs a multiple per signature).
+ * The first key signs; all verify, so that a secret can be replaced while its URLs are still out.
+ */
+export interface VariantSecrets {
+  signedSecrets: readonly KeyObject[];
+  publicSecrets: readonly KeyObject[];
+}
+
+/** The parts of a variant URL, exactly as they stand in its path. */
+export interface VariantClaim {
+  signature: string;
+  recipe: string;
+  key: string;
+}
+
+export interface VariantSigner {
+  signPublic(recipe: string, key: string): string;
+  signExpiring(expiresSec: number, recipe: string, key: string): string;
+  verifyPublic(claim: VariantClaim): boolean;
+  /** False as well once the URL has expired. */
+  verifyExpiring(claim: VariantClaim & { expires: string }, nowSec: number): boolean;
+}
+
+const hourSec = 3600;
+
+/** Whole hours, so that everyone who asks within one hour gets the same, cacheable URL. */
+export function getSignedExpirySec(nowSec: number): number {
+  return Math.floor(nowSec / hourSec) * hourSec + 25 * hourSec;
+}
+
+export function createVariantSigner({ signedSecrets, publicSecrets }: VariantSecrets): VariantSigner {
+  const signed = createKeyring(signedSecrets);
+  const open = createKeyring(publicSecrets);
+  return {
+    signPublic: (recipe, key) => open.sign(`public\n${recipe}\n${key}`),
+    signExpiring: (expiresSec, recipe, key) => signed.sign(`${expiresSec}\n${recipe}\n${key}`),
+    verifyPublic: ({ signature, recipe, key }) => open.verify(signature, `public\n${recipe}\n${key}`),
+    verifyExpiring: ({ signature, expires, recipe, key }, nowSec) =>
+      signed.verify(signature, `${expires}\n${recipe}\n${key}`) && nowSec < Number(expires),
+  };
+}
+
+function createKeyring(secrets: readonly KeyObject[]) {
+  const [current] = secrets;
+  if (current === undefined) throw new Error("A variant signer needs at least one secret of each kind.");
+
+  return {
+    sign: (text: string) => hmac(current, text),
+    verify(signature: string, text: string): boolean {
+      // The text is compared, not what it decodes to: several last characters decode to the same bytes.
+      const given = Buffer.from(signature);
+      let matched = false;
+      for (const secret of secrets) {
+        const expected = Buffer.from(hmac(secret, text));
+        if (given.length === expected.length && timingSafeEqual(given, expected)) matched = true;
+      }
+      return matched;
+    },
+  };
+}
+
+function hmac(secret: KeyObject, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("base64url");
+}
