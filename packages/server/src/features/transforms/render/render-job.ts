@@ -1,0 +1,32 @@
+import type { NegotiatedFormat } from "../negotiate-format.ts";
+import type { Recipe, RecipeFormat } from "../recipe.ts";
+
+export type OutputFormat = Exclude<RecipeFormat, "auto">;
+/** `fallback` becomes PNG for a source with alpha and JPEG for any other. */
+export type RequestedFormat = OutputFormat | NegotiatedFormat;
+
+/** What a worker is told about an image; the bytes travel beside it. The recipe's own format is not used. */
+export interface RenderOrder extends Pick<Recipe, "width" | "height" | "fit" | "quality"> {
+  format: RequestedFormat;
+}
+
+/**
+ * - `unsupported`: not one of the five kinds of image that are read.
+ * - `unprocessable`: one of them, but damaged, cut off or not what its header says.
+ * - `too-large`: more pixels, all frames counted, or more bytes than are ever decoded.
+ */
+export type RenderProblem = "unsupported" | "unprocessable" | "too-large";
+
+export interface RenderedImage {
+  format: OutputFormat;
+  /** Of one frame, where the image is animated. */
+  width: number;
+  height: number;
+}
+
+export type RenderReply = { ok: true; image: RenderedImage } | { ok: false; problem: RenderProblem };
+
+/** Pixels of all frames together, of the source and of what is made from it. */
+export const maxPixels = 50_000_000;
+/** Larger sources are refused unread: 50 megapixels fit, unless barely compressed. */
+export const maxSourceBytes = 128 * 1024 * 1024;

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
+import { maxSourceBytes } from "./render-job.ts";
+import { createRenderPool, type RenderPool, type RenderPoolOptions } from "./render-pool.ts";
+import { noise, palette, solid } from "./test-images.ts";
+
+const roomy: RenderPoolOptions = {
+  size: 1,
+  queueLimit: 10,
+  deadlineMs: 60_000,
+  maxRssBytes: 1024 ** 3,
+  maxJobs: 100,
+};
+const dot = await solid(1, 1, palette.red).png().toBuffer();
+const quick = {
+  bytes: dot,
+  recipe: { width: 8, height: 8, fit: "cover", quality: 85 },
+  format: "png",
+} as const;
+const grain = await noise(1024, 1024, 1).png().toBuffer();
+/** Takes many seconds on any machine; every test that starts it also ends it. */
+const slow = {
+  bytes: grain,
+  recipe: { width: 4096, height: 4096, fit: "cover", quality: 100 },
+  format: "avif",
+} as const;
+
+function openPool(t: TestContext, options: Partial<RenderPoolOptions> = {}): RenderPool {
+  const pool = createRenderPool({ ...roomy, ...options });
+  t.after(() => pool.close());
+  return pool;
+}
+
+function getOnlyPid(pool: RenderPool): number {
+  const { workerPids } = pool.status();
+  const [pid] = workerPids;
+  assert.ok(pid !== undefined && workerPids.length === 1, `workers: ${workerPids}`);
+  return pid;
+}
+
+async function waitForOtherPid(pool: RenderPool, oldPid: number): Promise<number> {
+  for (;;) {
+    const pid = pool.status().workerPids.find((candidate) => candidate !== oldPid);
+    if (pid !== undefined) return pid;
+    await sleep(5);
+  }
+}
+
+test("workers start when needed, serve many jobs and never exceed the size", async (t) => {
+  const pool = openPool(t, { size: 2 });
+  assert.deepEqual(pool.status(), { running: 0, queued: 0, workerPids: [] });
+  const results = Promise.all(Array.from({ length: 6 }, () => pool.render(quick)));
+  assert.deepEqual([pool.status().running, pool.status().queued], [2, 4]);
+  assert.ok((await results).every((result) => result.ok && result.width === 8));
+  const { workerPids } = pool.status();
+  assert.equal(workerPids.length, 2);
+  await pool.render(quick);
+  assert.deepEqual(pool.status(), { running: 0, queued: 0, workerPids });
+});
+
+test("a full queue refuses with a time to come back, and what waits is still rendered", async (t) => {
+  const pool = openPool(t, { queueLimit: 1 });
+  const accepted = [pool.render(quick), pool.render(quick)];
+  await assert.rejects(pool.render(quick), (error) => {
+    assert.ok(error instanceof RenderQueueFull);
+    assert.ok(Number.isInteger(error.retryAfterSec) && error.retryAfterSec >= 1);
+    return true;
+  });
+  for (const result of await Promise.all(accepted)) assert.ok(result.ok);
+  assert.ok((await pool.render(quick)).ok);
+});
+
+test("case 18: past the deadline the worker is killed and the next job succeeds", async (t) => {
+  const pool = openPool(t, { deadlineMs: 1000 });
+  await pool.render(quick);
+  const pid = getOnlyPid(pool);
+  const late = pool.render(slow);
+  const next = pool.render(quick);
+  await assert.rejects(late, RenderTimeout);
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  assert.ok((await next).ok);
+  assert.notEqual(getOnlyPid(pool), pid);
+});
+
+test("a worker killed from outside costs one more attempt, not the job", async (t) => {
+  const pool = openPool(t);
+  const result = pool.render(quick);
+  const pid = getOnlyPid(pool);
+  process.kill(pid, "SIGSEGV");
+  assert.ok((await result).ok);
+  assert.notEqual(getOnlyPid(pool), pid);
+});
+
+test("an image that brings down two workers is unprocessable; others are not touched", async (t) => {
+  const pool = openPool(t);
+  const fatal = pool.render(slow);
+  const next = pool.render(quick);
+  const pid = getOnlyPid(pool);
+  process.kill(pid, "SIGABRT");
+  process.kill(await waitForOtherPid(pool, pid), "SIGABRT");
+  assert.deepEqual(await fatal, { ok: false, problem: "unprocessable" });
+  assert.ok((await next).ok);
+});
+
+test("a worker that died while idle is not used again", async (t) => {
+  const pool = openPool(t);
+  await pool.render(quick);
+  const pid = getOnlyPid(pool);
+  process.kill(pid, "SIGKILL");
+  while (pool.status().workerPids.length > 0) await sleep(5);
+  assert.ok((await pool.render(quick)).ok);
+  assert.notEqual(getOnlyPid(pool), pid);
+});
+
+test("a worker is replaced after its share of jobs", async (t) => {
+  const pool = openPool(t, { maxJobs: 2 });
+  await pool.render(quick);
+  const first = getOnlyPid(pool);
+  await pool.render(quick);
+  await pool.render(quick);
+  assert.notEqual(getOnlyPid(pool), first);
+});
+
+test("a worker that has grown is replaced", async (t) => {
+  const pool = openPool(t, { maxRssBytes: 1 });
+  assert.ok((await pool.render(quick)).ok);
+  assert.deepEqual(pool.status().workerPids, []);
+  assert.ok((await pool.render(quick)).ok);
+});
+
+test("a source too large to be read is refused without a worker", async (t) => {
+  const pool = openPool(t);
+  const bytes = Buffer.alloc(maxSourceBytes + 1);
+  dot.copy(bytes);
+  assert.deepEqual(await pool.render({ ...quick, bytes }), { ok: false, problem: "too-large" });
+  assert.deepEqual(pool.status().workerPids, []);
+});
+
+test("a worker sees nothing of the service's environment and ignores signals to the group", async (t) => {
+  const name = "RENDER_TEST_SECRET";
+  process.env[name] = "hush-hush";
+  t.after(() => delete process.env[name]);
+  const pool = openPool(t);
+  await pool.render(quick);
+  const pid = getOnlyPid(pool);
+  const described = execFileSync("ps", ["eww", "-p", String(pid)], { encoding: "utf8" });
+  assert.match(described, /render-worker/);
+  assert.doesNotMatch(described, /hush-hush/);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(pid, signal);
+  assert.ok((await pool.render(quick)).ok);
+  assert.equal(getOnlyPid(pool), pid);
+});
+
+test("closing kills the workers and fails what is under way", async () => {
+  const pool = createRenderPool(roomy);
+  await pool.render(quick);
+  const pid = getOnlyPid(pool);
+  const outcomes = Promise.allSettled([pool.render(slow), pool.render(quick)]);
+  await pool.close();
+  for (const outcome of await outcomes) {
+    assert.ok(outcome.status === "rejected" && outcome.reason instanceof RenderUnavailable);
+  }
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  await assert.rejects(pool.render(quick), RenderUnavailable);
+  assert.deepEqual(pool.status().workerPids, []);
+});

@@ -1,0 +1,148 @@
+import type { Recipe } from "../recipe.ts";
+import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
+import {
+  maxSourceBytes,
+  type RenderedImage,
+  type RenderOrder,
+  type RenderProblem,
+  type RequestedFormat,
+} from "./render-job.ts";
+import { findSourceKind } from "./sniff-image.ts";
+import { createWorkerCrew } from "./worker-crew.ts";
+import type { WorkerJob, WorkerOutcome, WorkerProcess } from "./worker-process.ts";
+
+export interface RenderPoolOptions {
+  /** Processes at most; they start when first needed. */
+  size: number;
+  /** Jobs that may wait; each holds its source in memory. */
+  queueLimit: number;
+  /** From the moment a worker has the job. */
+  deadlineMs: number;
+  /** A worker that holds more after a job is replaced. */
+  maxRssBytes: number;
+  /** A worker is replaced after so many jobs. */
+  maxJobs: number;
+}
+
+export interface RenderRequest {
+  bytes: Uint8Array;
+  recipe: Omit<Recipe, "format">;
+  format: RequestedFormat;
+}
+
+export type RenderResult =
+  | ({ ok: true; bytes: Buffer; contentType: string } & RenderedImage)
+  | { ok: false; problem: RenderProblem };
+
+export interface RenderPool {
+  /** Throws `RenderQueueFull`, `RenderTimeout`, or `RenderUnavailable`. */
+  render(request: RenderRequest): Promise<RenderResult>;
+  status(): { running: number; queued: number; workerPids: number[] };
+  /** Kills every worker; jobs under way throw `RenderUnavailable`. */
+  close(): Promise<void>;
+}
+
+interface Job {
+  order: RenderOrder;
+  bytes: Uint8Array;
+  settled: PromiseWithResolvers<RenderResult>;
+}
+
+const maxAttempts = 2;
+const maxRetryAfterSec = 30;
+const closedMessage = "The render pool is closed.";
+
+export function createRenderPool(options: RenderPoolOptions): RenderPool {
+  const { size, queueLimit, deadlineMs } = options;
+  const crew = createWorkerCrew(options);
+  const queue: Job[] = [];
+  let running = 0;
+  let averageMs = 200;
+  let closed = false;
+
+  function startNext(): void {
+    while (running < size) {
+      const job = queue.shift();
+      if (job === undefined) return;
+      running++;
+      void runJob(job).finally(() => {
+        running--;
+        startNext();
+      });
+    }
+  }
+
+  async function runJob({ order, bytes, settled }: Job): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      settled.resolve(toResult(await attempt({ order, bytes, deadlineMs }, maxAttempts)));
+    } catch (error) {
+      settled.reject(error);
+    }
+    averageMs += (performance.now() - startedAt - averageMs) / 10;
+  }
+
+  function takeWorker(): WorkerProcess {
+    try {
+      return crew.take();
+    } catch (cause) {
+      throw new RenderUnavailable("A render worker could not be started.", { cause });
+    }
+  }
+
+  async function attempt(job: WorkerJob, attemptsLeft: number): Promise<WorkerOutcome> {
+    if (closed) return { kind: "stopped" };
+    const worker = takeWorker();
+    const outcome = await worker.run(job);
+    crew.putBack(worker, outcome);
+    // Once more, in case the system was short of memory or someone sent a signal.
+    return outcome.kind === "crashed" && attemptsLeft > 1 ? attempt(job, attemptsLeft - 1) : outcome;
+  }
+
+  function getRetryAfterSec(): number {
+    const waitSec = Math.ceil(((queue.length / size) * averageMs) / 1000);
+    return Math.min(Math.max(waitSec, 1), maxRetryAfterSec);
+  }
+
+  return {
+    async render({ bytes, recipe: { width, height, fit, quality }, format }) {
+      if (closed) throw new RenderUnavailable(closedMessage);
+      if (findSourceKind(bytes) === null) return { ok: false, problem: "unsupported" };
+      if (bytes.length > maxSourceBytes) return { ok: false, problem: "too-large" };
+      if (running >= size && queue.length >= queueLimit) throw new RenderQueueFull(getRetryAfterSec());
+
+      const sides = {
+        ...(width === undefined ? {} : { width }),
+        ...(height === undefined ? {} : { height }),
+      };
+      const settled = Promise.withResolvers<RenderResult>();
+      queue.push({ order: { ...sides, fit, quality, format }, bytes, settled });
+      startNext();
+      return settled.promise;
+    },
+    status: () => ({ running, queued: queue.length, workerPids: crew.pids() }),
+    async close() {
+      closed = true;
+      for (const { settled } of queue.splice(0)) settled.reject(new RenderUnavailable(closedMessage));
+      await crew.stopAll();
+    },
+  };
+}
+
+function toResult(outcome: WorkerOutcome): RenderResult {
+  switch (outcome.kind) {
+    case "done": {
+      const { reply, bytes } = outcome;
+      if (!reply.ok) return reply;
+      return { ok: true, bytes, contentType: `image/${reply.image.format}`, ...reply.image };
+    }
+    case "crashed":
+      return { ok: false, problem: "unprocessable" };
+    case "timeout":
+      throw new RenderTimeout("The image took too long to render.");
+    case "stopped":
+      throw new RenderUnavailable(closedMessage);
+    case "failed":
+      throw new RenderUnavailable(`A render worker ended: ${outcome.reason}`);
+  }
+}

@@ -1,0 +1,62 @@
+import { writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import os from "node:os";
+import { createFrameReader, createReusedMemory, writeFrame } from "./frame-channel.ts";
+import { confineDecoders, renderImage } from "./render-image.ts";
+import type { RenderOrder } from "./render-job.ts";
+import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+
+// The process that decodes. It is started with an empty environment and one channel, does one job after
+// another, and may be killed at any moment.
+
+const keptSourceBytes = 16 * 1024 * 1024;
+
+confineDecoders();
+yieldToService();
+
+const reader = createFrameReader(
+  ({ header, bytes }) => void work(header as RenderOrder, bytes),
+  createReusedMemory(keptSourceBytes),
+);
+const channel = new Socket({
+  fd: workerChannelFd,
+  readable: true,
+  writable: true,
+  // The kernel writes straight to where the source belongs.
+  onread: {
+    buffer: () => reader.nextTarget(),
+    callback(countBytes) {
+      reader.filled(countBytes);
+      return true;
+    },
+  },
+});
+const send = (message: WorkerMessage, bytes: Uint8Array = new Uint8Array()) =>
+  writeFrame(channel, message, bytes);
+
+// Nobody waits for the image once the service is gone, and an orderly exit would wait for the encoder.
+channel.on("close", () => process.kill(process.pid, "SIGKILL"));
+channel.on("error", () => channel.destroy());
+send({ kind: "ready" });
+
+async function work(order: RenderOrder, source: Buffer): Promise<void> {
+  const result = await renderImage(source, order);
+  const rssBytes = process.memoryUsage.rss();
+  if (result.ok) send({ kind: "done", reply: { ok: true, image: result.image }, rssBytes }, result.bytes);
+  else send({ kind: "done", reply: result, rssBytes });
+}
+
+/** When processor or memory run short, rendering gives way and the service lives on. */
+function yieldToService(): void {
+  attempt(() => os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL));
+  if (process.platform === "linux") attempt(() => writeFileSync("/proc/self/oom_score_adj", "1000"));
+  // A terminal or service manager signals the whole group; the service decides when workers end.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+}
+
+/** Containers may forbid what is only a courtesy. */
+function attempt(courtesy: () => void): void {
+  try {
+    courtesy();
+  } catch {}
+}
