@@ -1,7 +1,6 @@
 import { RATE_WINDOW_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { createDatabaseRateLimiter } from "./adapters/rate-limiter/database.ts";
-import { createMemoryRateLimiter } from "./adapters/rate-limiter/memory.ts";
+import { openRateLimiter } from "./adapters/rate-limiter/index.ts";
 import { createBackground } from "./background.ts";
 import { openDatabase, openKeyring, openStorage } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -39,15 +38,13 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const keyring = openKeyring(config);
   const db = await openDatabase(config);
   const storage = await openStorage({ config, db, keyring, log, now });
+  const limiter = await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log });
   const background = createBackground(log);
   const deps: Deps = {
     config,
     db,
     store: storage.store,
-    limiter:
-      db.dialect === "sqlite"
-        ? createMemoryRateLimiter(windowMs, now)
-        : createDatabaseRateLimiter(db, windowMs),
+    limiter,
     keyring,
     webhookGuard: createOutboundGuard({ allow: config.webhookAllowCidrs }),
     dispatcher: { nudge() {} },
@@ -73,7 +70,9 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     async close() {
       await http.close();
       await background.close();
-      await writeTallies(tallies);
+      // A database that is away must not keep the rest from closing.
+      await writeTallies(tallies).catch((error) => log.error({ err: error }, "the last tallies are lost"));
+      await limiter.close();
       await storage.close();
       await db.close();
     },

@@ -1,5 +1,19 @@
-import { existsSync, readFileSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import {
+  directory,
+  flag,
+  hostName,
+  httpUrl,
+  type LogLevel,
+  logLevel,
+  originList,
+  postgresUrl,
+  redisUrl,
+  secretList,
+  wholeNumber,
+} from "./config-values.ts";
 import { type CidrList, parseCidrList } from "./net/cidr-list.ts";
 import { isLoopbackHost } from "./net/loopback.ts";
 
@@ -36,9 +50,6 @@ export interface S3Config {
   forcePathStyle: boolean;
 }
 
-const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
-
 /** A value that the operator has to correct; its message is the one line they see. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
@@ -58,20 +69,21 @@ export function readConfig(env: Env): Config {
     try {
       return parse(value);
     } catch (error) {
-      throw new ConfigError(`${name} ${(error as Error).message}`);
+      const reason = (error as Error).message.replaceAll(/\s*\n\s*/g, " ");
+      throw new ConfigError(`${name} ${reason}`);
     }
   };
   const text = (name: string) => read<string | null>(name, null, (value) => value);
   const cidrs = (name: string) => read(name, parseCidrList(""), parseCidrList);
 
   const port = read("UPSTOW_PORT", 4000, wholeNumber(0, 65_535));
-  const host = read("UPSTOW_HOST", "localhost", (value) => value);
+  const host = read("UPSTOW_HOST", "localhost", hostName);
   const tls = readTls(text("UPSTOW_TLS_CERT"), text("UPSTOW_TLS_KEY"));
   const publicUrl = read("UPSTOW_PUBLIC_URL", defaultPublicUrl(host, port, tls !== null), httpUrl);
   const config = {
     host,
     port,
-    dataDir: resolve(read("UPSTOW_DATA_DIR", "data", (value) => value)),
+    dataDir: read("UPSTOW_DATA_DIR", resolve("data"), directory),
     publicUrl,
     cdnUrl: read("UPSTOW_CDN_URL", publicUrl, httpUrl),
     databaseUrl: read("UPSTOW_DATABASE_URL", null, postgresUrl),
@@ -101,14 +113,28 @@ function readTls(certPath: string | null, keyPath: string | null): Config["tls"]
   if (certPath === null && keyPath === null) return null;
   if (certPath === null) throw new ConfigError("UPSTOW_TLS_CERT must be set when UPSTOW_TLS_KEY is");
   if (keyPath === null) throw new ConfigError("UPSTOW_TLS_KEY must be set when UPSTOW_TLS_CERT is");
-  return { cert: readPem("UPSTOW_TLS_CERT", certPath), key: readPem("UPSTOW_TLS_KEY", keyPath) };
+  const cert = readPem("UPSTOW_TLS_CERT", certPath, (pem) => void new X509Certificate(pem));
+  const key = readPem("UPSTOW_TLS_KEY", keyPath, (pem) => void createPrivateKey(pem));
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new ConfigError("UPSTOW_TLS_KEY does not belong to the certificate of UPSTOW_TLS_CERT");
+  }
+  return { cert, key };
 }
 
-function readPem(name: string, path: string): string {
-  if (!existsSync(path)) throw new ConfigError(`${name} names a file that does not exist: ${path}`);
-  const pem = readFileSync(path, "utf8");
-  if (!pem.includes("-----BEGIN ")) throw new ConfigError(`${name} must name a PEM file: ${path}`);
-  return pem;
+function readPem(name: string, path: string, check: (pem: string) => void): string {
+  let pem: string;
+  try {
+    pem = readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${name} names a file that cannot be read (${code}): ${path}`);
+  }
+  try {
+    check(pem);
+    return pem;
+  } catch {
+    throw new ConfigError(`${name} must name a PEM file that holds what its name says: ${path}`);
+  }
 }
 
 type ReadText = (name: string) => string | null;
@@ -122,7 +148,7 @@ function readS3(text: ReadText, read: ReadValue): S3Config | null {
   const secretAccessKey = text("UPSTOW_S3_SECRET_ACCESS_KEY");
   const forcePathStyle = read("UPSTOW_S3_FORCE_PATH_STYLE", endpoint !== null, flag);
   if (bucket === null) {
-    if (endpoint !== null || accessKeyId !== null) {
+    if (endpoint !== null || accessKeyId !== null || secretAccessKey !== null) {
       throw new ConfigError("UPSTOW_S3_BUCKET must be set when other UPSTOW_S3_ variables are");
     }
     return null;
@@ -133,71 +159,4 @@ function readS3(text: ReadText, read: ReadValue): S3Config | null {
     throw new ConfigError("UPSTOW_S3_SECRET_ACCESS_KEY must be set when UPSTOW_S3_BUCKET is");
   }
   return { bucket, endpoint, region, accessKeyId, secretAccessKey, forcePathStyle };
-}
-
-function wholeNumber(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < least || number > most) {
-      throw new Error(`must be a whole number from ${least} to ${most}, not "${value}"`);
-    }
-    return number;
-  };
-}
-
-function flag(value: string): boolean {
-  if (["1", "true", "yes"].includes(value.toLowerCase())) return true;
-  if (["0", "false", "no"].includes(value.toLowerCase())) return false;
-  throw new Error(`must be true or false, not "${value}"`);
-}
-
-/** A bare origin with an optional path, without a trailing slash. */
-function httpUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw new Error(`must be an http or https address, not "${value}"`);
-  }
-  if (url.search !== "" || url.hash !== "" || url.username !== "") {
-    throw new Error("must have no user name, query or fragment");
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-}
-
-// The URLs below may hold a password, so their messages never repeat the value.
-function postgresUrl(value: string): string {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error("must be a postgres:// address, such as postgres://user:password@host:5432/upstow");
-  }
-  return value;
-}
-
-function redisUrl(value: string): string {
-  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error("must be a redis:// or rediss:// address");
-  }
-  return value;
-}
-
-function secretList(value: string): string[] {
-  const secrets = value.split(",").map((secret) => secret.trim());
-  if (secrets.some((secret) => secret.length < 32)) {
-    throw new Error("must hold secrets of at least 32 characters each, separated by commas");
-  }
-  return secrets;
-}
-
-function originList(value: string): string[] {
-  return value.split(",").map((entry) => {
-    const origin = entry.trim();
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new Error(`must list origins such as https://app.example.com, not "${origin}"`);
-    }
-    return origin;
-  });
-}
-
-function logLevel(value: string): LogLevel {
-  const level = logLevels.find((known) => known === value);
-  if (level === undefined) throw new Error(`must be one of ${logLevels.join(", ")}, not "${value}"`);
-  return level;
 }

@@ -125,22 +125,19 @@ async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
   }
 }
 
-/** SQLite answers at once, so work that outlives the microtasks of this turn waited for something else. */
+/**
+ * SQLite answers at once, so its work is a chain of microtasks. Work that is still open when there are no more of
+ * them waits for something else.
+ */
 async function withinThisTurn<T>(work: Promise<T>): Promise<T> {
-  let handle: NodeJS.Immediate | undefined;
-  const turnEnds = new Promise<typeof stalled>((resolve) => {
-    handle = setImmediate(resolve, stalled);
+  const idle = new Promise<typeof stalled>((resolve) => {
+    // Ticks run once all microtasks are done, provided they were asked for by one of them.
+    queueMicrotask(() => process.nextTick(resolve, stalled));
   });
-  try {
-    const first = await Promise.race([work, turnEnds]);
-    if (first === stalled) {
-      work.catch(() => {});
-      throw new Error("a transaction waited for something other than its own statements");
-    }
-    return first;
-  } finally {
-    clearImmediate(handle);
-  }
+  const first = await Promise.race([work, idle]);
+  if (first !== stalled) return first as T;
+  work.catch(() => {});
+  throw new Error("a transaction waited for something other than its own statements");
 }
 
 interface Connection {

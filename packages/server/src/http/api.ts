@@ -10,6 +10,7 @@ import { uploadRoutes } from "../features/uploads/routes.ts";
 import { usageRoutes } from "../features/usage/routes.ts";
 import type { ApiApp } from "./api-app.ts";
 import { authenticate } from "./authenticate.ts";
+import { limitBodyTime } from "./body-deadline.ts";
 import { honourIdempotencyKeys } from "./idempotency.ts";
 import { limitRates } from "./rate-limit.ts";
 
@@ -19,6 +20,7 @@ export function customerApi(app: FastifyInstance, deps: Deps, lastUsed: LastUsed
     async (scope) => {
       authenticate(scope, deps, lastUsed);
       limitRates(scope, deps.limiter);
+      limitBodyTime(scope);
       honourIdempotencyKeys(scope, deps.db);
       const api = scope as unknown as ApiApp;
       for (const addRoutes of [

@@ -28,6 +28,8 @@ export const deleteEndedWindows = statement((q, p: { windowMs: number }, dialect
     .where(sql<boolean>`started_at + cast(${p.windowMs} as bigint) <= ${databaseNow(dialect)}`),
 );
 
+const mostRemembered = 10_000;
+
 /** Windows shared by all instances, by one statement and the database's clock. */
 export function createDatabaseRateLimiter(db: Database, windowMs: number): RateLimiter {
   const exhausted = new Map<string, { limit: number; endsAt: number }>();
@@ -42,7 +44,8 @@ export function createDatabaseRateLimiter(db: Database, windowMs: number): RateL
       }
       const [row] = await db.change(countHit, { bucket, windowMs });
       if (row === undefined) throw new Error("counting a request returned no row");
-      if (row.count > limit && exhausted.size < 10_000) {
+      if (row.count > limit) {
+        if (exhausted.size >= mostRemembered) exhausted.clear();
         exhausted.set(bucket, { limit, endsAt: performance.now() + row.msLeft });
       }
       return rateLimitResult(row.count, limit, row.msLeft);

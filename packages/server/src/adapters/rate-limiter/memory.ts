@@ -1,14 +1,18 @@
 import { type RateLimiter, rateLimitResult } from "../../ports/rate-limiter.ts";
 
+const smallestSweep = 10_000;
+
 /** For a single process. Ended windows are forgotten once there are many, so a flood of addresses stays bounded. */
 export function createMemoryRateLimiter(windowMs: number, now: () => number): RateLimiter {
   const windows = new Map<string, { startedAt: number; count: number }>();
-  const sweepAt = 10_000;
+  let sweepAt = smallestSweep;
 
   function forgetEnded(time: number): void {
     for (const [bucket, window] of windows) {
       if (window.startedAt + windowMs <= time) windows.delete(bucket);
     }
+    // Windows that are all still open must not be looked through again for every newcomer.
+    sweepAt = Math.max(smallestSweep, windows.size * 2);
   }
 
   return {

@@ -17,9 +17,16 @@ export function createLastUsed(db: Database): LastUsed {
       if (seen.size === 0) return;
       const batch = seen;
       seen = new Map();
-      await db.transact(async (tx) => {
-        for (const [id, at] of batch) await tx.run(setLastUsed, { id, at });
-      });
+      // In one order on every instance, so that two of them do not wait for each other in a circle.
+      const entries = [...batch].sort(([a], [b]) => (a < b ? -1 : 1));
+      try {
+        await db.transact(async (tx) => {
+          for (const [id, at] of entries) await tx.run(setLastUsed, { id, at });
+        });
+      } catch (error) {
+        seen = new Map([...batch, ...seen]);
+        throw error;
+      }
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type Log, LogPage, LogQuery } from "@upstow/contract";
 import type { LogTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { invalid } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
@@ -24,7 +25,7 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
         ...page,
         projectId: actor.projectId,
         environment: actor.environment,
-        from: firstIdAt(query.since === undefined ? 0 : Date.parse(query.since)),
+        from: query.since === undefined ? "" : firstIdSince(query.since),
       };
       const rows =
         query.type === undefined
@@ -34,6 +35,13 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
       return { logs: shown.map(toLog), nextCursor, hasMore };
     },
   );
+}
+
+function firstIdSince(since: string): string {
+  const timeMs = Date.parse(since);
+  // A leap second is a valid date-time that JavaScript cannot express.
+  if (Number.isNaN(timeMs)) throw invalid("since", "is not a moment this service knows");
+  return firstIdAt(timeMs);
 }
 
 function toLog(row: LogTable): Log {

@@ -1,0 +1,96 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { isIP } from "node:net";
+import { dirname, resolve } from "node:path";
+
+// What a variable may hold. A message goes on where the name of the variable stops.
+
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`must be a whole number from ${least} to ${most}, not "${value}"`);
+    }
+    return number;
+  };
+}
+
+export function hostName(value: string): string {
+  if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) {
+    throw new Error(`must be an IP address or a host name, not "${value}"`);
+  }
+  return value;
+}
+
+/** Need not exist yet, but it must be possible to make it. */
+export function directory(value: string): string {
+  const wanted = resolve(value);
+  let nearest = wanted;
+  while (!existsSync(nearest)) nearest = dirname(nearest);
+  if (!statSync(nearest).isDirectory()) throw new Error(`must be a directory, and ${nearest} is a file`);
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+  } catch {
+    throw new Error(`must be a directory that this user may write to, unlike ${nearest}`);
+  }
+  return wanted;
+}
+
+export function flag(value: string): boolean {
+  if (["1", "true", "yes"].includes(value.toLowerCase())) return true;
+  if (["0", "false", "no"].includes(value.toLowerCase())) return false;
+  throw new Error(`must be true or false, not "${value}"`);
+}
+
+/** A bare origin with an optional path, without a trailing slash. */
+export function httpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new Error(`must be an http or https address, not "${value}"`);
+  }
+  if (url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new Error("must have no user name, query or fragment");
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+// The URLs below may hold a password, so their messages never repeat the value.
+export function postgresUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new Error("must be a postgres:// address, such as postgres://user:password@host:5432/upstow");
+  }
+  return value;
+}
+
+export function redisUrl(value: string): string {
+  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) {
+    throw new Error("must be a redis:// or rediss:// address");
+  }
+  return value;
+}
+
+export function secretList(value: string): string[] {
+  const secrets = value.split(",").map((secret) => secret.trim());
+  if (secrets.some((secret) => secret.length < 32)) {
+    throw new Error("must hold secrets of at least 32 characters each, separated by commas");
+  }
+  return secrets;
+}
+
+export function originList(value: string): string[] {
+  return value.split(",").map((entry) => {
+    const origin = entry.trim();
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error(`must list origins such as https://app.example.com, not "${origin}"`);
+    }
+    return origin;
+  });
+}
+
+export function logLevel(value: string): LogLevel {
+  const level = logLevels.find((known) => known === value);
+  if (level === undefined) throw new Error(`must be one of ${logLevels.join(", ")}, not "${value}"`);
+  return level;
+}
