@@ -14,7 +14,7 @@ export interface BlobWriter {
   writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
 }
 
-const largestBatch = 1024 * 1024;
+const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
 /** For all bodies together; each holds up to two batches. */
 const memoryBytes = 64 * 1024 * 1024;

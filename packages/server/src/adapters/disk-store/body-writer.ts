@@ -9,6 +9,9 @@ export interface BodyWriter {
   finish(): Promise<{ sizeBytes: number; sha256: string }>;
 }
 
+/** The disk works while the body still arrives, so that the last fsync has little left to do. */
+const syncEveryBytes = 16 * 1024 * 1024;
+
 /** Tiny network packets must not pile up as a million small objects in memory. */
 const mostChunks = 256;
 
@@ -22,14 +25,27 @@ export function createBodyWriter(file: FileHandle, batchBytes: () => number, spa
   let batch: Buffer[] = [];
   let batched = 0;
   let writing: Promise<void> | null = null;
+  let unsyncedBytes = 0;
+  /** A failed sync is reported once only, so this promise is kept and never replaced before it was awaited. */
+  let syncing: Promise<void> | null = null;
+
+  async function write(chunks: Buffer[], byteCount: number): Promise<void> {
+    await space.ensure(0);
+    await writeWhole(file, chunks);
+    unsyncedBytes += byteCount;
+    if (unsyncedBytes < syncEveryBytes) return;
+    await syncing;
+    unsyncedBytes = 0;
+    syncing = file.datasync();
+    syncing.catch(() => {});
+  }
 
   function startWriting(): void {
-    const chunks = batch;
-    batch = [];
-    batched = 0;
-    writing = space.ensure(0).then(() => writeWhole(file, chunks));
+    writing = write(batch, batched);
     // Whoever waits for this batch next hears of a failure; until then it must not count as unhandled.
     writing.catch(() => {});
+    batch = [];
+    batched = 0;
   }
 
   return {
@@ -49,6 +65,7 @@ export function createBodyWriter(file: FileHandle, batchBytes: () => number, spa
         startWriting();
         await writing;
       }
+      await syncing;
       return { sizeBytes, sha256: hash.digest("hex") };
     },
   };

@@ -155,6 +155,7 @@ const listSegmentsStatement = statement((q, p: { uploadId: string; start: number
     .selectFrom("disk_part")
     .select(["blob", "size_bytes as sizeBytes", "sha256", "start_byte as startByte"])
     .where("upload_id", "=", p.uploadId)
+    .where("size_bytes", ">", 0)
     .where("start_byte", "<=", p.end)
     .where(sql<boolean>`start_byte + size_bytes > cast(${p.start} as bigint)`)
     .orderBy("part_number"),

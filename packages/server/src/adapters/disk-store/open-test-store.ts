@@ -1,0 +1,98 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestDatabase } from "../../../../../test/support/postgres.ts";
+import type { Database } from "../../db/database.ts";
+import { migrate } from "../../db/migrate.ts";
+import { AppError } from "../../errors.ts";
+import { StorageFull } from "../../ports/object-store.ts";
+import { createKeyring } from "../../security/keyring.ts";
+import { openPostgres } from "../postgres.ts";
+import { openSqlite } from "../sqlite.ts";
+import type { Damage } from "./damage.ts";
+import { type DiskStore, type DiskStoreOptions, openDiskStore } from "./disk-store.ts";
+import { deferContinue } from "./expect-continue.ts";
+import { preflightHeaders, uploadCorsHeaders } from "./upload-receiver.ts";
+
+export type DatabaseKind = "sqlite" | "postgres";
+export const databaseKinds: DatabaseKind[] = ["sqlite", "postgres"];
+
+export interface TestStore {
+  store: DiskStore;
+  db: Database;
+  root: string;
+  damages: Damage[];
+  /** Every file under the root but the store's identity. */
+  listFiles(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+type Settings = Partial<Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now">> & {
+  secrets?: string[];
+};
+
+/** A disk store behind a real server on a free port. */
+export async function openTestStore(
+  kind: DatabaseKind = "sqlite",
+  settings: Settings = {},
+): Promise<TestStore> {
+  const directory = await mkdtemp(join(tmpdir(), "upstow-disk-"));
+  const testDatabase = kind === "postgres" ? await createTestDatabase() : null;
+  const db = testDatabase === null ? openSqlite(join(directory, "test.db")) : openPostgres(testDatabase.url);
+  await migrate(db);
+
+  const { secrets = ["a secret for tests that nobody else knows"], ...options } = settings;
+  const root = options.root ?? join(directory, "objects");
+  const damages: Damage[] = [];
+  const server = createServer((request, response) => void answer(store, request, response));
+  deferContinue(server, () => true);
+  const store = await openDiskStore({
+    now: Date.now,
+    ...options,
+    root,
+    db,
+    keyring: createKeyring(secrets),
+    publicUrl: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    onDamage: (damage) => damages.push(damage),
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+  return {
+    store,
+    db,
+    root,
+    damages,
+    async listFiles() {
+      const entries = await readdir(root, { recursive: true, withFileTypes: true });
+      return entries
+        .filter((entry) => entry.isFile() && entry.name !== "identity")
+        .map((entry) => join(entry.parentPath, entry.name));
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await store.close();
+      await db.close();
+      await testDatabase?.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answer(store: DiskStore, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method === "OPTIONS") {
+    response.writeHead(204, preflightHeaders(request)).end();
+    return;
+  }
+  for (const [name, value] of Object.entries(uploadCorsHeaders)) response.setHeader(name, value);
+  try {
+    const { etag } = await store.receive(request, response);
+    response.writeHead(200, { etag: `"${etag}"` }).end();
+  } catch (error) {
+    const status = error instanceof AppError ? error.status : error instanceof StorageFull ? 507 : 500;
+    response.writeHead(status, error instanceof AppError ? error.headers : {}).end(String(error));
+  }
+}
