@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import type { BlobWriter } from "./blob-writer.ts";
 import { sendContinue } from "./expect-continue.ts";
 import { lingerAfterAnswer } from "./linger.ts";
@@ -47,6 +48,8 @@ export function createUploadReceiver(
           return blobs.writeBody(request, sizeBytes);
         });
       } catch (error) {
+        // A small body may be here already, behind the headers; then the connection can go on.
+        await setImmediate();
         lingerAfterAnswer(request, response);
         throw error;
       }

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { relative } from "node:path";
+import { test } from "node:test";
+import { put } from "../../ports/object-store-contract-client.ts";
+import { blobNamedAt, createBlobName, isBlobName, shardEndsAt, shardOf } from "./blob-name.ts";
+import { openTestStore } from "./open-test-store.ts";
+
+const corpus = [
+  "../../etc/passwd",
+  "..\\..\\x",
+  "%2e%2e/%252e",
+  "/absolute",
+  "C:\\x",
+  "nul\u0000byte",
+  "．．／x",
+  "😀".repeat(200),
+  ".",
+  "",
+];
+
+test("no path is built from what a client sends", async () => {
+  const { store, root, listFiles, close } = await openTestStore();
+  for (const key of corpus) {
+    const url = await store.presignPut({ key, contentType: "a/b", sizeBytes: 1, expiresInSec: 60 });
+    await put(url, "x", { "content-type": "a/b" });
+  }
+  const files = await listFiles();
+  assert.ok(files.length >= corpus.length - 1);
+  for (const file of files) assert.match(relative(root, file), /^blobs\/[0-9a-z]{6}\/[0-9a-z]{26}$/);
+  for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600);
+  await close();
+});
+
+test("blobs of the same quarter of an hour share a directory, and names sort by time", () => {
+  const time = Date.UTC(2026, 0, 1);
+  const blob = createBlobName(time);
+  assert.ok(isBlobName(blob));
+  assert.equal(blobNamedAt(blob), time);
+  assert.ok(shardEndsAt(shardOf(blob)) >= time);
+  assert.equal(shardOf(createBlobName(shardEndsAt(shardOf(blob)))), shardOf(blob));
+  assert.ok(shardOf(createBlobName(shardEndsAt(shardOf(blob)) + 1)) > shardOf(blob));
+  assert.ok(createBlobName(time + 1) > blob);
+});
