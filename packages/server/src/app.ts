@@ -9,6 +9,7 @@ import { type FirstStart, setUpInstallation } from "./features/accounts/first-st
 import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
 import { runDeletions } from "./features/files/storage-deletions.ts";
+import { openTransforms } from "./features/transforms/transforms.ts";
 import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -55,9 +56,13 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     now,
   };
   const firstStart = await setUpInstallation(deps);
-  const tallies = { lastUsed: createLastUsed(db), bandwidth: deps.bandwidth };
-  const http = await createHttp(deps, tallies, (app) => storage.addRoutes(app, deps.limiter));
-  keepHouse(background, deps, tallies, windowMs);
+  const services = {
+    lastUsed: createLastUsed(db),
+    bandwidth: deps.bandwidth,
+    transforms: await openTransforms(deps),
+  };
+  const http = await createHttp(deps, services, (app) => storage.addRoutes(app, deps.limiter));
+  keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
 
   return {
@@ -70,8 +75,9 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     async close() {
       await http.close();
       await background.close();
+      await services.transforms.close();
       // A database that is away must not keep the rest from closing.
-      await writeTallies(tallies).catch((error) => log.error({ err: error }, "the last tallies are lost"));
+      await writeTallies(services).catch((error) => log.error({ err: error }, "the last tallies are lost"));
       await limiter.close();
       await storage.close();
       await db.close();

@@ -3,6 +3,7 @@ import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
 import { webhooks } from "./migrations/004-webhooks.ts";
+import { variants } from "./migrations/005-variants.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -11,6 +12,7 @@ const migrations = [
   { id: "002-files", sql: files },
   { id: "003-disk-store", sql: diskStore },
   { id: "004-webhooks", sql: webhooks },
+  { id: "005-variants", sql: variants },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

@@ -24,6 +24,9 @@ export interface Schema {
   log: LogTable;
   file: FileTable;
   storage_deletion: StorageDeletionTable;
+  transform_use: { project_id: string; period: string; variant: string };
+  variant: VariantTable;
+  public_variant_key: { id: string; sealed: string };
   disk_store: { id: 1; identity: string; scrubbed_up_to: string };
   disk_object: DiskObjectTable;
   disk_part: DiskPartTable;
@@ -240,4 +243,21 @@ export interface WebhookAttemptTable {
   status_code: number | null;
   error: DeliveryErrorClass | null;
   response: string | null;
+}
+
+export interface VariantTable {
+  id: string;
+  file_id: string;
+  store: string;
+  store_key: string;
+  state: "rendering" | "ready" | "failed";
+  claim: string;
+  /** Until when the claim holds, or until when a failure is not tried again. */
+  lease_until: number;
+  problem: string | null;
+  size_bytes: number | null;
+  etag: string | null;
+  content_type: string | null;
+  ready_at: number | null;
+  used_at: number;
 }

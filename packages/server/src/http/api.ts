@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import type { LastUsed } from "../features/api-keys/last-used.ts";
 import { apiKeyRoutes } from "../features/api-keys/routes.ts";
 import { fileRouteRoutes } from "../features/file-routes/routes.ts";
 import { fileRoutes } from "../features/files/routes.ts";
 import { logRoutes } from "../features/logs/routes.ts";
 import { projectRoutes } from "../features/projects/routes.ts";
+import { transformRoutes } from "../features/transforms/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { usageRoutes } from "../features/usage/routes.ts";
+import type { Services } from "../housekeeping.ts";
 import type { ApiApp } from "./api-app.ts";
 import { authenticate } from "./authenticate.ts";
 import { limitBodyTime } from "./body-deadline.ts";
@@ -15,10 +16,10 @@ import { honourIdempotencyKeys } from "./idempotency.ts";
 import { limitRates } from "./rate-limit.ts";
 
 /** Every route here needs a key, counts to one of its rate windows, and may be repeated safely. */
-export function customerApi(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
+export function customerApi(app: FastifyInstance, deps: Deps, services: Services): void {
   app.register(
     async (scope) => {
-      authenticate(scope, deps, lastUsed);
+      authenticate(scope, deps, services.lastUsed);
       limitRates(scope, deps.limiter);
       limitBodyTime(scope);
       honourIdempotencyKeys(scope, deps.db);
@@ -33,6 +34,7 @@ export function customerApi(app: FastifyInstance, deps: Deps, lastUsed: LastUsed
         logRoutes,
       ])
         addRoutes(api, deps);
+      transformRoutes(api, deps, services.transforms);
     },
     { prefix: "/api/v1" },
   );

@@ -2,7 +2,8 @@ import "./request-context.ts";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
-import type { Tallies } from "../housekeeping.ts";
+import { variantDeliveryRoutes } from "../features/transforms/routes.ts";
+import type { Services } from "../housekeeping.ts";
 import { version } from "../version.ts";
 import { logRequests } from "./access-log.ts";
 import { customerApi } from "./api.ts";
@@ -19,7 +20,7 @@ import { validateRequests } from "./validation.ts";
 /** Everything that answers requests, in the order in which a request meets it. */
 export async function createHttp(
   deps: Deps,
-  tallies: Tallies,
+  services: Services,
   addStorageRoutes: (http: FastifyInstance) => void,
 ): Promise<FastifyInstance> {
   const { config } = deps;
@@ -34,8 +35,9 @@ export async function createHttp(
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
-  customerApi(http, deps, tallies.lastUsed);
+  customerApi(http, deps, services);
   deliveryRoutes(http, deps);
+  variantDeliveryRoutes(http, deps, services.transforms);
   addStorageRoutes(http);
   await http.ready();
   return http;

@@ -4,7 +4,18 @@ import { statement } from "../../db/statement.ts";
 export const findServedFile = statement((q, p: { key: string }) =>
   q
     .selectFrom("file")
-    .select(["id", "key", "name", "size_bytes", "type", "etag", "completed_at", "project_id", "environment"])
+    .select([
+      "id",
+      "key",
+      "name",
+      "size_bytes",
+      "type",
+      "etag",
+      "completed_at",
+      "project_id",
+      "environment",
+      "store",
+    ])
     .where("key", "=", p.key)
     .where("status", "=", "UPLOADED"),
 );

@@ -1,7 +1,8 @@
 import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileTable, StorageDeletionTable } from "../../db/schema.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { deleteVariantsOfFiles } from "../transforms/queries.ts";
 import { type Released, releaseUsage } from "../usage/quota.ts";
 import { deleteFiles as deleteRows } from "./queries.ts";
 import { scheduleDeletion } from "./storage-deletions.ts";
@@ -19,6 +20,8 @@ type DeletedFile = Pick<
 export interface Deletion {
   deletedKeys: Set<string>;
   reclaimedBytes: number;
+  /** For `removeBytes` after the commit. */
+  deletions: StorageDeletionTable[];
 }
 
 /**
@@ -35,9 +38,15 @@ export async function deleteFiles(
   const deleted = await tx.all(deleteRows, { projectId, environment, keysJson: JSON.stringify(keys), now });
   const released = sumReleased(deleted);
   if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
+  const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));
+  const variants = deleted.length === 0 ? [] : await tx.all(deleteVariantsOfFiles, { fileIdsJson });
+  const objects = [
+    ...deleted,
+    ...variants.map(({ store, store_key }) => ({ store, key: store_key, upload_id: null })),
+  ];
+  const deletions = await Promise.all(objects.map((object) => scheduleDeletion(tx, now, object)));
   await Promise.all(
-    deleted.flatMap((file) => [
-      scheduleDeletion(tx, now, file),
+    deleted.map((file) =>
       writeLog(tx, now, {
         projectId,
         environment,
@@ -46,9 +55,13 @@ export async function deleteFiles(
         file,
         data: { size: file.size_bytes },
       }),
-    ]),
+    ),
   );
-  return { deletedKeys: new Set(deleted.map((file) => file.key)), reclaimedBytes: released.storedBytes };
+  return {
+    deletedKeys: new Set(deleted.map((file) => file.key)),
+    reclaimedBytes: released.storedBytes,
+    deletions,
+  };
 }
 
 /** A file held stored bytes if it was confirmed, reserved ones while it was open, nothing once it had failed. */

@@ -20,6 +20,7 @@ import { serialiseMetadata } from "../uploads/metadata.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { findFile, listFiles, setMetadata } from "./queries.ts";
 import { toFile, toListItem } from "./serialize.ts";
+import { removeBytes } from "./storage-deletions.ts";
 
 const tags = ["files"];
 const KeyParam = Type.Object({ "*": Type.String({ minLength: 1 }) });
@@ -86,11 +87,11 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     "/files/*",
     { schema: { tags, summary: "Delete a file", params: KeyParam, response: { 200: Ok } } },
     async ({ actor, params }) => {
-      await db.transact(async (tx) => {
-        const { deletedKeys } = await deleteFiles(tx, deps.now(), scopeOf(actor), [params["*"]]);
-        if (deletedKeys.size === 0) throw notFound("File");
-      });
-      deps.deletions.nudge();
+      const { deletions } = await db.transact((tx) =>
+        deleteFiles(tx, deps.now(), scopeOf(actor), [params["*"]]),
+      );
+      if (deletions.length === 0) throw notFound("File");
+      await removeBytes(deps, deletions);
       return { ok: true };
     },
   );
@@ -111,10 +112,10 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body }, reply) => {
       const keys = [...new Set(body.keys)];
-      const { deletedKeys, reclaimedBytes } = await db.transact((tx) =>
+      const { deletedKeys, reclaimedBytes, deletions } = await db.transact((tx) =>
         deleteFiles(tx, deps.now(), scopeOf(actor), keys),
       );
-      deps.deletions.nudge();
+      await removeBytes(deps, deletions);
       const missing = keys.filter((key) => !deletedKeys.has(key));
       const result = {
         deleted: deletedKeys.size,

@@ -11,14 +11,14 @@ const batchSize = 100;
 const leaseMs = 60_000;
 const longestPauseMs = 3_600_000;
 
-const insertDeletion = statement((q, p: Omit<StorageDeletionTable, "attempts">) =>
+const insertDeletion = statement((q, p: StorageDeletionTable) =>
   q.insertInto("storage_deletion").values({
     id: p.id,
     store: p.store,
     key: p.key,
     upload_id: p.upload_id,
     run_at: p.run_at,
-    attempts: 0,
+    attempts: p.attempts,
   }),
 );
 
@@ -45,14 +45,29 @@ const postpone = statement((q, p: { id: string; runAt: number }) =>
 
 const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletion").where("id", "=", p.id));
 
-/** Part of the transaction that ends a file: from its commit on, the bytes will go, whatever crashes. */
+/**
+ * Part of the transaction that ends a file: from its commit on, the bytes will go, whatever crashes. The caller
+ * passes the result to `removeBytes` after the commit; if it does not come to that, the queue takes over.
+ */
 export async function scheduleDeletion(
   tx: Queryable,
   now: number,
   object: { store: string; key: string; upload_id: string | null },
-): Promise<void> {
+): Promise<StorageDeletionTable> {
   const { store, key, upload_id } = object;
-  await tx.run(insertDeletion, { id: createId(now), store, key, upload_id, run_at: now });
+  const deletion = { id: createId(now), store, key, upload_id, run_at: now + leaseMs, attempts: 1 };
+  await tx.run(insertDeletion, deletion);
+  return deletion;
+}
+
+/** Done before the caller is answered, so that an upload URL is dead when its upload is; a failure can wait. */
+export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletionTable[]): Promise<void> {
+  if (deletions.length === 0) return;
+  try {
+    await deleteBatch(deps, deletions);
+  } catch (error) {
+    deps.log.warn({ err: error, objects: deletions.length }, "deleted bytes are left to the queue");
+  }
 }
 
 /** Removes what is due; what fails is tried again later and later, until it is gone. */

@@ -5,12 +5,12 @@ import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ReceivedPart } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
-import { scheduleDeletion } from "../files/storage-deletions.ts";
+import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { releaseUsage } from "../usage/quota.ts";
 import { getOpenUpload } from "./finish-upload.ts";
-import { postponeReaping, removeOpenMultipart } from "./queries.ts";
-import { graceMs } from "./request-upload.ts";
+import { keepOpen } from "./lifetime.ts";
+import { removeOpenMultipart } from "./queries.ts";
 import { checkPartRange, partCount } from "./rules.ts";
 
 export interface SignedPart {
@@ -31,7 +31,7 @@ export async function signParts(
 ): Promise<SignedPart[]> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   checkPartRange(ref.partNumbers, file.size_bytes);
-  await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + PART_URL_SEC * 1000 + graceMs });
+  await keepOpen(deps, file, PART_URL_SEC);
   return sign(deps, file, ref.partNumbers);
 }
 
@@ -55,7 +55,7 @@ export async function abortMultipart(
 ): Promise<void> {
   const { projectId, environment } = actor;
   const now = deps.now();
-  await deps.db.transact(async (tx) => {
+  const deletion = await deps.db.transact(async (tx) => {
     const file = await tx.get(removeOpenMultipart, {
       id: ref.fileId,
       projectId,
@@ -68,7 +68,6 @@ export async function abortMultipart(
       reservedBytes: file.size_bytes,
       uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
     });
-    await scheduleDeletion(tx, now, file);
     await writeLog(tx, now, {
       projectId,
       environment,
@@ -77,8 +76,9 @@ export async function abortMultipart(
       file,
     });
     await onSaved(tx);
+    return scheduleDeletion(tx, now, file);
   });
-  deps.deletions.nudge();
+  await removeBytes(deps, [deletion]);
 }
 
 async function sign(deps: Deps, file: FileTable, partNumbers: number[]): Promise<SignedPart[]> {

@@ -42,6 +42,16 @@ export const findOpenUpload = statement((q, p: FileScope) =>
     .where("status", "=", "UPLOADING"),
 );
 
+/** Whatever has become of it. */
+export const findUpload = statement((q, p: FileScope) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where("id", "=", p.id)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment),
+);
+
 interface MarkUploaded {
   id: string;
   sizeBytes: number;

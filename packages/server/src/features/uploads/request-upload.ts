@@ -8,13 +8,11 @@ import type { Actor } from "../api-keys/actor.ts";
 import { findRouteBySlug } from "../file-routes/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { quotaLimits, reserveQuota } from "../usage/quota.ts";
+import { emptyLifeMs, keepOpen } from "./lifetime.ts";
 import { serialiseMetadata } from "./metadata.ts";
-import { insertFile } from "./queries.ts";
+import { findUpload, insertFile } from "./queries.ts";
 import { checkFitsSingle, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
 import { buildStorageKey } from "./storage-key.ts";
-
-/** How long after a URL's expiry an upload that sent nothing counts as abandoned. */
-export const graceMs = 5 * 60 * 1000;
 
 type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
 
@@ -24,8 +22,9 @@ export async function requestUpload(
   body: RequestUploadBody,
   onSaved: OnSaved,
 ): Promise<FileTable> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
   checkFitsSingle(body.fileSize);
-  const { route, metadata } = await checkUpload(deps, actor, body);
+  const route = await getUsableRoute(deps, actor, body);
   return open(
     deps,
     actor,
@@ -42,8 +41,9 @@ export async function initMultipart(
   body: RequestUploadBody,
   onSaved: OnSaved,
 ): Promise<FileTable> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
   checkNeedsMultipart(body.fileSize);
-  const { route, metadata } = await checkUpload(deps, actor, body);
+  const route = await getUsableRoute(deps, actor, body);
   const file = newFile(deps, actor, body, metadata);
   const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
   const uploadId = await deps.store.startMultipart(upload);
@@ -55,19 +55,26 @@ export async function initMultipart(
   }
 }
 
-/** In the decided order: body, route, its environment, type, size. The quota follows in the transaction. */
-async function checkUpload(
-  deps: Deps,
-  actor: Actor,
-  body: RequestUploadBody,
-): Promise<{ route: FileRouteTable; metadata: string }> {
-  const metadata = serialiseMetadata(body.metadata ?? {});
+/**
+ * The file of an earlier call that is repeated, to be answered as it was then. While it is open, its new URLs
+ * have to live as long as the first ones did.
+ */
+export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findUpload, { id, projectId, environment });
+  if (file === null) throw notFound("The upload of the first call was");
+  if (file.status === "UPLOADING") await keepOpen(deps, file, urlSec);
+  return file;
+}
+
+/** In the decided order: route, its environment, type, size. The quota follows in the transaction. */
+async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
   const route = await deps.db.get(findRouteBySlug, { slug: body.routeSlug, projectId: actor.projectId });
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);
   if (route.environment !== "all" && route.environment !== actor.environment) throw unauthorized();
   checkType(route, body.contentType);
   checkSize(route, actor.tier, body.fileSize);
-  return { route, metadata };
+  return route;
 }
 
 function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileTable {
@@ -107,7 +114,7 @@ async function open(
   const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
   return deps.db.transact(async (tx) => {
     const reservedPeriod = await reserveQuota(tx, now, actor, file.size_bytes, limits);
-    const saved = { ...file, reserved_period: reservedPeriod, reap_at: now + urlSec * 1000 + graceMs };
+    const saved = { ...file, reserved_period: reservedPeriod, reap_at: now + emptyLifeMs(urlSec) };
     await Promise.all([
       tx.run(insertFile, saved),
       writeLog(tx, now, {

@@ -6,6 +6,7 @@ import {
   InitiatedMultipart,
   Ok,
   PART_SIZE_BYTES,
+  PART_URL_SEC,
   ReceivedParts,
   RequestedUpload,
   RequestUploadBody,
@@ -19,9 +20,9 @@ import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { fileUrl } from "../files/file-url.ts";
 import { toCompletedFile } from "../files/serialize.ts";
-import { completeMultipart, completeSingle, getOpenUpload } from "./finish-upload.ts";
+import { completeMultipart, completeSingle } from "./finish-upload.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
-import { initMultipart, requestUpload } from "./request-upload.ts";
+import { initMultipart, repeatUpload, requestUpload } from "./request-upload.ts";
 import { partCount } from "./rules.ts";
 
 const tags = ["uploads"];
@@ -65,7 +66,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         bucket,
         // Only the ids are stored: a repeated call gets URLs that are signed afresh.
         replay: async ({ actor }, stored) =>
-          toRequested(await getOpenUpload(deps, actor, (stored as { fileId: string }).fileId, null)),
+          toRequested(await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, SINGLE_URL_SEC)),
       },
     },
     async ({ actor, body, idempotency }) =>
@@ -106,16 +107,14 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       },
       config: {
         bucket,
-        replay: async ({ actor }, stored) => {
-          const { fileId, uploadId } = stored as { fileId: string; uploadId: string };
-          return toInitiated(await getOpenUpload(deps, actor, fileId, uploadId));
-        },
+        replay: async ({ actor }, stored) =>
+          toInitiated(await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, PART_URL_SEC)),
       },
     },
     async ({ actor, body, idempotency }) =>
       toInitiated(
         await initMultipart(deps, actor, body, (tx, file) =>
-          idempotency.remember(tx, 200, { fileId: file.id, uploadId: file.upload_id }),
+          idempotency.remember(tx, 200, { fileId: file.id }),
         ),
       ),
   );

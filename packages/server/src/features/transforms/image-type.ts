@@ -1,0 +1,15 @@
+import { AppError } from "../../errors.ts";
+import { mediaType } from "../uploads/rules.ts";
+
+const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
+
+/** By its declared type; what the bytes really are shows when they are rendered. */
+export function checkIsImage(contentType: string): void {
+  if (!readable.includes(mediaType(contentType))) throw unsupportedType();
+}
+
+export function unsupportedType(): AppError {
+  return new AppError("UNSUPPORTED_TRANSFORM_TYPE", "This file is not an image that can be transformed.", {
+    suggestion: "JPEG, PNG, WebP, GIF and AVIF files can.",
+  });
+}

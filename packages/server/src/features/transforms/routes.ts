@@ -1,0 +1,119 @@
+import { TransformedImage, TransformImageBody } from "@upstow/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { AppError } from "../../errors.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { findServedFile } from "../delivery/queries.ts";
+import { fileNotFound, sendObject } from "../delivery/send-object.ts";
+import { checkIsImage } from "./image-type.ts";
+import { negotiateFormat } from "./negotiate-format.ts";
+import { parseRecipe, type Recipe } from "./recipe.ts";
+import { checkMayTransform, transformImage } from "./transform-image.ts";
+import type { Transforms } from "./transforms.ts";
+
+export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
+  app.post(
+    "/transforms/image",
+    {
+      onRequest: async ({ actor }) => checkMayTransform(actor),
+      schema: {
+        tags: ["transforms"],
+        summary: "Get the URL of an image variant",
+        body: TransformImageBody,
+        response: { 200: TransformedImage },
+      },
+      config: {
+        bucket: "transform",
+        // The URL is a capability, so it is made again rather than stored.
+        replay: async ({ actor, body }) =>
+          (await transformImage(deps, transforms.signer, actor, body as TransformImageBody, async () => {}))
+            .answer,
+      },
+    },
+    async ({ actor, body, idempotency }) => {
+      const { file, recipe, answer } = await transformImage(deps, transforms.signer, actor, body, (tx) =>
+        idempotency.remember(tx, 200, {}),
+      );
+      transforms.renderAhead(file, recipe);
+      return answer;
+    },
+  );
+}
+
+interface VariantPath {
+  Params: { expires?: string; signature: string; recipe: string; "*": string };
+}
+
+/** Variants at their CDN address: nothing is looked up before the signature holds. */
+export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+  const schema = { hide: true };
+
+  app.get<VariantPath>("/p/:signature/:recipe/*", { schema }, async (request, reply) => {
+    const { signature, recipe, "*": key } = request.params;
+    return send(request, reply, transforms.signer.verifyPublic({ signature, recipe, key }));
+  });
+
+  app.get<VariantPath>("/t/:expires/:signature/:recipe/*", { schema }, async (request, reply) => {
+    const { expires = "", signature, recipe, "*": key } = request.params;
+    const nowSec = deps.now() / 1000;
+    return send(
+      request,
+      reply,
+      transforms.signer.verifyExpiring({ signature, expires, recipe, key }, nowSec),
+    );
+  });
+
+  async function send(request: FastifyRequest<VariantPath>, reply: FastifyReply, isSigned: boolean) {
+    const recipe = parseRecipe(request.params.recipe);
+    if (recipe?.format === "auto") reply.header("vary", "Accept");
+    if (!isSigned || recipe === null) throw badSignature();
+    try {
+      return await sendVariant(request, reply, request.params["*"], recipe);
+    } catch (error) {
+      if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
+        error.headers["cache-control"] = "public, max-age=60";
+        error.headers["access-control-allow-origin"] = "*";
+      }
+      throw error;
+    }
+  }
+
+  async function sendVariant(request: FastifyRequest, reply: FastifyReply, key: string, recipe: Recipe) {
+    const file = await deps.db.get(findServedFile, { key });
+    if (file === null) throw fileNotFound();
+    checkIsImage(file.type);
+    const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
+    const variant = await transforms.variants.get(file, recipe, format);
+    transforms.touch(variant.id);
+    const object = {
+      storeKey: variant.store_key,
+      sizeBytes: variant.size_bytes ?? 0,
+      etag: variant.etag ?? "",
+      modifiedMs: variant.ready_at ?? 0,
+      contentType: variant.content_type ?? "application/octet-stream",
+      fileName: variantName(file.name, variant.content_type),
+      projectId: file.project_id,
+      environment: file.environment,
+    };
+    try {
+      return await sendObject(deps, request, reply, object);
+    } catch (error) {
+      // The row was there and its bytes were not: damaged, or evicted a moment ago. The next request renders anew.
+      if (error instanceof AppError && error.status === 404) await transforms.variants.forget(variant);
+      throw error;
+    }
+  }
+}
+
+/** "photo.png" delivered as WebP is saved as "photo.webp". */
+function variantName(fileName: string, contentType: string | null): string {
+  const extension = (contentType ?? "").replace("image/", "").replace("jpeg", "jpg");
+  return `${fileName.replace(/\.[^.]*$/, "")}.${extension}`;
+}
+
+function badSignature(): AppError {
+  return new AppError("FORBIDDEN", "The signature of this URL does not hold, or the URL has expired.", {
+    suggestion: "Ask POST /api/v1/transforms/image for the URL and use it unchanged.",
+    headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
+  });
+}

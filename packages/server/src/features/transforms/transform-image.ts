@@ -1,0 +1,134 @@
+import { hash } from "node:crypto";
+import type { TransformedImage, TransformImageBody } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid, notFound } from "../../errors.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { findFile } from "../files/queries.ts";
+import { writeLog } from "../logs/write-log.ts";
+import { encodeKey } from "../uploads/storage-key.ts";
+import { periodOf } from "../usage/period.ts";
+import { findUsageTotal } from "../usage/queries.ts";
+import { transformUnitsFor } from "../usage/usage.ts";
+import { checkIsImage } from "./image-type.ts";
+import { findUnits, insertUse, takeUnits } from "./queries.ts";
+import { formatRecipe, type Recipe } from "./recipe.ts";
+import type { VariantSigner } from "./variant-signature.ts";
+import { getSignedExpirySec } from "./variant-signature.ts";
+
+type OnSaved = (tx: Queryable, answer: TransformedImage) => Promise<void>;
+
+/** Paid plans and live keys only; said before anything else is looked at. */
+export function checkMayTransform(actor: Actor): void {
+  if (actor.tier === "free") {
+    throw new AppError("IMAGE_TRANSFORMS_REQUIRE_PAID_PLAN", "Image variants are part of the paid plans.", {
+      suggestion: "Move the account to Pro or a larger tier.",
+    });
+  }
+  if (actor.environment !== "live") {
+    throw new AppError("IMAGE_TRANSFORMS_REQUIRE_LIVE_KEY", "Image variants need a live key.", {
+      suggestion: "Use the svc_live_ key of this project.",
+    });
+  }
+}
+
+export interface Transformed {
+  file: FileTable;
+  recipe: Recipe;
+  answer: TransformedImage;
+}
+
+export async function transformImage(
+  deps: Deps,
+  signer: VariantSigner,
+  actor: Actor,
+  body: TransformImageBody,
+  onSaved: OnSaved,
+): Promise<Transformed> {
+  const recipe = toRecipe(body);
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findFile, { projectId, environment, key: body.key });
+  if (file === null || file.status !== "UPLOADED") throw notFound("File");
+  checkIsImage(file.type);
+  const now = deps.now();
+  const answer = await deps.db.transact(async (tx) => {
+    const usage = await countUnits(tx, now, actor, file, recipe);
+    const transformed = { ...signUrl(deps, signer, now, file, recipe, body.delivery ?? "signed"), usage };
+    await onSaved(tx, transformed);
+    return transformed;
+  });
+  return { file, recipe, answer };
+}
+
+function toRecipe(body: TransformImageBody): Recipe {
+  const { width, height, fit = "scale-down", quality = 85, format = "auto" } = body;
+  if (width === undefined && height === undefined) throw invalid("width", "or height is required");
+  return {
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    fit,
+    quality,
+    format,
+  };
+}
+
+/** Once per variant and month, whatever the delivery: whoever inserts the row pays, the others ride along. */
+async function countUnits(
+  tx: Queryable,
+  now: number,
+  actor: Actor,
+  file: FileTable,
+  recipe: Recipe,
+): Promise<TransformedImage["usage"]> {
+  const { projectId, environment } = actor;
+  const period = periodOf(now);
+  const limit = transformUnitsFor(actor);
+  const units = recipe.format === "auto" ? 3 : 1;
+  const variant = hash("sha256", `${file.id}\n${formatRecipe(recipe)}`);
+  const isNew = (await tx.get(insertUse, { projectId, period, variant })) !== null;
+  if (!isNew) {
+    const row = await tx.get(findUnits, { projectId, environment, period });
+    return { period, used: row?.transform_units ?? 0, limit, units, counted: false };
+  }
+  const total = await tx.get(findUsageTotal, { projectId, environment });
+  const storedBytes = total?.stored_bytes ?? 0;
+  const taken =
+    units > limit
+      ? null
+      : await tx.get(takeUnits, { projectId, environment, period, units, limit, storedBytes });
+  if (taken === null) {
+    throw new AppError(
+      "IMAGE_TRANSFORM_LIMIT_EXCEEDED",
+      `The ${limit} transform units of ${period} are used up.`,
+    );
+  }
+  await writeLog(tx, now, {
+    projectId,
+    environment,
+    type: "transform.created",
+    message: `A variant of "${file.name}" was made.`,
+    file,
+    data: { recipe: formatRecipe(recipe), units },
+  });
+  return { period, used: taken.transform_units, limit, units, counted: true };
+}
+
+export function signUrl(
+  deps: Pick<Deps, "config">,
+  signer: VariantSigner,
+  now: number,
+  file: Pick<FileTable, "key">,
+  recipe: Recipe,
+  delivery: "signed" | "public",
+): Omit<TransformedImage, "usage"> {
+  const text = formatRecipe(recipe);
+  const path = `${text}/${encodeKey(file.key)}`;
+  if (delivery === "public") {
+    const url = `${deps.config.cdnUrl}/p/${signer.signPublic(text, file.key)}/${path}`;
+    return { url, expiresAt: null, delivery, transform: recipe };
+  }
+  const expiresSec = getSignedExpirySec(Math.floor(now / 1000));
+  const url = `${deps.config.cdnUrl}/t/${expiresSec}/${signer.signExpiring(expiresSec, text, file.key)}/${path}`;
+  return { url, expiresAt: new Date(expiresSec * 1000).toISOString(), delivery, transform: recipe };
+}

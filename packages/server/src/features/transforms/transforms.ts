@@ -1,0 +1,74 @@
+import { availableParallelism } from "node:os";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { listLeastUsed, setUsed, sumVariants } from "./queries.ts";
+import type { Recipe } from "./recipe.ts";
+import { createRenderPool } from "./render/render-pool.ts";
+import { openVariantSigner } from "./variant-keys.ts";
+import type { VariantSigner } from "./variant-signature.ts";
+import { createVariants, type Variants } from "./variants.ts";
+
+export interface Transforms {
+  signer: VariantSigner;
+  variants: Variants;
+  /** Starts the render that the first reader will want; whether it succeeds shows when they ask. */
+  renderAhead(file: FileTable, recipe: Recipe): void;
+  touch(variantId: string): void;
+  /** Writes down which variants were used. */
+  flush(): Promise<void>;
+  /** Removes the least recently used variants beyond `maxBytes`. */
+  evict(maxBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const megabyte = 1024 * 1024;
+const evictionBatch = 200;
+
+export async function openTransforms(deps: Deps): Promise<Transforms> {
+  const pool = createRenderPool({
+    size: availableParallelism(),
+    queueLimit: 64,
+    deadlineMs: 10_000,
+    maxRssBytes: 300 * megabyte,
+    maxJobs: 500,
+  });
+  const variants = createVariants(deps, pool);
+  let used = new Set<string>();
+
+  return {
+    signer: await openVariantSigner(deps),
+    variants,
+    renderAhead(file, recipe) {
+      const format = recipe.format === "auto" ? "webp" : recipe.format;
+      variants.get(file, recipe, format).catch((error: unknown) => {
+        deps.log.debug({ err: error, fileId: file.id }, "a variant could not be rendered ahead");
+      });
+    },
+    touch(variantId) {
+      used.add(variantId);
+    },
+    async flush() {
+      const batch = [...used].sort();
+      used = new Set();
+      const at = deps.now();
+      if (batch.length === 0) return;
+      await deps.db.transact(async (tx) => {
+        for (const id of batch) await tx.run(setUsed, { id, at });
+      });
+    },
+    async evict(maxBytes) {
+      const sum = await deps.db.get(sumVariants, {});
+      let excess = (sum?.bytes ?? 0) - maxBytes;
+      while (excess > 0) {
+        const oldest = await deps.db.all(listLeastUsed, { take: evictionBatch });
+        if (oldest.length === 0) return;
+        for (const variant of oldest) {
+          if (excess <= 0) return;
+          await variants.forget(variant);
+          excess -= variant.size_bytes ?? 0;
+        }
+      }
+    },
+    close: () => pool.close(),
+  };
+}

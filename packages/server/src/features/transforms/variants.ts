@@ -1,0 +1,148 @@
+import { buffer } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import type { FileTable, VariantTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, notFound } from "../../errors.ts";
+import { randomText } from "../../ids.ts";
+import { scheduleDeletion } from "../files/storage-deletions.ts";
+import { unsupportedType } from "./image-type.ts";
+import { claimVariant, dropClaim, findVariant, forgetVariant, markFailed, markReady } from "./queries.ts";
+import type { Recipe } from "./recipe.ts";
+import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render/render-errors.ts";
+import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
+import type { RenderPool, RenderResult } from "./render/render-pool.ts";
+import { variantId, variantStoreKey } from "./variant-id.ts";
+
+type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store">;
+
+/** Longer than any render may take, so that a claim outlives its holder only when that died. */
+const leaseMs = 30_000;
+const failedForMs = 60_000;
+const waitAtMostMs = 20_000;
+
+export interface Variants {
+  /** The stored variant, rendered now if it has to be. Throws what the client is to be told. */
+  get(file: SourceFile, recipe: Recipe, format: RequestedFormat): Promise<VariantTable>;
+  /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
+  forget(variant: VariantTable): Promise<void>;
+}
+
+/** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
+export function createVariants(deps: Deps, pool: RenderPool): Variants {
+  const underWay = new Map<string, Promise<VariantTable>>();
+  return {
+    async get(file, recipe, format) {
+      const id = variantId(file.id, recipe, format);
+      const stored = await deps.db.get(findVariant, { id });
+      if (stored?.state === "ready") return stored;
+      let making = underWay.get(id);
+      if (making === undefined) {
+        making = makeOrAwait(deps, pool, { id, file, recipe, format }).finally(() => underWay.delete(id));
+        underWay.set(id, making);
+      }
+      return making;
+    },
+    async forget({ id, etag }) {
+      const now = deps.now();
+      await deps.db.transact(async (tx) => {
+        const gone = await tx.get(forgetVariant, { id, etag: etag ?? "" });
+        if (gone !== null)
+          await scheduleDeletion(tx, now, { store: gone.store, key: gone.store_key, upload_id: null });
+      });
+    },
+  };
+}
+
+interface Wanted {
+  id: string;
+  file: SourceFile;
+  recipe: Recipe;
+  format: RequestedFormat;
+}
+
+async function makeOrAwait(deps: Deps, pool: RenderPool, wanted: Wanted): Promise<VariantTable> {
+  const { id, file } = wanted;
+  const claim = randomText(16);
+  const storeKey = variantStoreKey(file.key, id, claim);
+  const deadline = performance.now() + waitAtMostMs;
+  for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
+    const claimed = await deps.db.change(claimVariant, {
+      id,
+      fileId: file.id,
+      store: file.store,
+      storeKey,
+      claim,
+      leaseMs,
+      usedAt: deps.now(),
+    });
+    if (claimed.length > 0) return make(deps, pool, wanted, { claim, storeKey });
+    const other = await deps.db.get(findVariant, { id });
+    if (other?.state === "ready") return other;
+    if (other?.state === "failed") throw explainProblem(other.problem as RenderProblem);
+    await wait(pauseMs);
+  }
+  throw busy(5);
+}
+
+async function make(
+  deps: Deps,
+  pool: RenderPool,
+  wanted: Wanted,
+  held: { claim: string; storeKey: string },
+): Promise<VariantTable> {
+  const { id } = wanted;
+  const { claim, storeKey } = held;
+  try {
+    const rendered = await render(deps, pool, wanted);
+    if (!rendered.ok) {
+      await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
+      throw explainProblem(rendered.problem);
+    }
+    const object = await deps.store.write(storeKey, rendered.bytes, { contentType: rendered.contentType });
+    const [ready] = await deps.db.change(markReady, {
+      id,
+      claim,
+      sizeBytes: object.sizeBytes,
+      etag: object.etag,
+      contentType: rendered.contentType,
+      now: deps.now(),
+    });
+    if (ready !== undefined) return ready;
+    await deps.store.delete([storeKey]);
+    throw notFound("File");
+  } catch (error) {
+    await deps.db.run(dropClaim, { id, claim });
+    throw error;
+  }
+}
+
+async function render(deps: Deps, pool: RenderPool, { file, recipe, format }: Wanted): Promise<RenderResult> {
+  if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-large" };
+  const source = await deps.store.read(file.key);
+  if (source === null) throw notFound("File");
+  try {
+    return await pool.render({ bytes: await buffer(source), recipe, format });
+  } catch (error) {
+    if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
+    if (error instanceof RenderQueueFull) throw busy(error.retryAfterSec);
+    if (error instanceof RenderUnavailable) throw busy(5);
+    throw error;
+  }
+}
+
+function explainProblem(problem: RenderProblem): AppError {
+  if (problem === "unsupported") return unsupportedType();
+  const reason =
+    problem === "too-large" ? "is larger than 50 megapixels" : "is damaged or takes too long to read";
+  return new AppError("VALIDATION_ERROR", `The image ${reason} and cannot be transformed.`, {
+    status: 422,
+    suggestion: "Upload another version of the image.",
+  });
+}
+
+function busy(retryAfterSec: number): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", "Too many images are being rendered right now.", {
+    suggestion: "Try again in a moment.",
+    headers: { "retry-after": String(retryAfterSec) },
+  });
+}

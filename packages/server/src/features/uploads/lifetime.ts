@@ -1,0 +1,34 @@
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { postponeReaping } from "./queries.ts";
+
+const hourMs = 3_600_000;
+const singleIdleMs = 24 * hourMs;
+const multipartIdleMs = 7 * 24 * hourMs;
+
+/** How long after a URL's expiry an upload that sent nothing counts as abandoned. */
+const graceMs = 5 * 60 * 1000;
+
+/** How long an upload that sent nothing stays open after its URLs were signed. */
+export function emptyLifeMs(urlSec: number): number {
+  return urlSec * 1000 + graceMs;
+}
+
+/** How long an upload that sent something stays open after its last sign of life. */
+export function idleLifeMs(file: FileTable): number {
+  return file.upload_id === null ? singleIdleMs : multipartIdleMs;
+}
+
+/** When bytes last came in; null where none did. */
+export async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
+  if (file.upload_id === null) return (await deps.store.findReceived(file.key))?.receivedAt ?? null;
+  const parts = await deps.store.listParts({ key: file.key, uploadId: file.upload_id });
+  return parts === null || parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
+}
+
+/** Whoever gets fresh URLs is given the time to use them. */
+export async function keepOpen(deps: Deps, file: FileTable, urlSec: number): Promise<void> {
+  const isEmpty = (await findLastReceived(deps, file)) === null;
+  const lifeMs = isEmpty ? emptyLifeMs(urlSec) : idleLifeMs(file);
+  await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + lifeMs });
+}
