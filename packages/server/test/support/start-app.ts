@@ -48,6 +48,8 @@ export interface TestApp {
   app: App;
   url: string;
   dataDir: string;
+  /** Null for the embedded database. */
+  databaseUrl: string | null;
   /** The account made at first start. */
   owner: Tenant;
   /** Moves the service's clock; it stands still otherwise only when `setTime` was called. */
@@ -63,6 +65,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Use the rate limits of the contract instead of practically none. */
   keepRateLimits?: boolean;
+  /** Shortens the windows of the rate limits, for databases whose clock cannot be moved. */
+  rateWindowMs?: number;
   /** Continue with what an earlier app left. */
   reuse?: { dataDir: string; databaseUrl?: string };
 }
@@ -87,7 +91,7 @@ export async function startApp(options: StartOptions): Promise<TestApp> {
     logger,
     now: clock.now,
     // A window that ends at once never fills.
-    ...(options.keepRateLimits === true ? {} : { rateWindowMs: 0 }),
+    ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),
   });
   await app.listen();
   const url = `${config.tls === null ? "http" : "https"}://127.0.0.1:${port}`;
@@ -96,6 +100,7 @@ export async function startApp(options: StartOptions): Promise<TestApp> {
     app,
     url,
     dataDir,
+    databaseUrl: databaseUrl ?? null,
     owner: { accountId: "", email: "", projectId: "", live: "", test: "" },
     clock,
     logLines,
