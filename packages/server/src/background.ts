@@ -4,8 +4,11 @@ import type { FastifyBaseLogger } from "fastify";
 export interface Background {
   /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
   every(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
-  /** Runs `work` soon after a nudge; nudges that come while it runs lead to one more run. */
-  onNudge(name: string, work: () => Promise<unknown>): { nudge(): void };
+  /**
+   * Runs `work` after a nudge, which resolves with the run that began after it; nudges that come while one runs
+   * share the next.
+   */
+  onNudge(name: string, work: () => Promise<unknown>): { nudge(): Promise<void> };
   /** Lets what runs finish. */
   close(): Promise<void>;
 }
@@ -38,18 +41,20 @@ export function createBackground(log: FastifyBaseLogger): Background {
       loops.push(repeat(intervalMs, name, work));
     },
     onNudge(name, work) {
-      let isWaiting = false;
       let running: Promise<void> = Promise.resolve();
+      let next: Promise<void> | null = null;
       return {
         nudge() {
-          if (isWaiting || closing.signal.aborted) return;
-          isWaiting = true;
+          if (closing.signal.aborted) return Promise.resolve();
+          if (next !== null) return next;
           nudged.delete(running);
-          running = running.then(() => {
-            isWaiting = false;
+          next = running.then(() => {
+            next = null;
             return attempt(name, work);
           });
+          running = next;
           nudged.add(running);
+          return running;
         },
       };
     },

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
+import type { Dispatcher } from "./features/webhooks/dispatcher.ts";
 import type { OutboundGuard } from "./net/outbound-guard.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
@@ -18,9 +19,9 @@ export interface Deps {
   /** Vets the addresses that customers give us to call. */
   webhookGuard: OutboundGuard;
   /** Sends events; a nudge tells it that there may be a new one. */
-  dispatcher: { nudge(): void };
-  /** Removes bytes that no file needs any more; a nudge tells it that there may be some. */
-  deletions: { nudge(): void };
+  dispatcher: Pick<Dispatcher, "nudge" | "deliver" | "leaseMs">;
+  /** Removes bytes that no file needs any more; a nudge resolves when those known by then were tried. */
+  deletions: { nudge(): Promise<void> };
   /** Bytes served that are not yet written down. */
   bandwidth: Bandwidth;
   metrics: Registry;
