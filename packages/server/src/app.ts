@@ -8,8 +8,8 @@ import type { Deps } from "./deps.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
-import { runDeletions } from "./features/files/storage-deletions.ts";
 import { openTransforms } from "./features/transforms/transforms.ts";
+import { createDispatcher, type DispatcherOptions } from "./features/webhooks/dispatcher.ts";
 import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -29,6 +29,7 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   now?: () => number;
   rateWindowMs?: number;
+  webhooks?: DispatcherOptions;
 }
 
 /** The composition root: the program and the tests both start here. */
@@ -41,17 +42,20 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const storage = await openStorage({ config, db, keyring, log, now });
   const limiter = await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log });
   const background = createBackground(log);
+  const metrics = createMetrics();
+  const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
+  const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
+  const dispatcher = createDispatcher(outbox, options.webhooks);
   const deps: Deps = {
     config,
     db,
     store: storage.store,
     limiter,
     keyring,
-    webhookGuard: createOutboundGuard({ allow: config.webhookAllowCidrs }),
-    dispatcher: { nudge() {} },
-    deletions: background.onNudge("delete bytes of ended files", () => runDeletions(deps)),
+    webhookGuard,
+    dispatcher,
     bandwidth: createBandwidth(db, now),
-    metrics: createMetrics(),
+    metrics,
     log,
     now,
   };
@@ -71,9 +75,11 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     firstStart,
     async listen() {
       await http.listen({ host: config.host, port: config.port });
+      dispatcher.start();
     },
     async close() {
       await http.close();
+      await dispatcher.close();
       await background.close();
       await services.transforms.close();
       // A database that is away must not keep the rest from closing.

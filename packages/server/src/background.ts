@@ -4,11 +4,6 @@ import type { FastifyBaseLogger } from "fastify";
 export interface Background {
   /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
   every(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
-  /**
-   * Runs `work` after a nudge, which resolves with the run that began after it; nudges that come while one runs
-   * share the next.
-   */
-  onNudge(name: string, work: () => Promise<unknown>): { nudge(): Promise<void> };
   /** Lets what runs finish. */
   close(): Promise<void>;
 }
@@ -16,7 +11,6 @@ export interface Background {
 export function createBackground(log: FastifyBaseLogger): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
-  const nudged = new Set<Promise<void>>();
 
   async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
@@ -40,27 +34,9 @@ export function createBackground(log: FastifyBaseLogger): Background {
     every(intervalMs, name, work) {
       loops.push(repeat(intervalMs, name, work));
     },
-    onNudge(name, work) {
-      let running: Promise<void> = Promise.resolve();
-      let next: Promise<void> | null = null;
-      return {
-        nudge() {
-          if (closing.signal.aborted) return Promise.resolve();
-          if (next !== null) return next;
-          nudged.delete(running);
-          next = running.then(() => {
-            next = null;
-            return attempt(name, work);
-          });
-          running = next;
-          nudged.add(running);
-          return running;
-        },
-      };
-    },
     async close() {
       closing.abort();
-      await Promise.all([...loops, ...nudged]);
+      await Promise.all(loops);
     },
   };
 }

@@ -20,8 +20,6 @@ export interface Deps {
   webhookGuard: OutboundGuard;
   /** Sends events; a nudge tells it that there may be a new one. */
   dispatcher: Pick<Dispatcher, "nudge" | "deliver" | "leaseMs">;
-  /** Removes bytes that no file needs any more; a nudge resolves when those known by then were tried. */
-  deletions: { nudge(): Promise<void> };
   /** Bytes served that are not yet written down. */
   bandwidth: Bandwidth;
   metrics: Registry;

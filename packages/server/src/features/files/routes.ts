@@ -20,7 +20,7 @@ import { serialiseMetadata } from "../uploads/metadata.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { findFile, listFiles, setMetadata } from "./queries.ts";
 import { toFile, toListItem } from "./serialize.ts";
-import { deleteSoon, removeBytes } from "./storage-deletions.ts";
+import { removeBytes } from "./storage-deletions.ts";
 
 const tags = ["files"];
 const KeyParam = Type.Object({ "*": Type.String({ minLength: 1 }) });

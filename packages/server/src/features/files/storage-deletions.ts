@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Queryable } from "../../db/database.ts";
 import type { StorageDeletionTable } from "../../db/schema.ts";
@@ -10,7 +9,6 @@ type DeletionDeps = Pick<Deps, "db" | "store" | "now" | "log">;
 
 const batchSize = 100;
 const leaseMs = 60_000;
-const patienceMs = 1000;
 const longestPauseMs = 3_600_000;
 
 const insertDeletion = statement((q, p: StorageDeletionTable) =>
@@ -70,14 +68,6 @@ export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletion
   } catch (error) {
     deps.log.warn({ err: error, objects: deletions.length }, "deleted bytes are left to the queue");
   }
-}
-
-/**
- * Waits a moment for the bytes to go, so that their upload URLs are dead too when the caller hears of it. A slow
- * store does not hold the caller up: the queue goes on without them.
- */
-export async function deleteSoon(deps: Pick<Deps, "deletions">): Promise<void> {
-  await Promise.race([deps.deletions.nudge(), wait(patienceMs, undefined, { ref: false })]);
 }
 
 /** Removes what is due; what fails is tried again later and later, until it is gone. */
