@@ -8,6 +8,7 @@ import { projectRoutes } from "../features/projects/routes.ts";
 import { transformRoutes } from "../features/transforms/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { usageRoutes } from "../features/usage/routes.ts";
+import { webhookRoutes } from "../features/webhooks/routes.ts";
 import type { Services } from "../housekeeping.ts";
 import type { ApiApp } from "./api-app.ts";
 import { authenticate } from "./authenticate.ts";
@@ -32,6 +33,7 @@ export function customerApi(app: FastifyInstance, deps: Deps, services: Services
         apiKeyRoutes,
         usageRoutes,
         logRoutes,
+        webhookRoutes,
       ])
         addRoutes(api, deps);
       transformRoutes(api, deps, services.transforms);

@@ -1,0 +1,119 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Deps } from "../../deps.ts";
+import { createAlarm } from "./alarm.ts";
+import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
+import { type Claim, claimDue } from "./claim.ts";
+import { createDelivery } from "./deliver.ts";
+import { createWebhookMetrics } from "./metrics.ts";
+import { findNextWork } from "./queue-queries.ts";
+import { recoverLeases } from "./recover-leases.ts";
+import { createSender, type Send } from "./send.ts";
+
+export type DispatcherDeps = Pick<
+  Deps,
+  "config" | "db" | "keyring" | "webhookGuard" | "metrics" | "log" | "now"
+>;
+
+export interface DispatcherOptions {
+  /** How many attempts this instance makes at a time. */
+  slots?: number;
+  /** For one attempt, from the name's resolution to the answer's last byte. */
+  deadlineMs?: number;
+  /** Longer than the deadline: a worker that is alive must not lose what it is sending. */
+  leaseMs?: number;
+  pollMs?: number;
+  drainMs?: number;
+  send?: Send;
+}
+
+export interface Dispatcher {
+  start(): void;
+  /** Call once a transaction that wrote messages is durable; without it they go out with the next poll. */
+  nudge(): void;
+  /** Sends a message that the caller has leased, and writes down the outcome. */
+  deliver(claim: Claim): Promise<void>;
+  leaseMs: number;
+  /** Claims nothing more and lets what is being sent finish; what takes too long is left to its lease. */
+  close(): Promise<void>;
+}
+
+export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
+  const { slots = 128, deadlineMs = 30_000, leaseMs = 60_000, pollMs = 1_000, drainMs = 30_000 } = options;
+  const closing = new AbortController();
+  const cutOff = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  const alarm = createAlarm();
+  const announce = createAnnouncer(deps.db, (error) => {
+    if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
+  });
+  const deliver = createDelivery(deps, {
+    send: options.send ?? createSender(deps.webhookGuard, deadlineMs),
+    metrics: createWebhookMetrics(deps.metrics, deps.db),
+    leaseMs,
+    stop: cutOff.signal,
+  });
+  let loop = Promise.resolve();
+
+  function track(claim: Claim): Promise<void> {
+    const work = deliver(claim).finally(() => {
+      inFlight.delete(work);
+      alarm.ring();
+    });
+    inFlight.add(work);
+    return work;
+  }
+
+  /** Returns how long there is nothing to do. */
+  async function dispatch(): Promise<number> {
+    if (inFlight.size >= slots) return pollMs;
+    const work = await deps.db.get(findNextWork, {});
+    if ((work?.leaseEndsInMs ?? 1) <= 0) {
+      await recoverLeases(deps.db, deps.now());
+      return 0;
+    }
+    const dueInMs = work?.dueInMs ?? pollMs;
+    if (dueInMs > 0) return Math.min(dueInMs, pollMs);
+    const { claims } = await claimDue(deps.db, { slots: slots - inFlight.size, leaseMs });
+    for (const claim of claims) track(claim);
+    return 0;
+  }
+
+  async function run(): Promise<void> {
+    await deps.db.listen(MESSAGES_CHANNEL, alarm.ring).catch((error: unknown) => {
+      deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
+    });
+    while (!closing.signal.aborted) {
+      let idleMs = pollMs;
+      try {
+        idleMs = await dispatch();
+      } catch (error) {
+        deps.log.error({ err: error }, "webhook dispatch failed");
+        await wait(pollMs, undefined, { signal: closing.signal }).catch(() => {});
+      }
+      if (idleMs > 0) await alarm.sleep(idleMs);
+    }
+  }
+
+  return {
+    leaseMs,
+    start() {
+      loop = run();
+    },
+    nudge() {
+      alarm.ring();
+      announce();
+    },
+    deliver: track,
+    async close() {
+      closing.abort();
+      alarm.ring();
+      await loop;
+      const drained = Promise.all(inFlight);
+      const tooLong = new AbortController();
+      await Promise.race([drained, wait(drainMs, undefined, { signal: tooLong.signal }).catch(() => {})]);
+      tooLong.abort();
+      cutOff.abort();
+      await Promise.all(inFlight);
+    },
+  };
+}

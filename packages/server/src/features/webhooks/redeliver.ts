@@ -1,0 +1,127 @@
+import type { RedeliverBody, RedeliverResult } from "@upstow/contract";
+import type { Database, Queryable } from "../../db/database.ts";
+import type { Deps } from "../../deps.ts";
+import { invalid, notFound } from "../../errors.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { listRoutes } from "../file-routes/queries.ts";
+import { boundsOf } from "./deliveries.ts";
+import { countDeliveries, listTargets, listTargetsById, requeueMessages } from "./delivery-queries.ts";
+import { endpointIdOf } from "./enqueue.ts";
+import { wakeEndpoint } from "./message-queries.ts";
+import { RETRIES } from "./retry-schedule.ts";
+
+interface Target {
+  id: string;
+  route_slug: string;
+  url: string | null;
+  endpoint_id: string | null;
+}
+
+const batchSize = 500;
+
+/** Sends a delivery again under the same message id, with all its retries. */
+export async function redeliverOne(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  onQueued: (tx: Queryable) => Promise<void>,
+): Promise<void> {
+  const targets = await findTargets(deps.db, actor, [id]);
+  if (targets.length === 0) throw notFound("Delivery");
+  const urls = await currentUrls(deps, actor);
+  await deps.db.transact(async (tx) => {
+    await requeue(tx, actor, targets, urls);
+    await onQueued(tx);
+  });
+  deps.dispatcher.nudge();
+}
+
+export async function redeliverMany(deps: Deps, actor: Actor, body: RedeliverBody): Promise<RedeliverResult> {
+  if ((body.ids === undefined) === (body.filter === undefined)) {
+    throw invalid("body", "must have either ids or filter");
+  }
+  const result =
+    body.ids === undefined
+      ? await redeliverMatching(deps, actor, body.filter ?? {}, body.dryRun ?? false)
+      : await redeliverNamed(deps, actor, body.ids, body.dryRun ?? false);
+  if (result.queued > 0) deps.dispatcher.nudge();
+  return result;
+}
+
+async function redeliverNamed(
+  deps: Deps,
+  actor: Actor,
+  ids: string[],
+  dryRun: boolean,
+): Promise<RedeliverResult> {
+  const targets = await findTargets(deps.db, actor, ids);
+  if (dryRun || targets.length === 0) return { matched: targets.length, queued: 0 };
+  const urls = await currentUrls(deps, actor);
+  const queued = await deps.db.transact((tx) => requeue(tx, actor, targets, urls));
+  return { matched: targets.length, queued };
+}
+
+/** In batches, each a transaction of its own, so that a large backlog holds nobody up. */
+async function redeliverMatching(
+  deps: Deps,
+  actor: Actor,
+  wanted: NonNullable<RedeliverBody["filter"]>,
+  dryRun: boolean,
+): Promise<RedeliverResult> {
+  const status = wanted.status ?? "any";
+  const filter = {
+    projectId: actor.projectId,
+    environment: actor.environment,
+    ...boundsOf(wanted),
+    routeSlug: wanted.routeSlug ?? null,
+  };
+  if (dryRun) {
+    const counted = await deps.db.get(countDeliveries[status], filter);
+    return { matched: counted?.count ?? 0, queued: 0 };
+  }
+  const urls = await currentUrls(deps, actor);
+  const result = { matched: 0, queued: 0 };
+  for (let from = filter.from; ; ) {
+    const targets = await deps.db.all(listTargets[status], { ...filter, from, take: batchSize });
+    const last = targets.at(-1);
+    if (last === undefined) return result;
+    result.matched += targets.length;
+    result.queued += await deps.db.transact((tx) => requeue(tx, actor, targets, urls));
+    // Between the last id and every later one, since all ids are equally long.
+    from = `${last.id}0`;
+  }
+}
+
+function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[]> {
+  const { projectId, environment } = actor;
+  return db.all(listTargetsById, { projectId, environment, ids: JSON.stringify(ids) });
+}
+
+/** Often the reason for a redelivery is that the route's URL was wrong and has been corrected. */
+async function currentUrls(deps: Deps, actor: Actor): Promise<Map<string, string | null>> {
+  const routes = await deps.db.all(listRoutes, { projectId: actor.projectId });
+  return new Map(routes.map((route) => [route.slug, route.webhook_url]));
+}
+
+async function requeue(
+  tx: Queryable,
+  actor: Actor,
+  targets: Target[],
+  urls: Map<string, string | null>,
+): Promise<number> {
+  const byUrl = Map.groupBy(targets, (target) => urls.get(target.route_slug) ?? target.url ?? "");
+  const groups = [...byUrl].map(([url, group]) => ({
+    url,
+    endpointId: endpointIdOf(actor.projectId, actor.environment, url),
+    ids: JSON.stringify(group.map((target) => target.id)),
+  }));
+  // All endpoints first and in one order: their rows are the locks of the messages.
+  const endpointIds = new Set([
+    ...groups.map((group) => group.endpointId),
+    ...targets.map((target) => target.endpoint_id ?? ""),
+  ]);
+  for (const id of [...endpointIds].sort()) await tx.run(wakeEndpoint, { id });
+  let queued = 0;
+  for (const group of groups) queued += await tx.run(requeueMessages, { ...group, retriesAllowed: RETRIES });
+  return queued;
+}

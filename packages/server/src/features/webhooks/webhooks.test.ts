@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import { verifyDelivery } from "@upstow/sdk/webhooks";
+import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
+import { createCertificate, trustCertificate } from "./testing/certificate.ts";
+import { type Receiver, startReceiver } from "./testing/receiver.ts";
+import { until } from "./testing/until.ts";
+import { uploadFile } from "./testing/upload.ts";
+
+onBothDatabases("webhooks over the API", (database) => {
+  let app: TestApp;
+  let receiver: Receiver;
+  let tenant: Tenant;
+
+  before(async () => {
+    const certificate = await createCertificate();
+    trustCertificate(certificate);
+    receiver = await startReceiver(certificate);
+    app = await startApp({
+      database,
+      env: { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_WEBHOOK_RETRY_BASE_MS: "10" },
+    });
+  });
+  after(async () => {
+    await app.close();
+    await receiver.close();
+  });
+  beforeEach(async () => {
+    tenant = await app.createTenant("pro");
+    receiver.received = [];
+    receiver.answer = (_request, response) => void response.end("ok");
+  });
+
+  async function createRoute(slug: string, webhookUrl: string | null = `${receiver.url}/${slug}`) {
+    const created = await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.live,
+      body: { slug, webhookUrl },
+    });
+    assert.equal(created.status, 201);
+    return created.body.router;
+  }
+
+  async function listDeliveries(query = "", key = tenant.live) {
+    const { status, body } = await app.call("GET", `webhooks/deliveries${query}`, { key });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.deliveries;
+  }
+
+  function waitForStatus(status: string, count = 1, key = tenant.live) {
+    return until(async () => {
+      const deliveries = await listDeliveries(`?status=${status}`, key);
+      return deliveries.length === count && deliveries;
+    });
+  }
+
+  it("delivers a completed upload, signed, and shows it", async () => {
+    await createRoute("docs");
+    const file = await uploadFile(app, tenant.live, "docs", { colour: "blau", n: 1.5 });
+    const [delivery] = await waitForStatus("delivered");
+    const [request] = receiver.received;
+    assert.ok(request);
+    const { currentKey, nextKey } = await getKeys(tenant.live);
+    const verified = await verifyDelivery({
+      body: request.body,
+      url: `${receiver.url}/docs`,
+      headers: request.headers as Record<string, string>,
+      currentKey,
+      nextKey,
+    });
+    assert.equal(verified.messageId, delivery.messageId);
+    assert.equal(request.headers["delivery-event"], "upload.completed");
+    assert.equal(request.headers["delivery-attempt"], "1");
+    assert.equal(request.headers["delivery-retried"], "0");
+    assert.equal(request.headers["content-type"], "application/json");
+
+    const body = JSON.parse(request.body.toString());
+    assert.deepEqual(Object.keys(body), ["file", "projectId"]);
+    assert.deepEqual(Object.keys(body.file), ["id", "key", "name", "size", "type", "url", "metadata"]);
+    assert.deepEqual(body.file.metadata, { colour: "blau", n: 1.5 });
+    assert.equal(body.projectId, tenant.projectId);
+
+    assert.deepEqual(Object.keys(delivery), [
+      "id",
+      "messageId",
+      "event",
+      "fileId",
+      "routeSlug",
+      "url",
+      "status",
+      "attemptCount",
+      "nextAttemptAt",
+      "createdAt",
+    ]);
+    assert.equal(delivery.fileId, file.id);
+    assert.equal(delivery.url, `${receiver.url}/docs`);
+    const single = await app.call("GET", `webhooks/deliveries/${delivery.id}`, { key: tenant.live });
+    assert.deepEqual(single.body.delivery.payload, body);
+    const [attempt] = single.body.delivery.attempts;
+    assert.deepEqual(Object.keys(attempt), ["number", "at", "durationMs", "statusCode", "error", "response"]);
+    assert.deepEqual(
+      [attempt.number, attempt.statusCode, attempt.error, attempt.response],
+      [1, 200, null, "ok"],
+    );
+    const logs = await app.call("GET", "logs?type=webhook.delivered", { key: tenant.live });
+    assert.equal(logs.body.logs[0].fileId, file.id);
+    assert.equal(logs.body.logs[0].data.deliveryId, delivery.id);
+  });
+
+  async function getKeys(key: string) {
+    const { body } = await app.call("GET", "webhooks/signing-keys", { key });
+    return { currentKey: body.current, nextKey: body.next };
+  }
+
+  it("gives up after four attempts, then redelivers with the same id and fresh retries", async () => {
+    receiver.answer = (_request, response) => void response.writeHead(500).end("broken");
+    await createRoute("docs");
+    await uploadFile(app, tenant.live, "docs");
+    const [dead] = await waitForStatus("dead");
+    assert.equal(dead.attemptCount, 4);
+    assert.equal(dead.nextAttemptAt, null);
+    assert.deepEqual(
+      receiver.received.map(({ headers }) => [headers["delivery-attempt"], headers["delivery-retried"]]),
+      [
+        ["1", "0"],
+        ["2", "1"],
+        ["3", "2"],
+        ["4", "3"],
+      ],
+    );
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers["delivery-message-id"])).size, 1);
+    const failed = await app.call("GET", "logs?type=webhook.failed", { key: tenant.live });
+    assert.equal(failed.body.logs.length, 4);
+    assert.match(failed.body.logs[0].message, /server_error, status 500\); no retry is left/);
+
+    receiver.answer = (_request, response) => void response.end();
+    const redelivered = await app.call("POST", `webhooks/deliveries/${dead.id}/redeliver`, {
+      key: tenant.live,
+    });
+    assert.equal(redelivered.status, 200);
+    assert.equal(redelivered.body.delivery.id, dead.id);
+    const [delivered] = await waitForStatus("delivered");
+    assert.equal(delivered.id, dead.id);
+    assert.equal(delivered.attemptCount, 5);
+    const last = receiver.received.at(-1);
+    assert.equal(last?.headers["delivery-message-id"], dead.messageId);
+    assert.equal(last?.headers["delivery-attempt"], "5");
+    assert.equal(last?.headers["delivery-retried"], "0");
+  });
+
+  it("sends a delivered one again, to the address that the route has now", async () => {
+    const route = await createRoute("docs");
+    await uploadFile(app, tenant.live, "docs");
+    const [first] = await waitForStatus("delivered");
+    const moved = `${receiver.url}/moved`;
+    await app.call("PATCH", `routers/${route.id}`, { key: tenant.live, body: { webhookUrl: moved } });
+    await app.call("POST", `webhooks/deliveries/${first.id}/redeliver`, { key: tenant.live });
+    await receiver.waitFor(2);
+    assert.deepEqual(
+      receiver.received.map(({ path }) => path),
+      ["/docs", "/moved"],
+    );
+    const [again] = await waitForStatus("delivered");
+    assert.equal(again.url, moved);
+    assert.equal(again.messageId, first.messageId);
+  });
+
+  it("redelivers many by id or filter, counts in a dry run, and touches no other project", async () => {
+    receiver.answer = (_request, response) => void response.writeHead(400).end();
+    await createRoute("one");
+    await createRoute("two");
+    const stranger = await app.createTenant("pro");
+    for (const slug of ["one", "one", "two"]) await uploadFile(app, tenant.live, slug);
+    const dead = await waitForStatus("dead", 3);
+    receiver.answer = (_request, response) => void response.end();
+    const redeliver = (body: object, key = tenant.live) =>
+      app.call("POST", "webhooks/deliveries/redeliver", { key, body });
+
+    const ids = dead.map(({ id }: { id: string }) => id);
+    assert.deepEqual((await redeliver({ ids }, stranger.live)).body, { matched: 0, queued: 0 });
+    assert.deepEqual((await redeliver({ ids }, tenant.test)).body, { matched: 0, queued: 0 });
+    assert.equal(
+      (await app.call("POST", `webhooks/deliveries/${ids[0]}/redeliver`, { key: stranger.live })).status,
+      404,
+    );
+    assert.equal((await app.call("GET", `webhooks/deliveries/${ids[0]}`, { key: tenant.test })).status, 404);
+
+    const dryRun = await redeliver({ filter: { status: "dead", routeSlug: "one" }, dryRun: true });
+    assert.deepEqual(dryRun.body, { matched: 2, queued: 0 });
+    const future = new Date(app.clock.now() + 60_000).toISOString();
+    assert.deepEqual((await redeliver({ filter: { status: "dead", since: future } })).body, {
+      matched: 0,
+      queued: 0,
+    });
+    const since = new Date(app.clock.now() - 60_000).toISOString();
+    const byFilter = await redeliver({ filter: { status: "dead", routeSlug: "one", since, until: future } });
+    assert.deepEqual(byFilter.body, { matched: 2, queued: 2 });
+    await waitForStatus("delivered", 2);
+    const byId = await redeliver({ ids: [...ids, "unknown"] });
+    assert.equal(byId.body.matched, 3);
+    await waitForStatus("delivered", 3);
+
+    for (const body of [{}, { ids, filter: {} }, { ids: [] }, { filter: { status: "lost" } }, { ids: "x" }]) {
+      assert.equal((await redeliver(body)).body.error.code, "VALIDATION_ERROR", JSON.stringify(body));
+    }
+  });
+
+  it("lists by status, route, file and time, page by page, each environment for itself", async () => {
+    await createRoute("one");
+    await createRoute("two");
+    await createRoute("quiet", null);
+    const files = [];
+    for (const slug of ["one", "two", "one", "quiet"]) files.push(await uploadFile(app, tenant.live, slug));
+    await uploadFile(app, tenant.test, "one");
+    await waitForStatus("delivered", 3);
+    await waitForStatus("delivered", 1, tenant.test);
+    const all = await listDeliveries();
+    assert.deepEqual(
+      all.map((delivery: { fileId: string }) => delivery.fileId),
+      [files[2]?.id, files[1]?.id, files[0]?.id],
+    );
+    assert.equal((await listDeliveries("?routeSlug=one")).length, 2);
+    assert.equal((await listDeliveries(`?fileId=${files[1]?.id}`)).length, 1);
+    assert.equal((await listDeliveries(`?fileId=${files[1]?.id}&status=dead`)).length, 0);
+    assert.equal((await listDeliveries(`?fileId=${files[1]?.id}`, tenant.test)).length, 0);
+    assert.equal((await listDeliveries(`?until=${encodeURIComponent(all[1].createdAt)}`)).length, 2);
+    assert.equal((await listDeliveries(`?since=${encodeURIComponent(all[1].createdAt)}`)).length, 2);
+    const first = await app.call("GET", "webhooks/deliveries?limit=2", { key: tenant.live });
+    assert.equal(first.body.hasMore, true);
+    const second = await app.call("GET", `webhooks/deliveries?limit=2&cursor=${first.body.nextCursor}`, {
+      key: tenant.live,
+    });
+    assert.deepEqual([...first.body.deliveries, ...second.body.deliveries], all);
+    assert.equal(second.body.hasMore, false);
+    assert.equal(second.body.nextCursor, null);
+    for (const query of ["?status=lost", "?since=yesterday", "?limit=0", "?cursor=xx"]) {
+      const refused = await app.call("GET", `webhooks/deliveries${query}`, { key: tenant.live });
+      assert.equal(refused.body.error.code, "VALIDATION_ERROR", query);
+    }
+  });
+
+  it("sends a test event once, at once, and shows the outcome", async () => {
+    const route = await createRoute("docs");
+    const sent = await app.call("POST", `routers/${route.id}/test`, { key: tenant.live });
+    assert.equal(sent.status, 200);
+    assert.equal(sent.body.delivery.status, "delivered");
+    assert.equal(sent.body.delivery.event, "test");
+    assert.equal(sent.body.delivery.attempts[0].statusCode, 200);
+    const [request] = receiver.received;
+    assert.equal(request?.headers["delivery-event"], "test");
+    assert.deepEqual(JSON.parse(request?.body.toString() ?? ""), sent.body.delivery.payload);
+
+    receiver.answer = (_request, response) => void response.writeHead(404).end("no such hook");
+    const failed = await app.call("POST", `routers/${route.id}/test`, { key: tenant.live });
+    assert.equal(failed.body.delivery.status, "dead");
+    assert.equal(failed.body.delivery.attempts[0].error, "client_error");
+    assert.equal(failed.body.delivery.attempts[0].response, "no such hook");
+    assert.equal(receiver.received.length, 2);
+
+    const quiet = await createRoute("quiet", null);
+    const refused = await app.call("POST", `routers/${quiet.id}/test`, { key: tenant.live });
+    assert.equal(refused.body.error.code, "VALIDATION_ERROR");
+    const stranger = await app.createTenant("pro");
+    const foreign = await app.call("POST", `routers/${route.id}/test`, { key: stranger.live });
+    assert.equal(foreign.status, 404);
+  });
+
+  it("rotates keys once a day, shows none twice, and keeps environments and projects apart", async () => {
+    const before = (await app.call("GET", "webhooks/signing-keys", { key: tenant.live })).body;
+    assert.match(before.current, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    const rotate = (options: object) =>
+      app.call("POST", "webhooks/signing-keys/rotate", { key: tenant.live, ...options });
+    const idempotent = { headers: { "idempotency-key": "once" } };
+    const rotated = await rotate(idempotent);
+    assert.equal(rotated.status, 200, JSON.stringify(rotated.body));
+    assert.equal(rotated.body.current, before.next);
+    assert.notEqual(rotated.body.next, before.next);
+    const replayed = await rotate(idempotent);
+    assert.equal(replayed.headers.get("idempotency-replayed"), "true");
+    assert.deepEqual(replayed.body, rotated.body);
+    assert.equal((await rotate({})).body.error.code, "VALIDATION_ERROR");
+    assert.equal((await rotate({ body: {} })).body.error.code, "VALIDATION_ERROR");
+    assert.equal((await rotate({ body: { force: "yes" } })).body.error.code, "VALIDATION_ERROR");
+    const forced = await rotate({ body: { force: true } });
+    assert.equal(forced.body.current, rotated.body.next);
+    app.clock.advance(24 * 3_600_000 + 1);
+    assert.equal((await rotate({})).body.current, forced.body.next);
+
+    const other = await app.createTenant("pro");
+    const all = await Promise.all(
+      [tenant.live, tenant.test, other.live, other.test].map(async (key) => (await getKeys(key)).currentKey),
+    );
+    assert.equal(new Set(all).size, 4);
+  });
+});
