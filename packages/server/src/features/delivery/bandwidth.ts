@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
-import { countInPeriod } from "../usage/counter-queries.ts";
+import { countBandwidth } from "../usage/counter-queries.ts";
 import { periodOf } from "../usage/period.ts";
 import { findUsageTotal } from "../usage/queries.ts";
 
@@ -9,35 +9,50 @@ export interface Bandwidth {
   flush(): Promise<void>;
 }
 
+interface Sum {
+  projectId: string;
+  environment: Environment;
+  period: string;
+  bytes: number;
+}
+
 /** Adds up the bytes served and writes the sums now and then, not once per read. */
 export function createBandwidth(db: Database, now: () => number): Bandwidth {
-  let sums = new Map<string, { projectId: string; environment: Environment; bytes: number }>();
+  let sums = new Map<string, Sum>();
+
+  function add({ projectId, environment, period, bytes }: Sum): void {
+    const id = `${projectId}/${environment}/${period}`;
+    const sum = sums.get(id);
+    if (sum === undefined) sums.set(id, { projectId, environment, period, bytes });
+    else sum.bytes += bytes;
+  }
+
   return {
     count(projectId, environment, bytes) {
-      const id = `${projectId}/${environment}`;
-      const sum = sums.get(id);
-      if (sum === undefined) sums.set(id, { projectId, environment, bytes });
-      else sum.bytes += bytes;
+      add({ projectId, environment, period: periodOf(now()), bytes });
     },
     async flush() {
       // In one order on every instance, so that two flushes cannot wait for each other's rows.
       const batch = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
       sums = new Map();
       if (batch.length === 0) return;
-      const period = periodOf(now());
-      await db.transact(async (tx) => {
-        for (const { projectId, environment, bytes } of batch) {
-          const total = await tx.get(findUsageTotal, { projectId, environment });
-          await tx.run(countInPeriod, {
-            projectId,
-            environment,
-            period,
-            uploads: 0,
-            bandwidthBytes: bytes,
-            storedBytes: total?.stored_bytes ?? 0,
-          });
-        }
-      });
+      try {
+        await db.transact(async (tx) => {
+          for (const { projectId, environment, period, bytes } of batch) {
+            const total = await tx.get(findUsageTotal, { projectId, environment });
+            await tx.run(countBandwidth, {
+              projectId,
+              environment,
+              period,
+              bandwidthBytes: bytes,
+              storedBytes: total?.stored_bytes ?? 0,
+            });
+          }
+        });
+      } catch (error) {
+        for (const sum of batch) add(sum);
+        throw error;
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "kysely";
+import { type QueryCreator, sql } from "kysely";
+import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 interface Scope {
@@ -71,32 +72,48 @@ export const releaseUploads = statement((q, p: Scope & { period: string; count: 
     .where("period", "=", p.period),
 );
 
-interface PeriodChange extends Scope {
+/** An upload takes the place that it reserved, in the month in which it did: no month gets more than its quota. */
+export const settleReservedUpload = statement((q, p: Scope & { period: string }) =>
+  q
+    .updateTable("usage_period")
+    .set({ uploads: sql`uploads + 1`, reserved_uploads: sql`reserved_uploads - 1` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+interface PeriodNote extends Scope {
   period: string;
-  uploads: number;
   bandwidthBytes: number;
   storedBytes: number;
 }
 
-/** Counts finished work and notes the storage total as of now. */
-export const countInPeriod = statement((q, p: PeriodChange) =>
-  q
-    .insertInto("usage_period")
-    .values({
-      project_id: p.projectId,
-      environment: p.environment,
-      period: p.period,
-      uploads: p.uploads,
-      reserved_uploads: 0,
-      bandwidth_bytes: p.bandwidthBytes,
-      transform_units: 0,
-      stored_bytes: p.storedBytes,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(["project_id", "environment", "period"]).doUpdateSet({
-        uploads: sql`usage_period.uploads + excluded.uploads`,
-        bandwidth_bytes: sql`usage_period.bandwidth_bytes + excluded.bandwidth_bytes`,
-        stored_bytes: sql`excluded.stored_bytes`,
-      }),
-    ),
+const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
+  q.insertInto("usage_period").values({
+    project_id: p.projectId,
+    environment: p.environment,
+    period: p.period,
+    uploads: 0,
+    reserved_uploads: 0,
+    bandwidth_bytes: p.bandwidthBytes,
+    transform_units: 0,
+    stored_bytes: p.storedBytes,
+  });
+
+/** Notes the storage total as of now. Its row is locked by whoever calls this, so the last note is the right one. */
+export const noteStorage = statement((q, p: PeriodNote) =>
+  insertPeriod(q, p).onConflict((conflict) =>
+    conflict
+      .columns(["project_id", "environment", "period"])
+      .doUpdateSet({ stored_bytes: sql`excluded.stored_bytes` }),
+  ),
+);
+
+/** The storage total only opens a new month: by the time this is written, an older one may have changed. */
+export const countBandwidth = statement((q, p: PeriodNote) =>
+  insertPeriod(q, p).onConflict((conflict) =>
+    conflict
+      .columns(["project_id", "environment", "period"])
+      .doUpdateSet({ bandwidth_bytes: sql`usage_period.bandwidth_bytes + excluded.bandwidth_bytes` }),
+  ),
 );

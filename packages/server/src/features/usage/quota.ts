@@ -1,7 +1,14 @@
 import { type Environment, SANDBOX_STORAGE_BYTES, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import { AppError } from "../../errors.ts";
-import { countInPeriod, moveBytes, releaseUploads, reserveBytes, reserveUpload } from "./counter-queries.ts";
+import {
+  moveBytes,
+  noteStorage,
+  releaseUploads,
+  reserveBytes,
+  reserveUpload,
+  settleReservedUpload,
+} from "./counter-queries.ts";
 import { periodOf } from "./period.ts";
 
 interface Scope {
@@ -66,12 +73,11 @@ export async function settleUpload(
     stored: upload.storedBytes,
     reserved: -upload.reservedBytes,
   });
-  await tx.run(releaseUploads, { projectId, environment, period: upload.reservedPeriod, count: 1 });
-  await tx.run(countInPeriod, {
+  await tx.run(settleReservedUpload, { projectId, environment, period: upload.reservedPeriod });
+  await tx.run(noteStorage, {
     projectId,
     environment,
     period: periodOf(now),
-    uploads: 1,
     bandwidthBytes: 0,
     storedBytes: total?.stored_bytes ?? 0,
   });
@@ -102,11 +108,10 @@ export async function releaseUsage(
     await tx.run(releaseUploads, { projectId, environment, period, count });
   }
   if (released.storedBytes > 0) {
-    await tx.run(countInPeriod, {
+    await tx.run(noteStorage, {
       projectId,
       environment,
       period: periodOf(now),
-      uploads: 0,
       bandwidthBytes: 0,
       storedBytes: total?.stored_bytes ?? 0,
     });
