@@ -20,7 +20,7 @@ export interface FirstStart {
   loginToken: string;
 }
 
-const ownerEmail = "owner@localhost";
+export const ownerEmail = "owner@localhost";
 const loginLinkMs = 24 * 60 * 60 * 1000;
 
 /** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */

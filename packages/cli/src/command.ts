@@ -1,0 +1,64 @@
+import type { Config } from "@upstow/server/config";
+
+export interface OptionSpec {
+  /** How help names the value; a flag has none. */
+  value?: string;
+  description: string;
+  isRequired?: boolean;
+}
+
+export interface Command {
+  /** The words that call it, such as "account create". */
+  name: string;
+  summary: string;
+  /** The arguments that follow the name, all of them required. */
+  positionals?: { name: string; description: string }[];
+  options?: Record<string, OptionSpec>;
+  /** Shown below the options in the command's help. */
+  notes?: string;
+  run(call: Call): Promise<Result>;
+}
+
+export interface Call {
+  env: NodeJS.ProcessEnv;
+  /** Read when first asked for, so that help works beside a broken configuration. */
+  config(): Config;
+  positionals: string[];
+  options: Options;
+  stdin: NodeJS.ReadableStream;
+  /** Tells the operator something on stderr; silent with --json. */
+  note(text: string): void;
+  /** A line on stderr that the next one replaces; silent with --json and where stderr is not a terminal. */
+  progress(text: string): void;
+}
+
+export interface Options {
+  find(name: string): string | undefined;
+  get(name: string): string;
+  has(name: string): boolean;
+}
+
+export interface Result {
+  /** What --json prints. */
+  json: object;
+  /** What a person reads. */
+  text: string;
+  /** False: the command did its work and found something wrong. */
+  ok?: boolean;
+}
+
+/** The command line itself is wrong: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** What the operator can mend, in one line that says how. */
+export class OperatorError extends Error {
+  override readonly name = "OperatorError";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,53 @@
+import type { OwnLimitsChange } from "@upstow/server/features/accounts/manage-account";
+import { type Command, type Options, UsageError } from "../command.ts";
+import { readNumberOrNone } from "../option-values.ts";
+import { withDatabase } from "../with-database.ts";
+
+const limits = [
+  { option: "rate-upload", field: "rateUpload", least: 1 },
+  { option: "rate-transform", field: "rateTransform", least: 1 },
+  { option: "rate-other", field: "rateOther", least: 1 },
+  { option: "transform-units", field: "transformUnits", least: 0 },
+] as const;
+
+export const accountSetLimits: Command = {
+  name: "account set-limits",
+  summary: "Give an Enterprise account limits of its own, from its next request on",
+  positionals: [{ name: "email", description: "the account's e-mail address" }],
+  options: {
+    "rate-upload": { value: "N", description: "requests a minute and key to /upload/…" },
+    "rate-transform": { value: "N", description: "requests a minute and key to /transforms/image" },
+    "rate-other": { value: "N", description: "requests a minute and key to everything else" },
+    "transform-units": { value: "N", description: "transform units a month and project" },
+  },
+  notes: "N is a whole number, or none to go back to the usual limit. What is not given stays as it is.",
+  async run(call) {
+    const change = readChange(call.options);
+    const { changeOwnLimits } = await import("@upstow/server/features/accounts/manage-account");
+    const [email = ""] = call.positionals;
+    const account = await withDatabase(call, (deps) => changeOwnLimits(deps, email, change));
+    const own = {
+      rateUpload: account.rate_upload,
+      rateTransform: account.rate_transform,
+      rateOther: account.rate_other,
+      transformUnits: account.transform_units,
+    };
+    const lines = limits.map(({ option, field }) => `  ${option.padEnd(16)} ${own[field] ?? "as usual"}`);
+    return {
+      json: { id: account.id, email: account.email, tier: account.tier, ...own },
+      text: [`Limits of ${account.email}:`, ...lines].join("\n"),
+    };
+  },
+};
+
+function readChange(options: Options): OwnLimitsChange {
+  const change: OwnLimitsChange = {};
+  for (const { option, field, least } of limits) {
+    const value = options.find(option);
+    if (value !== undefined) change[field] = readNumberOrNone(`--${option}`, value, least);
+  }
+  if (Object.keys(change).length === 0) {
+    throw new UsageError(`Give at least one of ${limits.map(({ option }) => `--${option}`).join(", ")}.`);
+  }
+  return change;
+}

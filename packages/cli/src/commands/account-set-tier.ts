@@ -1,0 +1,25 @@
+import type { Command } from "../command.ts";
+import { readChoice } from "../option-values.ts";
+import { withDatabase } from "../with-database.ts";
+
+export const accountSetTier: Command = {
+  name: "account set-tier",
+  summary: "Move an account to another tier, from its next request on",
+  positionals: [
+    { name: "email", description: "the account's e-mail address" },
+    { name: "tier", description: "free, pro, team or enterprise" },
+  ],
+  notes:
+    "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them.",
+  async run(call) {
+    const { TIER_NAMES } = await import("@upstow/contract");
+    const { changeTier } = await import("@upstow/server/features/accounts/manage-account");
+    const [email = "", tierText = ""] = call.positionals;
+    const tier = readChoice("<tier>", tierText, TIER_NAMES);
+    const account = await withDatabase(call, (deps) => changeTier(deps, email, tier));
+    return {
+      json: { id: account.id, email: account.email, tier: account.tier },
+      text: `${account.email} is on the ${account.tier} tier now.`,
+    };
+  },
+};

@@ -1,0 +1,73 @@
+import type { BackupReport } from "@upstow/server/features/operations/backup/run-backup";
+import type { Command } from "../command.ts";
+import { withDatabase } from "../with-database.ts";
+
+export const backup: Command = {
+  name: "backup",
+  summary: "Copy a running installation, database, secret and files, into a directory",
+  positionals: [
+    { name: "dir", description: "an empty directory, or one with an earlier backup to bring up to date" },
+  ],
+  options: {
+    "hard-links": { description: "share the files' bytes with the original where both are on one disk" },
+  },
+  notes: `The service may run meanwhile. To restore: stop it, copy the directory's contents to an empty data directory,
+start it. With PostgreSQL, pg_dump copies the database; run it first, then this.`,
+  async run(call) {
+    const [directory = ""] = call.positionals;
+    const hardLinks = call.options.has("hard-links");
+    const { backUpInstallation } = await import("../back-up-installation.ts");
+    const report = await withDatabase(call, (deps) =>
+      backUpInstallation(deps, directory, { hardLinks, onProgress: call.progress }),
+    );
+    return { json: toJson(report), text: describe(report), ok: isWhole(report) };
+  },
+};
+
+function isWhole(report: BackupReport): boolean {
+  return report.missing.length === 0 && report.damaged.length === 0;
+}
+
+function toJson(report: BackupReport): object {
+  return {
+    directory: report.directory,
+    database: report.database,
+    secret: report.hasSecret,
+    objects: report.total.objects,
+    bytes: report.total.bytes,
+    copied: report.copied.objects,
+    copiedBytes: report.copied.bytes,
+    removed: report.removed,
+    deletedMeanwhile: report.deletedMeanwhile,
+    missing: report.missing,
+    damaged: report.damaged,
+  };
+}
+
+function describe(report: BackupReport): string {
+  const { total, copied } = report;
+  const lines = [
+    `Backed up to ${report.directory}: ${total.objects} files (${total.bytes} bytes), ${copied.objects} of them new.`,
+  ];
+  if (report.removed > 0)
+    lines.push(`Removed ${report.removed} that have been deleted since the last backup.`);
+  if (report.deletedMeanwhile > 0) {
+    lines.push(
+      `${report.deletedMeanwhile} were deleted while it ran; a restore holds their records, marked as lost.`,
+    );
+  }
+  if (report.database === null) {
+    lines.push(
+      "The database is PostgreSQL and not in here: copy it with pg_dump, before this command each time.",
+    );
+  }
+  if (!report.hasSecret)
+    lines.push("The secret is in UPSTOW_SECRET and not in here: keep a copy of it elsewhere.");
+  if (!isWhole(report)) {
+    lines.push(
+      `✖ ${report.missing.length} files are missing on the disk and ${report.damaged.length} are damaged; the rest of the backup is whole.`,
+      "  → Check the disk. `upstow doctor` says more; an older backup may still have them.",
+    );
+  }
+  return lines.join("\n");
+}

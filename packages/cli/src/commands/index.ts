@@ -1,0 +1,25 @@
+import type { Command } from "../command.ts";
+import { accountCreate } from "./account-create.ts";
+import { accountSetLimits } from "./account-set-limits.ts";
+import { accountSetTier } from "./account-set-tier.ts";
+import { backup } from "./backup.ts";
+import { doctor } from "./doctor.ts";
+import { keyCreate } from "./key-create.ts";
+import { keyRevoke } from "./key-revoke.ts";
+import { projectCreate } from "./project-create.ts";
+import { projectPurge } from "./project-purge.ts";
+import { serve } from "./serve.ts";
+
+/** In the order in which help lists them. */
+export const commands: readonly Command[] = [
+  serve,
+  accountCreate,
+  accountSetTier,
+  accountSetLimits,
+  projectCreate,
+  projectPurge,
+  keyCreate,
+  keyRevoke,
+  doctor,
+  backup,
+];

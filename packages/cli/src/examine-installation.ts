@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { shardOf } from "@upstow/server/adapters/disk-store/blob-name";
+import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned-url";
+import { uploadPath } from "@upstow/server/adapters/disk-store/upload-receiver";
+import { openPostgres } from "@upstow/server/adapters/postgres";
+import { openSqlite } from "@upstow/server/adapters/sqlite";
+import { openKeyring } from "@upstow/server/compose";
+import { type Config, ConfigError } from "@upstow/server/config";
+import type { Database } from "@upstow/server/db/database";
+import type { Check } from "@upstow/server/features/operations/doctor/check";
+import { runDoctor } from "@upstow/server/features/operations/doctor/run-doctor";
+import type { Keyring } from "@upstow/server/security/keyring";
+import { databasePath, hasDatabase } from "./with-database.ts";
+
+/** Gives the doctor what this configuration stands on, without making any of it. */
+export async function examineInstallation(readConfig: () => Config): Promise<Check[]> {
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const fix = "Correct the variable; until then the service does not start.";
+    return [{ name: "configuration", status: "failed", message: `${error.message}.`, fix }];
+  }
+  const keyring = findKeyring(config);
+  return runDoctor({
+    config,
+    openDatabase: hasDatabase(config) ? () => openAsItIs(config) : null,
+    keyring,
+    expiredUploadUrl: keyring === null || config.s3 !== null ? null : signExpiredUpload(config, keyring),
+    blobPath: (blob) => join("blobs", shardOf(blob), blob),
+    now: Date.now,
+  });
+}
+
+function openAsItIs(config: Config): Database {
+  return config.databaseUrl === null
+    ? openSqlite(databasePath(config))
+    : openPostgres(config.databaseUrl, { maxConnections: 1 });
+}
+
+/** Asking for the keyring would make a secret where there is none. */
+function findKeyring(config: Config): Keyring | null {
+  return config.secrets !== null || existsSync(join(config.dataDir, "secret")) ? openKeyring(config) : null;
+}
+
+function signExpiredUpload(config: Config, keyring: Keyring): string {
+  const tokens = createUploadTokens(keyring.keysFor("presigned upload"));
+  const target = { kind: "part", uploadId: "doctor", partNumber: 1, maxBytes: 0, expiresAt: 0 } as const;
+  return `${config.publicUrl}${uploadPath}${tokens.sign(target)}`;
+}

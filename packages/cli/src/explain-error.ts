@@ -1,0 +1,50 @@
+import { ConfigError } from "@upstow/server/config";
+import { DatabaseUnavailable } from "@upstow/server/db/database";
+import type { AppError } from "@upstow/server/errors";
+import { StorageFull } from "@upstow/server/ports/object-store";
+import { OperatorError, UsageError } from "./command.ts";
+
+export interface Explanation {
+  code: string;
+  /** One line. */
+  message: string;
+  exitCode: 1 | 2;
+}
+
+/** What went wrong and what to do next. */
+export function explainError(error: unknown): Explanation {
+  const failed = (code: string, message: string): Explanation => ({ code, message, exitCode: 1 });
+  if (error instanceof UsageError) return { code: "USAGE", message: error.message, exitCode: 2 };
+  if (error instanceof OperatorError) return failed(error.code, error.message);
+  if (error instanceof ConfigError) return failed("CONFIGURATION", error.message);
+  if (isAppError(error))
+    return failed(error.code, [error.message, error.suggestion].filter(Boolean).join(" "));
+  if (error instanceof DatabaseUnavailable) {
+    return failed(
+      "SERVICE_UNAVAILABLE",
+      `${upperFirst(error.message)}. \`upstow doctor\` says what is wrong with it.`,
+    );
+  }
+  if (error instanceof StorageFull) {
+    return failed("INSUFFICIENT_STORAGE", `${upperFirst(error.message)}. Make room and try again.`);
+  }
+  return failed("INTERNAL_ERROR", explainOther(error));
+}
+
+/** By its name: to load the class would cost a command that only prints help more than everything else it does. */
+function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && error.name === "AppError";
+}
+
+function explainOther(error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return `${path ?? "A file"} cannot be read or written (${code}). Run the command as the user that runs the service.`;
+  }
+  if (code === "ENOSPC" || code === "EDQUOT") return "The disk is full. Make room and try again.";
+  return error instanceof Error ? upperFirst(error.message.replaceAll(/\s*\n\s*/g, " ")) : String(error);
+}
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,27 @@
+import { UsageError } from "./command.ts";
+import { didYouMean } from "./nearest.ts";
+
+/** One of a few words. */
+export function readChoice<const T extends string>(what: string, value: string, choices: readonly T[]): T {
+  const choice = choices.find((known) => known === value.toLowerCase());
+  if (choice === undefined) {
+    throw new UsageError(
+      `${what} must be one of ${choices.join(", ")}, not "${value}".${didYouMean(value, choices)}`,
+    );
+  }
+  return choice;
+}
+
+const largestNumber = 1_000_000_000;
+
+/** A whole number, or null for the word "none". */
+export function readNumberOrNone(what: string, value: string, least: number): number | null {
+  if (value.toLowerCase() === "none") return null;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < least || number > largestNumber) {
+    throw new UsageError(
+      `${what} must be a whole number from ${least} to ${largestNumber}, or none, not "${value}".`,
+    );
+  }
+  return number;
+}

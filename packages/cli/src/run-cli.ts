@@ -1,0 +1,97 @@
+import { readConfig } from "@upstow/server/config";
+import { version } from "@upstow/server/version";
+import { type Command, UsageError } from "./command.ts";
+import { commands } from "./commands/index.ts";
+import { explainError } from "./explain-error.ts";
+import { helpFor, overview } from "./help.ts";
+import { didYouMean } from "./nearest.ts";
+import { parseCommandLine } from "./parse-command-line.ts";
+import { createTerminal } from "./terminal.ts";
+
+export interface Io {
+  env: NodeJS.ProcessEnv;
+  stdin: NodeJS.ReadableStream;
+  stdout: NodeJS.WritableStream;
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+}
+
+/** Returns the exit code. Results go to stdout, everything else to stderr. */
+export async function runCli(args: string[], io: Io): Promise<number> {
+  // Found before parsing, so that a command line that cannot be parsed is answered in JSON as well.
+  const isJson = args.includes("--json");
+  const terminal = createTerminal(io.stderr, isJson);
+  try {
+    return await dispatch(args, io, isJson, terminal);
+  } catch (error) {
+    const { code, message, exitCode } = explainError(error);
+    terminal.clear();
+    io.stderr.write(isJson ? `${JSON.stringify({ error: { code, message } })}\n` : `upstow: ${message}\n`);
+    return exitCode;
+  }
+}
+
+async function dispatch(
+  args: string[],
+  io: Io,
+  isJson: boolean,
+  terminal: ReturnType<typeof createTerminal>,
+): Promise<number> {
+  const print = (text: string) => void io.stdout.write(`${text}\n`);
+  const words = args[0] === "help" ? [...args.slice(1), "--help"] : args;
+  const answer = findGeneralAnswer(words);
+  if (answer !== null) {
+    print(answer);
+    return 0;
+  }
+  const { command, rest } = findCommand(words);
+  const { positionals, options } = parseCommandLine(command, rest);
+  if (options.has("help")) {
+    print(helpFor(command));
+    return 0;
+  }
+  const { env, stdin } = io;
+  const result = await command.run({
+    env,
+    config: () => readConfig(env),
+    positionals,
+    options,
+    stdin,
+    note: terminal.note,
+    progress: terminal.progress,
+  });
+  terminal.clear();
+  print(isJson ? JSON.stringify(result.json) : result.text);
+  return result.ok === false ? 1 : 0;
+}
+
+function findGeneralAnswer(words: string[]): string | null {
+  if (words[0] === "--version") return version;
+  const isHelp = words.length > 0 && words.every((word) => ["--help", "-h"].includes(word));
+  return isHelp ? overview(commands) : null;
+}
+
+function findCommand(words: string[]): { command: Command; rest: string[] } {
+  for (const command of commands) {
+    const name = command.name.split(" ");
+    if (name.every((word, i) => words[i] === word)) return { command, rest: words.slice(name.length) };
+  }
+  const said = words.filter((word) => !word.startsWith("-")).slice(0, 2);
+  const group = commands.filter((command) => command.name.startsWith(`${said[0]} `));
+  const names = commands.map((command) => command.name);
+  if (said.length === 0) throw new UsageError("Say what to do; `upstow --help` lists the commands.");
+  if (said.length === 1 && group.length > 0) {
+    const choices = group.map((command) => command.name).join(", ");
+    throw new UsageError(`${said[0]} is a group of commands: ${choices}.`);
+  }
+  const hint =
+    didYouMean(said.join(" "), names) ||
+    didYouMean(said[0] ?? "", names) ||
+    didYouMean(said[0] ?? "", groups());
+  throw new UsageError(
+    `There is no command "${said.join(" ")}".${hint} \`upstow --help\` lists the commands.`,
+  );
+}
+
+function groups(): string[] {
+  return [...new Set(commands.map((command) => command.name.split(" ")[0] ?? ""))];
+}

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "@upstow/server/config";
+import type { Deps } from "@upstow/server/deps";
+import { type Call, OperatorError } from "./command.ts";
+
+type OperatorDeps = Pick<Deps, "config" | "db" | "now">;
+
+/** Runs `work` on the installation's database, beside a running service or without one. */
+export async function withDatabase<T>(call: Call, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
+  const config = call.config();
+  if (!hasDatabase(config)) {
+    throw new OperatorError(
+      "NOT_FOUND",
+      `There is no installation in ${config.dataDir}. Set UPSTOW_DATA_DIR or UPSTOW_DATABASE_URL as for the service, or start it once with npm start.`,
+    );
+  }
+  return openFor(config, work);
+}
+
+/** As `withDatabase`, but an installation that was never started gets its database now. */
+export async function withNewDatabase<T>(call: Call, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
+  const config = call.config();
+  if (!hasDatabase(config)) {
+    call.note(`There is no installation in ${config.dataDir} yet; its database is made now.`);
+  }
+  return openFor(config, work);
+}
+
+/** Whether an embedded database is there; a PostgreSQL server answers for itself. */
+export function hasDatabase(config: Config): boolean {
+  return config.databaseUrl !== null || existsSync(databasePath(config));
+}
+
+export function databasePath(config: Config): string {
+  return join(config.dataDir, "upstow.db");
+}
+
+async function openFor<T>(config: Config, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
+  const { openDatabase } = await import("@upstow/server/compose");
+  const db = await openDatabase(config);
+  try {
+    return await work({ config, db, now: Date.now });
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { TestApp } from "../../../server/test/support/start-app.ts";
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** The real command in a process of its own, with nothing of ours in its environment but what is given. */
+export async function runUpstow(
+  args: string[],
+  env: Record<string, string>,
+  input: string | null = null,
+): Promise<Run> {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.end(input ?? "");
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+}
+
+/** What an operator's shell has set beside a running service. */
+export function envOf({ app: { deps } }: TestApp): Record<string, string> {
+  const { host, port, dataDir, databaseUrl } = deps.config;
+  return {
+    UPSTOW_HOST: host,
+    UPSTOW_PORT: String(port),
+    UPSTOW_DATA_DIR: dataDir,
+    ...(databaseUrl === null ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
+  };
+}
+
+/** Runs with --json, expects success and returns what was printed. */
+// biome-ignore lint/suspicious/noExplicitAny: every command prints another shape
+export async function runJson(args: string[], env: Record<string, string>): Promise<any> {
+  const run = await runUpstow([...args, "--json"], env);
+  if (run.code !== 0) throw new Error(`upstow ${args.join(" ")} failed: ${run.stderr}`);
+  return JSON.parse(run.stdout);
+}
+
+/** Runs with --json, expects failure and returns its exit code and error. */
+export async function runFailing(args: string[], env: Record<string, string>) {
+  const run = await runUpstow([...args, "--json"], env);
+  if (run.stdout !== "") throw new Error(`a failure wrote to stdout: ${run.stdout}`);
+  const { error } = JSON.parse(run.stderr) as { error: { code: string; message: string } };
+  return { exitCode: run.code, ...error };
+}

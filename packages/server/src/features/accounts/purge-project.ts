@@ -1,0 +1,54 @@
+import { ENVIRONMENTS } from "@upstow/contract";
+import { statement } from "../../db/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError } from "../../errors.ts";
+import { deleteFiles } from "../files/delete-files.ts";
+import { listFiles } from "../files/queries.ts";
+
+const findAnyProject = statement((q, p: { id: string }) =>
+  q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
+);
+
+const batchSize = 100;
+const newestFirst = "~";
+
+export interface Purge {
+  id: string;
+  deletedFiles: number;
+  reclaimedBytes: number;
+}
+
+/**
+ * Deletes the files that a deleted project left behind, as its owner would have. It goes by batches, so that a
+ * running service is never held up; its deletion queue then removes the bytes.
+ */
+export async function purgeProject(deps: Pick<Deps, "db" | "now">, id: string): Promise<Purge> {
+  const project = await deps.db.get(findAnyProject, { id });
+  if (project === null) {
+    throw new AppError("NOT_FOUND", `There is no project ${id}.`, { suggestion: "Check the id." });
+  }
+  if (project.deleted_at === null) {
+    throw new AppError("VALIDATION_ERROR", `Project "${project.name}" is in use and was not purged.`, {
+      suggestion: "Delete it first, in the dashboard or with DELETE /api/v1/projects/:id.",
+    });
+  }
+  const purge = { id, deletedFiles: 0, reclaimedBytes: 0 };
+  for (const environment of ENVIRONMENTS) {
+    const scope = { projectId: id, environment };
+    for (;;) {
+      const batch = await deps.db.transact(async (tx) => {
+        const files = await tx.all(listFiles, { ...scope, before: newestFirst, take: batchSize });
+        return deleteFiles(
+          tx,
+          deps.now(),
+          scope,
+          files.map((file) => file.key),
+        );
+      });
+      if (batch.deletedKeys.size === 0) break;
+      purge.deletedFiles += batch.deletedKeys.size;
+      purge.reclaimedBytes += batch.reclaimedBytes;
+    }
+  }
+  return purge;
+}

@@ -1,0 +1,76 @@
+import type { Config } from "../../../config.ts";
+import { isLoopbackHost } from "../../../net/loopback.ts";
+import { type Check, createChecks } from "./check.ts";
+import { probe } from "./probe.ts";
+
+const { ok, warning, failed } = createChecks("public URL");
+const cdn = createChecks("CDN URL");
+
+/** Whether callers reach this very installation at the addresses it gives out. */
+export async function checkUrls(config: Config, expiredUploadUrl: string | null): Promise<Check[]> {
+  const { publicUrl, cdnUrl } = config;
+  const url = new URL(publicUrl);
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    return [
+      failed(
+        `${publicUrl} is plain http, which is refused everywhere but on the machine itself.`,
+        "Set UPSTOW_PUBLIC_URL to an https address, with UPSTOW_TLS_CERT or a proxy in front.",
+      ),
+    ];
+  }
+  const check = await checkService(publicUrl, expiredUploadUrl);
+  return cdnUrl === publicUrl || check.status !== "ok" ? [check] : [check, await checkCdn(cdnUrl)];
+}
+
+async function checkService(publicUrl: string, expiredUploadUrl: string | null): Promise<Check> {
+  const health = await probe(`${publicUrl}/healthz`);
+  if (!health.isAnswered) {
+    const fix =
+      "Start the service if it should run; otherwise check UPSTOW_PUBLIC_URL, DNS and the certificate.";
+    return warning(`Nothing answers at ${publicUrl} (${health.reason}).`, fix);
+  }
+  if (health.status !== 200 || health.body["status"] !== "ok") {
+    return failed(
+      `Something that is not Upstow answers at ${publicUrl}.`,
+      "Correct UPSTOW_PUBLIC_URL or its proxy.",
+    );
+  }
+  const ready = await probe(`${publicUrl}/readyz`);
+  if (!ready.isAnswered || ready.status !== 200) {
+    return failed(
+      `The service at ${publicUrl} runs but is not ready.`,
+      "Read its log: database or storage do not answer.",
+    );
+  }
+  const api = await probe(`${publicUrl}/api/v1/projects`);
+  if (api.isAnswered && api.status === 403) {
+    return failed(
+      `The service refuses requests through ${publicUrl} as plain HTTP.`,
+      "List the proxy's address in UPSTOW_TRUSTED_PROXIES and let it send X-Forwarded-Proto.",
+    );
+  }
+  if (expiredUploadUrl !== null && !(await isOwnUrl(expiredUploadUrl))) {
+    return failed(
+      `Another installation answers at ${publicUrl}.`,
+      "Correct UPSTOW_PUBLIC_URL, or UPSTOW_DATA_DIR and UPSTOW_SECRET if this should be that one.",
+    );
+  }
+  return ok(`this installation answers at ${publicUrl}`);
+}
+
+/** Only who holds our secret knows that the URL was good once; a stranger calls it invalid. Nothing is stored. */
+async function isOwnUrl(expiredUploadUrl: string): Promise<boolean> {
+  const answer = await probe(expiredUploadUrl, "PUT");
+  return answer.isAnswered && JSON.stringify(answer.body).includes("expired");
+}
+
+async function checkCdn(cdnUrl: string): Promise<Check> {
+  const answer = await probe(`${cdnUrl}/f/no/such/file`);
+  const fix = "Let the CDN fetch from UPSTOW_PUBLIC_URL and pass its answers on, or correct UPSTOW_CDN_URL.";
+  if (!answer.isAnswered) return cdn.failed(`Nothing answers at ${cdnUrl} (${answer.reason}).`, fix);
+  const error = answer.body["error"] as { code?: unknown } | undefined;
+  if (answer.status !== 404 || error?.code !== "NOT_FOUND") {
+    return cdn.failed(`${cdnUrl} does not pass requests for files on to this service.`, fix);
+  }
+  return cdn.ok(`${cdnUrl} reaches the service`);
+}

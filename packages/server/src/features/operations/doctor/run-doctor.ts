@@ -1,0 +1,67 @@
+import type { Config } from "../../../config.ts";
+import type { Database } from "../../../db/database.ts";
+import type { Keyring } from "../../../security/keyring.ts";
+import { type Check, createChecks } from "./check.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkConfiguration } from "./check-configuration.ts";
+import { checkDataDirectory } from "./check-data-directory.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkLeftovers } from "./check-leftovers.ts";
+import { checkProxies } from "./check-proxies.ts";
+import { checkSecret } from "./check-secret.ts";
+import { type BlobPath, checkStorage } from "./check-storage.ts";
+import { checkTls } from "./check-tls.ts";
+import { checkUrls } from "./check-urls.ts";
+
+export interface DoctorDeps {
+  config: Config;
+  /** Opens the database as it is; null where the service was never started. */
+  openDatabase: (() => Database) | null;
+  /** Null where there is no secret yet. */
+  keyring: Keyring | null;
+  /** An upload URL, long expired, that only this installation takes for its own; null without such URLs. */
+  expiredUploadUrl: string | null;
+  blobPath: BlobPath;
+  now: () => number;
+}
+
+/** Looks at everything the service stands on and changes nothing. */
+export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
+  const { config, keyring, now } = deps;
+  const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config.dataDir))];
+  checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
+  checks.push(...checkTls(config, now()));
+  checks.push(...checkProxies(config));
+  checks.push(...(await checkUrls(config, keyring === null ? null : deps.expiredUploadUrl)));
+  return checks;
+}
+
+async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
+  const { config, now } = deps;
+  const { failed, warning } = createChecks("database");
+  if (deps.openDatabase === null) {
+    return [warning(`${config.dataDir} holds no database yet.`, "Start the service once with npm start.")];
+  }
+  let db: Database;
+  try {
+    db = deps.openDatabase();
+  } catch (error) {
+    return [
+      failed(
+        `It cannot be opened: ${(error as Error).message}.`,
+        "Restore the last backup, or mend the file's permissions.",
+      ),
+    ];
+  }
+  try {
+    const { checks, isUsable } = await checkDatabase(db);
+    if (!isUsable) return checks;
+    checks.push(...(await checkSecret(db, config, deps.keyring)));
+    checks.push(...(await checkClock(db, now())));
+    checks.push(...(await checkStorage(db, config, deps.blobPath)));
+    checks.push(...(await checkLeftovers(db, config.dataDir, now())));
+    return checks;
+  } finally {
+    await db.close();
+  }
+}
