@@ -30,7 +30,22 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket as Socket),
     serverFactory: (handler) => createListener(handler as RequestListener, options.tls),
   });
-  return app as unknown as FastifyInstance;
+  const http = app as unknown as FastifyInstance;
+  endConnectionsOnClose(http);
+  return http;
+}
+
+/** What is in flight at a shutdown ends its connection with the answer, or that would wait for a next request. */
+function endConnectionsOnClose(http: FastifyInstance): void {
+  let isClosing = false;
+  http.addHook("preClose", (done) => {
+    isClosing = true;
+    done();
+  });
+  http.addHook("onSend", (_request, reply, payload, done) => {
+    if (isClosing) reply.header("connection", "close");
+    done(null, payload);
+  });
 }
 
 function requestId(given: string | string[] | undefined): string {

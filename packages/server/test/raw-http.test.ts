@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, describe, it } from "node:test";
+import { pino } from "pino";
+import { limitBodyTime } from "../src/http/body-deadline.ts";
+import { createHttpFrame } from "../src/http/server.ts";
+import { expectError } from "./support/expect-error.ts";
+import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
+import { startApp, type TestApp } from "./support/start-app.ts";
+
+describe("what no HTTP client sends", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+  });
+  after(() => app.close());
+
+  /** Some refusals come before there is a request, with nothing to suggest. */
+  function expectRefusal(answer: Awaited<ReturnType<typeof sendRaw>>, status: number, what = "") {
+    assert.equal(answer.status, status, what);
+    assert.equal(answer.body.error.code, "VALIDATION_ERROR");
+    assert.equal(answer.body.error.type, "invalid_request");
+    assert.match(answer.headers.get("x-request-id") ?? "", /^[\w.-]{1,64}$/);
+    assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+  }
+
+  it("is refused in the envelope, with a request id", async () => {
+    const bytes: Record<string, string | Buffer> = {
+      garbage: "hello\r\n\r\n",
+      binary: Buffer.from([0x80, 0x00, 0xff, 0x0a, 0x0d, 0x0a]),
+      "a TLS greeting": Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00]),
+      "NUL in the path": "GET /api/v1/\0 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "a path without a slash": "GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "a length and chunks": requestHead("POST", "/api/v1/projects", [
+        "Content-Length: 5",
+        "Transfer-Encoding: chunked",
+      ]),
+      "two lengths": requestHead("POST", "/api/v1/projects", ["Content-Length: 5", "Content-Length: 6"]),
+      "a negative length": requestHead("POST", "/api/v1/projects", ["Content-Length: -1"]),
+      "a space before the colon": requestHead("GET", "/healthz", ["X-A : b"]),
+      "a folded header": requestHead("GET", "/healthz", ["X-A: b", " c"]),
+      "bare line feeds in a header": "GET /healthz HTTP/1.1\nHost: localhost\n X: y\n\n",
+      "HTTP 9": "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+      "no Host": "GET /healthz HTTP/1.1\r\n\r\n",
+    };
+    for (const [what, sent] of Object.entries(bytes)) {
+      expectRefusal(await sendRaw(app.url, sent), 400, what);
+    }
+  });
+
+  it("is 431 for headers beyond 16 KiB, one or many", async () => {
+    expectRefusal(
+      await sendRaw(app.url, requestHead("GET", "/healthz", [`X-A: ${"a".repeat(20_000)}`])),
+      431,
+    );
+    expectRefusal(await sendRaw(app.url, requestHead("GET", "/healthz", Array(3000).fill("A: bcd"))), 431);
+    expectRefusal(await sendRaw(app.url, requestHead("GET", `/${"a".repeat(20_000)}`)), 431);
+  });
+
+  it("is answered where it is odd but harmless", async () => {
+    assert.equal((await sendRaw(app.url, "GET /healthz HTTP/1.0\r\n\r\n")).status, 200);
+    assert.equal((await sendRaw(app.url, requestHead("GET", "/healthz", ["Expect: miracles"]))).status, 200);
+    const upgrade = ["Connection: Upgrade", "Upgrade: websocket"];
+    assert.equal((await sendRaw(app.url, requestHead("GET", "/healthz", upgrade))).status, 200);
+    expectError(await sendRaw(app.url, requestHead("OPTIONS", "*")), 404, "NOT_FOUND");
+    expectError(await sendRaw(app.url, requestHead("GET", "//evil.example/")), 404, "NOT_FOUND");
+  });
+
+  it("does no harm to the requests beside it", async () => {
+    const broken = await Promise.all(Array.from({ length: 50 }, () => openSocket(app.url)));
+    for (const socket of broken) {
+      socket.on("error", () => {});
+      socket.write(
+        requestHead("POST", "/api/v1/projects", [
+          "Content-Length: 100",
+          `Authorization: Bearer ${app.owner.live}`,
+        ]),
+      );
+      socket.resetAndDestroy();
+    }
+    assert.equal((await app.call("GET", "projects", { key: app.owner.live })).status, 200);
+    assert.ok(!app.logLines.some((line) => JSON.parse(line).level >= 50), app.logLines.join(""));
+  });
+});
+
+describe("a slow body", () => {
+  it("is cut with 408, and the connection with it", async (t) => {
+    const http = createHttpFrame({ tls: null, logger: pino({ level: "silent" }) });
+    limitBodyTime(http, 50);
+    http.post("/", async () => ({}));
+    const url = await http.listen({ host: "127.0.0.1", port: 0 });
+    t.after(() => http.close());
+    const socket = await openSocket(url);
+    const ended = once(socket, "close");
+    socket.write(`${requestHead("POST", "/", ["Content-Type: application/json", "Content-Length: 10"])}{`);
+    const answer = await readAnswer(socket);
+    assert.deepEqual([answer.status, answer.body.error.code], [408, "VALIDATION_ERROR"]);
+    assert.ok(answer.headers.get("x-request-id"));
+    socket.resume();
+    await ended;
+    const quick = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    assert.equal(quick.status, 200);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { it } from "node:test";
+import { openSocket, readAnswer, requestHead } from "./support/raw-http.ts";
+import { spawnServer } from "./support/spawn-server.ts";
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  it(`finishes what is in flight on ${signal}, takes nothing new, and ends with 0`, async (t) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "upstow-shutdown-"));
+    t.after(() => rm(dataDir, { recursive: true }));
+    const server = await spawnServer({ UPSTOW_DATA_DIR: dataDir, UPSTOW_HOST: "127.0.0.1" });
+    const url = server.url.replace("localhost", "127.0.0.1");
+    const silent = await openSocket(url);
+    const keptAlive = await openSocket(url);
+    keptAlive.write(requestHead("GET", "/healthz"));
+    assert.equal((await readAnswer(keptAlive)).status, 200);
+    const inFlight = await openSocket(url);
+    const body = JSON.stringify({ name: "in flight" });
+    inFlight.write(
+      requestHead("POST", "/api/v1/projects", [
+        `Authorization: Bearer ${server.keys.live}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ]),
+    );
+    inFlight.write(body.slice(0, 5));
+    // An answer on another connection shows that the server has read what came before.
+    assert.equal((await server.call("GET", "projects", { key: server.keys.live })).status, 200);
+
+    const closed = [silent, keptAlive].map((socket) => once(socket.resume(), "close"));
+    server.process.kill(signal);
+    await Promise.all(closed);
+    await assert.rejects(openSocket(url), { code: "ECONNREFUSED" });
+    inFlight.write(body.slice(5));
+    const answer = await readAnswer(inFlight);
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers.get("connection"), "close");
+    assert.equal(await server.ended, 0);
+
+    const again = await spawnServer({ UPSTOW_DATA_DIR: dataDir });
+    t.after(() => again.process.kill("SIGKILL"));
+    const list = await again.call("GET", "projects", { key: server.keys.live });
+    assert.deepEqual(list.body.projects.map((project: { name: string }) => project.name).sort(), [
+      "default",
+      "in flight",
+    ]);
+    assert.equal(again.keys.live, "", "keys are shown once");
+    again.process.kill("SIGTERM");
+    assert.equal(await again.ended, 0);
+  });
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "../../../../test/support/free-port.ts";
+import { type Answer, type CallOptions, callApi } from "./start-app.ts";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface ServerProcess {
+  url: string;
+  process: ChildProcess;
+  /** What the first start showed; empty on a later one. */
+  keys: { live: string; projectId: string };
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Resolves with the exit code, or the signal that ended it. */
+  ended: Promise<number | string>;
+}
+
+export function spawnMain(env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** The program itself, as `npm start` runs it. It ends with the test at the latest. */
+export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
+  const port = await pickFreePort();
+  const child = spawnMain({ UPSTOW_PORT: String(port), UPSTOW_LOG_LEVEL: "error", ...env });
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  const ended = once(child, "exit").then(([code, signal]) => {
+    process.off("exit", kill);
+    return (code ?? signal) as number | string;
+  });
+  const output = await readUntilReady(child);
+  const url = `http://localhost:${port}`;
+  return {
+    url,
+    process: child,
+    keys: {
+      live: /Live key\s+(svc_live_\w+)/.exec(output)?.[1] ?? "",
+      projectId: /Project\s+(\w+)/.exec(output)?.[1] ?? "",
+    },
+    call: (method, path, options) => callApi(url, method, path, options),
+    ended,
+  };
+}
+
+async function readUntilReady(child: ChildProcess): Promise<string> {
+  let output = "";
+  child.stderr?.on("data", (chunk) => {
+    output += chunk;
+  });
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    output += chunk;
+    // The lines of a first start come in one write, and the last one ends with the test key.
+    if (/Upstow is ready at \S+\n/.test(output)) break;
+  }
+  child.stdout?.resume();
+  if (!output.includes("Upstow is ready")) throw new Error(`the server did not start: ${output}`);
+  return output;
+}

@@ -1,0 +1,429 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { statement } from "../src/db/statement.ts";
+import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { expectError } from "./support/expect-error.ts";
+import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
+import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import {
+  createUploadClient,
+  type InitiatedUpload,
+  partPieces,
+  put,
+  putParts,
+  smallBody,
+  type UploadClient,
+} from "./support/upload-client.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const { length: smallBytes } = smallBody;
+
+const listLogTypes = statement((q, p: { fileId: string }) =>
+  q.selectFrom("log").select("type").where("file_id", "=", p.fileId).orderBy("id"),
+);
+const listObjects = statement((q, p: { key: string }) =>
+  q.selectFrom("disk_object").select("state").where("key", "=", p.key),
+);
+
+onBothDatabases("the life of an upload", (database) => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database });
+  });
+  after(() => app.close());
+
+  async function createClient(tier: "free" | "pro" = "pro") {
+    const tenant = await app.createTenant(tier);
+    return {
+      tenant,
+      client: createUploadClient(app, tenant.live),
+      test: createUploadClient(app, tenant.test),
+    };
+  }
+
+  const statusOf = async (client: UploadClient, key: string): Promise<string> => {
+    const answer = await client.get(key);
+    return answer.status === 200 ? answer.body.file.status : String(answer.status);
+  };
+  const reap = () => reapAbandonedUploads(app.app.deps);
+  const logTypes = async (fileId: string) =>
+    (await app.app.deps.db.all(listLogTypes, { fileId })).map((row) => row.type);
+
+  describe("with many at once", () => {
+    const times = 50;
+    const together = <T>(work: (i: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: times }, (_, i) => work(i)));
+    const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort();
+    const oneOf = (winner: number, loser: number, count = times) =>
+      [winner, ...new Array<number>(count - 1).fill(loser)].sort();
+
+    it("50 completes: one 200, the others 404, counted once", async () => {
+      const { tenant, client } = await createClient();
+      const upload = await client.request();
+      await put(upload.uploadUrl, smallBody);
+      const answers = await together(() => client.complete(upload.fileId));
+      assert.deepEqual(statuses(answers), oneOf(200, 404));
+      await assertCountersMatch(app, tenant.projectId, { live: 1 });
+      assert.deepEqual(await logTypes(upload.fileId), ["upload.requested", "upload.completed"]);
+    });
+
+    it("50 multipart completes: one 200, the others 404, counted once", async () => {
+      const { tenant, client } = await createClient();
+      const upload = await client.init();
+      const parts = await putParts(upload, partPieces());
+      const answers = await together(() => client.completeParts(upload, parts));
+      assert.deepEqual(statuses(answers), oneOf(200, 404));
+      await assertCountersMatch(app, tenant.projectId, { live: 1 });
+    });
+
+    it("completes against aborts: one winner, and the file is either served or gone", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { tenant, client } = await createClient();
+        const upload = await client.init();
+        const parts = await putParts(upload, partPieces());
+        const answers = await together((i) =>
+          i % 2 === round % 2 ? client.completeParts(upload, parts) : client.abort(upload),
+        );
+        assert.deepEqual(statuses(answers), oneOf(200, 404));
+        const isServed = answers.some((answer) => answer.body.file !== undefined);
+        await deletionsDone(app);
+        assert.equal(await statusOf(client, upload.key), isServed ? "UPLOADED" : "404");
+        const served = await fetch(`${app.url}/f/${upload.key}`);
+        assert.equal(served.status, isServed ? 200 : 404);
+        await served.body?.cancel();
+        const [object] = await app.app.deps.db.all(listObjects, { key: upload.key });
+        assert.equal(object?.state, isServed ? "final" : "gone");
+        await assertCountersMatch(app, tenant.projectId, { live: isServed ? 1 : 0 });
+      }
+    });
+
+    it("completes against deletions: the bytes are gone in the end and counted as such", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { tenant, client } = await createClient();
+        const upload = await client.request();
+        await put(upload.uploadUrl, smallBody);
+        const answers = await together((i) =>
+          i % 2 === round % 2 ? client.complete(upload.fileId) : client.remove(upload.key),
+        );
+        const completed = answers.filter((answer) => answer.body.file !== undefined).length;
+        const removed = answers.filter((answer) => answer.body.ok === true).length;
+        assert.ok(completed <= 1 && removed === 1, `${completed} completed, ${removed} removed`);
+        assert.ok(answers.every((answer) => [200, 404].includes(answer.status)));
+        await deletionsDone(app);
+        assert.equal((await fetch(upload.cdnUrl)).status, 404);
+        const [object] = await app.app.deps.db.all(listObjects, { key: upload.key });
+        assert.equal(object?.state, "gone");
+        await assertCountersMatch(app, tenant.projectId, { live: completed });
+      }
+    });
+
+    it("50 deletions, single and bulk mixed: counted once", async () => {
+      const { tenant, client } = await createClient();
+      const [file, other] = [await client.upload(), await client.upload()];
+      const answers = await together((i) =>
+        i % 2 === 0 ? client.remove(file.key) : client.removeAll([other.key, file.key]),
+      );
+      const reclaimed = answers.reduce((sum, { body }) => sum + (body.reclaimedBytes ?? 0), 0);
+      const singles = answers.filter(({ body }) => body.ok === true).length;
+      assert.equal(reclaimed + singles * smallBytes, 2 * smallBytes);
+      assert.equal((await client.usage()).storageBytes, 0);
+      await assertCountersMatch(app, tenant.projectId, { live: 2 });
+    });
+
+    it("PUTs against a completion: what is served is one whole body, and stays", async () => {
+      const { client } = await createClient();
+      const upload = await client.request();
+      const bodyOf = (i: number) => Buffer.from(String(i % 10).repeat(smallBytes));
+      await put(upload.uploadUrl, bodyOf(0));
+      const [done, ...sent] = await Promise.all([
+        client.complete(upload.fileId),
+        ...Array.from({ length: 20 }, async (_, i) => (await put(upload.uploadUrl, bodyOf(i))).status),
+      ]);
+      assert.equal(done.status, 200);
+      assert.ok(sent.every((status) => [200, 403].includes(status)));
+      const text = await (await fetch(upload.cdnUrl)).text();
+      assert.match(text, /^(\d)\1{10}$/);
+      assert.equal(done.body.file.sha256, (await client.get(upload.key)).body.file.sha256);
+      assert.equal((await put(upload.uploadUrl, bodyOf(7))).status, 403);
+      assert.equal(await (await fetch(upload.cdnUrl)).text(), text);
+    });
+
+    it("the reaper against completions: one of them wins", async () => {
+      const { tenant, client } = await createClient();
+      const uploads = await Promise.all(Array.from({ length: 20 }, () => client.request()));
+      for (const upload of uploads) await put(upload.uploadUrl, smallBody);
+      app.clock.advance(dayMs + hourMs);
+      const [, ...answers] = await Promise.all([
+        reap(),
+        ...uploads.map((upload) => client.complete(upload.fileId)),
+        reap(),
+      ]);
+      const completed = answers.filter((answer) => typeof answer === "object" && answer.status === 200);
+      await deletionsDone(app);
+      for (const upload of uploads) {
+        const status = await statusOf(client, upload.key);
+        assert.ok(["UPLOADED", "FAILED"].includes(status));
+        assert.equal((await fetch(upload.cdnUrl)).status, status === "UPLOADED" ? 200 : 404);
+      }
+      await assertCountersMatch(app, tenant.projectId, { live: completed.length });
+    });
+  });
+
+  describe("that nobody finishes", () => {
+    it("fails 5 minutes after its URL expired where nothing came, not a moment before", async () => {
+      const { tenant, client } = await createClient();
+      const single = await client.request();
+      const multipart = await client.init();
+      app.clock.advance(20 * minuteMs - 2000);
+      await reap();
+      assert.equal(await statusOf(client, single.key), "UPLOADING");
+      app.clock.advance(2000);
+      assert.equal(await reap(), 1);
+      assert.equal(await statusOf(client, single.key), "FAILED");
+      assert.equal(await statusOf(client, multipart.key), "UPLOADING");
+      app.clock.advance(45 * minuteMs);
+      assert.equal(await reap(), 1);
+      assert.equal(await statusOf(client, multipart.key), "FAILED");
+      assert.deepEqual(await logTypes(single.fileId), ["upload.requested", "upload.failed"]);
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+
+    it("stays open for 24 h after its last byte, then fails and loses its bytes", async () => {
+      const { tenant, client } = await createClient();
+      const upload = await client.request();
+      app.clock.advance(14 * minuteMs);
+      await put(upload.uploadUrl, smallBody);
+      for (const ms of [21 * minuteMs, 23 * hourMs]) {
+        app.clock.advance(ms);
+        assert.equal(await reap(), 0);
+      }
+      assert.equal(await statusOf(client, upload.key), "UPLOADING");
+      app.clock.advance(hourMs);
+      assert.equal(await reap(), 1);
+      assert.equal(await statusOf(client, upload.key), "FAILED");
+      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
+      await deletionsDone(app);
+      const [object] = await app.app.deps.db.all(listObjects, { key: upload.key });
+      assert.equal(object?.state, "gone");
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+
+    it("can be completed long after its URL expired", async () => {
+      const { client } = await createClient();
+      const upload = await client.request();
+      await put(upload.uploadUrl, smallBody);
+      app.clock.advance(23 * hourMs);
+      await reap();
+      assert.equal((await client.complete(upload.fileId)).status, 200);
+    });
+
+    it("stays open for 7 days after its last part", async () => {
+      const { tenant, client } = await createClient();
+      const upload = await client.init();
+      const [piece = smallBody] = partPieces();
+      await put(upload.parts[0]?.uploadUrl ?? "", piece);
+      for (let day = 0; day < 6; day++) {
+        app.clock.advance(dayMs);
+        assert.equal(await reap(), 0);
+      }
+      app.clock.advance(dayMs - hourMs);
+      assert.equal(await reap(), 0);
+      app.clock.advance(hourMs + 1000);
+      assert.equal(await reap(), 1);
+      assert.equal(await statusOf(client, upload.key), "FAILED");
+      expectError(await client.listParts(upload), 404, "NOT_FOUND");
+      expectError(await client.sign(upload, [1]), 404, "NOT_FOUND");
+      expectError(await client.abort(upload), 404, "NOT_FOUND");
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+
+    it("is kept open by signing afresh: by the new URL's life when empty, by a week with parts", async () => {
+      const { client } = await createClient();
+      const empty = await client.init();
+      const begun = await client.init();
+      const [piece = smallBody] = partPieces();
+      await put(begun.parts[0]?.uploadUrl ?? "", piece);
+      app.clock.advance(hourMs);
+      await client.sign(empty, [1]);
+      app.clock.advance(64 * minuteMs);
+      await reap();
+      assert.equal(await statusOf(client, empty.key), "UPLOADING");
+      app.clock.advance(2 * minuteMs);
+      await reap();
+      assert.equal(await statusOf(client, empty.key), "FAILED");
+
+      app.clock.advance(6 * dayMs);
+      await reap();
+      assert.equal((await client.sign(begun, [2])).status, 200);
+      app.clock.advance(6 * dayMs);
+      await reap();
+      assert.equal(await statusOf(client, begun.key), "UPLOADING");
+      app.clock.advance(dayMs);
+      await reap();
+      assert.equal(await statusOf(client, begun.key), "FAILED");
+    });
+
+    it("is not given up while its body is still on the way", async () => {
+      const { client } = await createClient();
+      const upload = await client.request();
+      const slow = httpRequest(upload.uploadUrl, {
+        method: "PUT",
+        headers: { "content-type": "text/plain", "content-length": smallBytes },
+      });
+      slow.write(smallBody.subarray(0, 4));
+      await arrival(app, upload.key);
+      app.clock.advance(25 * minuteMs);
+      assert.equal(await reap(), 0);
+      slow.end(smallBody.subarray(4));
+      const [answer] = await once(slow, "response");
+      answer.resume();
+      assert.equal(answer.statusCode, 200);
+      assert.equal((await client.complete(upload.fileId)).status, 200);
+    });
+
+    it("is ended in thousands, in any state of its key and project", async () => {
+      const { tenant, client } = await createClient();
+      const uploads = await Promise.all(Array.from({ length: 250 }, () => client.request()));
+      const deleted = await app.call("DELETE", `projects/${tenant.projectId}`, { key: tenant.live });
+      assert.equal(deleted.status, 200);
+      expectError(await client.complete(uploads[0]?.fileId ?? ""), 401, "UNAUTHORIZED");
+      assert.equal((await put(uploads[0]?.uploadUrl ?? "", smallBody)).status, 200);
+      app.clock.advance(25 * minuteMs);
+      assert.equal(await reap(), 249);
+      app.clock.advance(dayMs);
+      assert.equal(await reap(), 1);
+      await deletionsDone(app);
+      assert.equal((await put(uploads[0]?.uploadUrl ?? "", smallBody)).status, 403);
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+
+    it("and FAILED can be listed, read, patched and deleted, never completed", async () => {
+      const { tenant, client } = await createClient();
+      const upload = await client.request();
+      app.clock.advance(21 * minuteMs);
+      await reap();
+      assert.equal((await client.list()).body.files[0].status, "FAILED");
+      assert.equal((await client.patch(upload.key, { metadata: { a: 1 } })).body.file.status, "FAILED");
+      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
+      const removed = await client.removeAll([upload.key]);
+      assert.deepEqual([removed.status, removed.body.reclaimedBytes], [200, 0]);
+      assert.equal(await statusOf(client, upload.key), "404");
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+
+    it("one that cannot be ended does not hold up the others", async () => {
+      const { tenant, client } = await createClient();
+      const stuck = await client.request();
+      const fine = await client.request();
+      const { db } = app.app.deps;
+      const spoil = statement((q, p: { id: string; size: number }) =>
+        q.updateTable("file").set({ size_bytes: p.size }).where("id", "=", p.id),
+      );
+      // More than is reserved: giving it back would make the counter negative, which the database refuses.
+      await db.run(spoil, { id: stuck.fileId, size: 1_000_000 });
+      app.clock.advance(21 * minuteMs);
+      await assert.rejects(reap());
+      assert.equal(await statusOf(client, fine.key), "FAILED");
+      await db.run(spoil, { id: stuck.fileId, size: smallBytes });
+      assert.equal(await reap(), 1);
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    });
+  });
+
+  describe("repeated with an Idempotency-Key", () => {
+    const findStored = statement((q, _: object) =>
+      q.selectFrom("idempotency").select(["response"]).where("response", "is not", null),
+    );
+
+    it("gives the same upload with a URL that works, and stores no URL", async () => {
+      const { tenant, client } = await createClient();
+      const headers = { "idempotency-key": "request-1" };
+      const first = await client.requestAnswer({}, headers);
+      app.clock.advance(14 * minuteMs);
+      const second = await client.requestAnswer({}, headers);
+      assert.equal(second.headers.get("idempotency-replayed"), "true");
+      assert.equal(second.body.fileId, first.body.fileId);
+      assert.deepEqual(Object.keys(second.body).sort(), Object.keys(first.body).sort());
+      assert.notEqual(second.body.uploadUrl, first.body.uploadUrl);
+      app.clock.advance(10 * minuteMs);
+      await reap();
+      assert.equal((await put(first.body.uploadUrl, smallBody)).status, 403, "the first has expired");
+      assert.equal((await put(second.body.uploadUrl, smallBody)).status, 200);
+      assert.equal((await client.complete(first.body.fileId)).status, 200);
+      await assertCountersMatch(app, tenant.projectId, { live: 1 });
+
+      const third = await client.requestAnswer({}, headers);
+      assert.deepEqual([third.status, third.body.key], [200, first.body.key], "also when it is over");
+      assert.equal((await put(third.body.uploadUrl, smallBody)).status, 403);
+
+      const init = await client.initAnswer({}, headers);
+      const again: InitiatedUpload = (await client.initAnswer({}, headers)).body;
+      assert.equal(again.uploadId, init.body.uploadId);
+      const pieces = partPieces();
+      const parts = await putParts(again, pieces);
+      const body = { fileId: again.fileId, uploadId: again.uploadId, parts };
+      const done = await client.post("upload/multipart/complete", body, headers);
+      const repeated = await client.post("upload/multipart/complete", body, headers);
+      assert.deepEqual([done.status, repeated.status], [200, 200]);
+      assert.deepEqual(repeated.body, done.body);
+      await assertCountersMatch(app, tenant.projectId, { live: 2 });
+
+      for (const { response } of await app.app.deps.db.all(findStored, {}))
+        assert.doesNotMatch(response ?? "", /\/u\/|uploadUrl/);
+    });
+
+    it("50 at once make one upload", async () => {
+      const { tenant, client } = await createClient();
+      const headers = { "idempotency-key": "at-once" };
+      const answers = await Promise.all(Array.from({ length: 50 }, () => client.requestAnswer({}, headers)));
+      assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]));
+      assert.equal(new Set(answers.map((answer) => answer.body.fileId)).size, 1);
+      assert.equal((await client.list()).body.files.length, 1);
+      await assertCountersMatch(app, tenant.projectId);
+    });
+
+    it("is refused with another body, and an abort replays", async () => {
+      const { client } = await createClient();
+      const headers = { "idempotency-key": "k" };
+      await client.requestAnswer({}, headers);
+      expectError(await client.requestAnswer({ fileName: "b" }, headers), 400, "VALIDATION_ERROR");
+      const upload = await client.init();
+      const ref = { fileId: upload.fileId, uploadId: upload.uploadId };
+      for (let i = 0; i < 2; i++)
+        assert.deepEqual((await client.post("upload/multipart/abort", ref, headers)).body, { ok: true });
+    });
+  });
+
+  it("keeps the environments apart", async () => {
+    const { tenant, client, test } = await createClient();
+    const live = await client.upload();
+    const before = await client.usage();
+    const file = await test.upload();
+    const open = await test.request();
+    for (const key of [file.key, open.key]) {
+      expectError(await client.get(key), 404, "NOT_FOUND");
+      expectError(await client.remove(key), 404, "NOT_FOUND");
+    }
+    expectError(await client.complete(open.fileId), 404, "NOT_FOUND");
+    expectError(await test.get(live.key), 404, "NOT_FOUND");
+    assert.equal((await test.removeAll([live.key])).status, 404);
+    await (await fetch(file.url)).text();
+    assert.deepEqual(await client.usage(), before, "test traffic moves no live counter");
+    const sandbox = await test.usage();
+    assert.deepEqual(
+      [sandbox.storageBytes, sandbox.uploads, sandbox.bandwidthBytes],
+      [smallBytes, 1, smallBytes],
+    );
+    await assertCountersMatch(app, tenant.projectId, { live: 1, test: 1 });
+  });
+});
+
+/** Waits until the server has begun to take a body for this key. */
+async function arrival(app: TestApp, key: string): Promise<void> {
+  while ((await app.app.deps.store.findReceived(key)) === null)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}
