@@ -6,7 +6,7 @@ import { statement } from "../src/db/statement.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
-import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import {
   createUploadClient,
   type InitiatedUpload,

@@ -71,7 +71,10 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
     finishPut: (key) => finishObject(db, key),
-    findReceived: (key) => findArrival(db, key),
+    async findReceived(key) {
+      if (uploads.isArriving(key)) return { sizeBytes: 0, receivedAt: now() };
+      return findArrival(db, key);
+    },
 
     async write(key, bytes) {
       await space.ensure(bytes.byteLength);
