@@ -10,5 +10,6 @@ export * from "./schemas/transforms.ts";
 export * from "./schemas/usage.ts";
 export * from "./schemas/webhooks.ts";
 export * from "./tiers.ts";
+export { default as Type } from "./type.ts";
 export * from "./units.ts";
 export * from "./vocabulary.ts";

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import Type from "../type.ts";
 import { ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableString, StringEnum, Timestamp } from "./shared.ts";
 

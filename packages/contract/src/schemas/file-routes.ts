@@ -1,5 +1,6 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import { SLUG_MAX } from "../limits.ts";
+import Type from "../type.ts";
 import { ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
 

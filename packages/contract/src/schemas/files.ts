@@ -1,6 +1,7 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
 import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX } from "../limits.ts";
+import Type from "../type.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
 import { NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
 

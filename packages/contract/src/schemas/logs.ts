@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import Type from "../type.ts";
 import { Page, PageQuery, Timestamp } from "./shared.ts";
 
 export const Log = Type.Object({

@@ -1,5 +1,6 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import { PROJECT_NAME_MAX } from "../limits.ts";
+import Type from "../type.ts";
 import { Timestamp } from "./shared.ts";
 
 const projectName = Type.String({ minLength: 1, maxLength: PROJECT_NAME_MAX });

@@ -1,6 +1,7 @@
-import Type, { type Static, type TSchema, type TUnsafe } from "typebox";
+import type { Static, TSchema, TUnsafe } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../limits.ts";
+import Type from "../type.ts";
 
 export const NullableString = Type.Unsafe<string | null>({ type: ["string", "null"] });
 export const NullableInteger = Type.Unsafe<number | null>({ type: ["integer", "null"] });

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import Type from "../type.ts";
 import { NullableString, StringEnum } from "./shared.ts";
 
 export const FIT_MODES = ["scale-down", "contain", "cover", "crop", "pad"] as const;

@@ -1,5 +1,6 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import { TIER_NAMES } from "../tiers.ts";
+import Type from "../type.ts";
 import { NullableInteger, StringEnum } from "./shared.ts";
 
 export const UsageRecord = Type.Object({

@@ -1,5 +1,6 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
 import { SLUG_MAX } from "../limits.ts";
+import Type from "../type.ts";
 import { Metadata } from "./files.ts";
 import { NullableInteger, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
 

@@ -5,8 +5,8 @@ import {
   CreateKeyBody,
   IdParam,
   Ok,
+  Type,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { ApiKeyTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";

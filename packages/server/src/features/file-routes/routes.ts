@@ -4,9 +4,9 @@ import {
   Ok,
   Router,
   type Router as RouterAnswer,
+  Type,
   UpdateRouterBody,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";

@@ -6,9 +6,9 @@ import {
   FilePage,
   Ok,
   PageQuery,
+  Type,
   UpdateFileBody,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";

@@ -5,9 +5,9 @@ import {
   Project,
   type Project as ProjectAnswer,
   ProjectListItem,
+  Type,
   UpdateProjectBody,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { ProjectTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";

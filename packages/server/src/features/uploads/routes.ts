@@ -13,8 +13,8 @@ import {
   SINGLE_URL_SEC,
   SignedParts,
   SignPartsBody,
+  Type,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";

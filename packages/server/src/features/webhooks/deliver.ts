@@ -4,7 +4,7 @@ import { parseOutboundUrl } from "../../net/outbound-url.ts";
 import { version } from "../../version.ts";
 import { type Claim, TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
 import type { DispatcherDeps } from "./dispatcher.ts";
-import { type FinishedAttempt, finishAttempt } from "./finish.ts";
+import type { FinishedAttempt, Noted } from "./finish.ts";
 import { messageIdOf } from "./message-id.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-schedule.ts";
@@ -14,6 +14,7 @@ import { getKeysToSignWith } from "./signing-keys.ts";
 
 export interface DeliveryTools {
   send: Send;
+  finish: (attempt: FinishedAttempt) => Promise<Noted>;
   metrics: WebhookMetrics;
   leaseMs: number;
   /** Aborted when the process can wait no longer; what is being sent is then left to its lease. */
@@ -100,7 +101,7 @@ async function finish(
 ): Promise<void> {
   for (;;) {
     try {
-      const noted = await finishAttempt(deps.db, deps.now(), attempt);
+      const noted = await tools.finish(attempt);
       if (noted?.consecutiveTimeouts === TIMEOUTS_UNTIL_FAILING) warnOfTimeouts(deps, attempt.claim);
       return;
     } catch (error) {

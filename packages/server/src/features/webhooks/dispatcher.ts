@@ -2,8 +2,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Deps } from "../../deps.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
+import { createBatched } from "./batched.ts";
 import { type Claim, claimDue } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
+import { finishAttempts } from "./finish.ts";
 import { createWebhookMetrics } from "./metrics.ts";
 import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
@@ -37,6 +39,9 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
+/** What is due is in the hands of another transaction for this moment. */
+const lockedElsewhereMs = 10;
+
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, deadlineMs = 30_000, leaseMs = 60_000, pollMs = 1_000, drainMs = 30_000 } = options;
   const closing = new AbortController();
@@ -48,6 +53,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   });
   const deliver = createDelivery(deps, {
     send: options.send ?? createSender(deps.webhookGuard, deadlineMs),
+    finish: createBatched((attempts) => finishAttempts(deps.db, deps.now(), attempts)),
     metrics: createWebhookMetrics(deps.metrics, deps.db),
     leaseMs,
     stop: cutOff.signal,
@@ -73,9 +79,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     const dueInMs = work?.dueInMs ?? pollMs;
     if (dueInMs > 0) return Math.min(dueInMs, pollMs);
-    const { claims } = await claimDue(deps.db, { slots: slots - inFlight.size, leaseMs });
+    const { claims, visited } = await claimDue(deps.db, { slots: slots - inFlight.size, leaseMs });
     for (const claim of claims) track(claim);
-    return 0;
+    return visited === 0 ? lockedElsewhereMs : 0;
   }
 
   async function run(): Promise<void> {

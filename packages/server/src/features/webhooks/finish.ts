@@ -2,7 +2,7 @@ import type { DeliveryErrorClass, EventPayload } from "@upstow/contract";
 import type { Database, Queryable } from "../../db/database.ts";
 import { writeLog } from "../logs/write-log.ts";
 import type { Claim } from "./claim.ts";
-import { finishAttemptRow, finishMessage, noteAttemptAtEndpoint } from "./queue-queries.ts";
+import { finishAttemptRow, finishMessage, lockEndpoints, noteAttemptAtEndpoint } from "./queue-queries.ts";
 import type { SendResult } from "./send.ts";
 
 export interface FinishedAttempt {
@@ -13,43 +13,47 @@ export interface FinishedAttempt {
   retryDelayMs: number | null;
 }
 
-class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-}
+/** How many attempts at the endpoint have timed out in a row; null when the lease went to another worker. */
+export type Noted = { consecutiveTimeouts: number } | null;
 
 /**
- * Writes down how an attempt ended; null when the lease went to another worker in the meantime, which then has
- * the say. Returns how many attempts at this endpoint have timed out in a row.
+ * Writes down how attempts ended, in one transaction. A worker whose lease went to another in the meantime has
+ * no say: its outcome changes nothing.
  */
-export async function finishAttempt(
+export async function finishAttempts(
   db: Database,
   now: number,
-  attempt: FinishedAttempt,
-): Promise<{ consecutiveTimeouts: number } | null> {
-  try {
-    return await db.transact((tx) => writeOutcome(tx, now, attempt));
-  } catch (error) {
-    if (error instanceof LeaseLost) return null;
-    throw error;
-  }
+  attempts: FinishedAttempt[],
+): Promise<Noted[]> {
+  const endpointIds = JSON.stringify([...new Set(attempts.map(({ claim }) => claim.endpointId))]);
+  return db.transact(async (tx) => {
+    // Endpoints come first, as everywhere: two orders would let transactions wait for each other.
+    await tx.all(lockEndpoints, { ids: endpointIds });
+    const changed = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
+    return Promise.all(
+      attempts.map((attempt, i) => (changed[i] === 1 ? writeOutcome(tx, now, attempt) : null)),
+    );
+  });
 }
 
-async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt) {
-  const { claim, result, durationMs, retryDelayMs } = attempt;
+function finishMessageOf(tx: Queryable, { claim, result, retryDelayMs }: FinishedAttempt): Promise<number> {
   const isRetried = retryDelayMs !== null;
-  // The endpoint comes first, as everywhere: two orders would let transactions wait for each other.
-  const [endpoint, finished] = await Promise.all([
+  return tx.run(finishMessage, {
+    id: claim.id,
+    token: claim.token,
+    state: result.error === null ? "delivered" : isRetried ? "ready" : "dead",
+    retried: isRetried ? claim.retried + 1 : claim.retried,
+    delayMs: retryDelayMs ?? 0,
+  });
+}
+
+async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt): Promise<Noted> {
+  const { claim, result, durationMs, retryDelayMs } = attempt;
+  const [endpoint] = await Promise.all([
     tx.get(noteAttemptAtEndpoint, {
       endpointId: claim.endpointId,
       isTimeout: result.error === "timeout" ? 1 : 0,
       delayMs: retryDelayMs ?? -1,
-    }),
-    tx.run(finishMessage, {
-      id: claim.id,
-      token: claim.token,
-      state: result.error === null ? "delivered" : isRetried ? "ready" : "dead",
-      retried: isRetried ? claim.retried + 1 : claim.retried,
-      delayMs: retryDelayMs ?? 0,
     }),
     tx.run(finishAttemptRow, {
       messageId: claim.id,
@@ -61,7 +65,6 @@ async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt
     }),
     logOutcome(tx, now, attempt),
   ]);
-  if (finished !== 1) throw new LeaseLost("the lease went to another worker");
   return { consecutiveTimeouts: endpoint?.consecutive_timeouts ?? 0 };
 }
 

@@ -95,6 +95,16 @@ export const requeueEndpoint = statement((q, p: { id: string; isFull: number; pa
     .where("id", "=", p.id);
 });
 
+/** SQLite has one writer and needs no lock. */
+export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
+  const named = q
+    .selectFrom("webhook_endpoint")
+    .select("id")
+    .where("id", "in", eachText(dialect, p.ids))
+    .orderBy("id");
+  return dialect === "postgres" ? named.forUpdate() : named;
+});
+
 interface EndedAttempt {
   endpointId: string;
   isTimeout: number;

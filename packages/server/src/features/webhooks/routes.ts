@@ -8,8 +8,8 @@ import {
   RedeliverResult,
   RotateKeysBody,
   SigningKeys,
+  Type,
 } from "@upstow/contract";
-import Type from "typebox";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { getDelivery, listOwnDeliveries } from "./deliveries.ts";

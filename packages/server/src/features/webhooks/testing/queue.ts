@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Environment } from "@upstow/contract";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { createTestDatabase } from "../../../../../../test/support/postgres.ts";
+import type { DatabaseKind } from "../../../../test/support/start-app.ts";
+import { openPostgres } from "../../../adapters/postgres.ts";
+import { openSqlite } from "../../../adapters/sqlite.ts";
+import { readConfig } from "../../../config.ts";
+import type { Database } from "../../../db/database.ts";
+import { migrate } from "../../../db/migrate.ts";
+import type { FileTable, WebhookAttemptTable, WebhookMessageTable } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { createId } from "../../../ids.ts";
+import { createOutboundGuard } from "../../../net/outbound-guard.ts";
+import { createKeyring } from "../../../security/keyring.ts";
+import { insertAccount } from "../../accounts/queries.ts";
+import { createProject } from "../../projects/projects.ts";
+import {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherDeps,
+  type DispatcherOptions,
+} from "../dispatcher.ts";
+import { enqueueUploadCompleted } from "../enqueue.ts";
+
+const listMessages = statement((q, _: object) => q.selectFrom("webhook_message").selectAll().orderBy("id"));
+const listAllAttempts = statement((q, _: object) =>
+  q.selectFrom("webhook_attempt").selectAll().orderBy("message_id").orderBy("number"),
+);
+
+export interface TestQueue {
+  db: Database;
+  deps: DispatcherDeps;
+  logLines: string[];
+  createProject(): Promise<string>;
+  enqueue(projectId: string, url: string | null, count?: number, environment?: Environment): Promise<void>;
+  messages(): Promise<WebhookMessageTable[]>;
+  attempts(): Promise<WebhookAttemptTable[]>;
+  /** As on an instance of its own: with its own connection to the same database. */
+  createInstance(options?: DispatcherOptions): Promise<Dispatcher>;
+  close(): Promise<void>;
+}
+
+export interface QueueOptions {
+  retryBaseMs?: number;
+  allow?: string;
+}
+
+/** The outbox with its database and nothing around it. */
+export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}): Promise<TestQueue> {
+  const dataDir = await mkdtemp(join(tmpdir(), "upstow-queue-"));
+  const postgres = kind === "postgres" ? await createTestDatabase() : null;
+  const connect = () =>
+    postgres === null
+      ? openSqlite(join(dataDir, "upstow.db"))
+      : openPostgres(postgres.url, { maxConnections: 8 });
+  const db = connect();
+  await migrate(db);
+  const logLines: string[] = [];
+  const config = readConfig({
+    UPSTOW_DATA_DIR: dataDir,
+    UPSTOW_WEBHOOK_ALLOW_CIDRS: options.allow ?? "127.0.0.0/8",
+    UPSTOW_WEBHOOK_RETRY_BASE_MS: String(options.retryBaseMs ?? 12_000),
+  });
+  const createDeps = (database: Database): DispatcherDeps => ({
+    config,
+    db: database,
+    keyring: createKeyring(["a secret of the installation for tests"]),
+    webhookGuard: createOutboundGuard({ allow: config.webhookAllowCidrs }),
+    metrics: new Registry(),
+    log: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
+    now: Date.now,
+  });
+  const opened: { dispatcher: Dispatcher; database: Database }[] = [];
+
+  return {
+    db,
+    deps: createDeps(db),
+    logLines,
+    createProject: () => insertProject(db),
+    async enqueue(projectId, url, count = 1, environment = "live") {
+      for (let done = 0; done < count; done += 100) {
+        await db.transact(async (tx) => {
+          for (let i = done; i < Math.min(count, done + 100); i++) {
+            const file = createFile(projectId, environment);
+            const fileUrl = `https://cdn.example/f/${file.key}`;
+            await enqueueUploadCompleted(tx, Date.now(), { file, webhookUrl: url, fileUrl });
+          }
+        });
+      }
+    },
+    messages: () => db.all(listMessages, {}),
+    attempts: () => db.all(listAllAttempts, {}),
+    async createInstance(instance) {
+      const database = connect();
+      const dispatcher = createDispatcher(createDeps(database), instance);
+      opened.push({ dispatcher, database });
+      return dispatcher;
+    },
+    async close() {
+      for (const { dispatcher, database } of opened) {
+        await dispatcher.close();
+        await database.close();
+      }
+      await db.close();
+      await postgres?.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function insertProject(db: Database): Promise<string> {
+  const now = Date.now();
+  return db.transact(async (tx) => {
+    const email = `${createId(now)}@example.com`;
+    const account = await tx.get(insertAccount, {
+      id: createId(now),
+      email,
+      passwordHash: null,
+      tier: "enterprise",
+      now,
+    });
+    if (account === null) throw new Error("the account exists");
+    return (await createProject(tx, now, { accountId: account.id, tier: "enterprise" }, "queue")).id;
+  });
+}
+
+export function createFile(projectId: string, environment: Environment): FileTable {
+  const now = Date.now();
+  const id = createId(now);
+  return {
+    id,
+    key: `${projectId}/docs/${id}/a.txt`,
+    project_id: projectId,
+    environment,
+    route_slug: "docs",
+    name: "a.txt",
+    size_bytes: 5,
+    type: "text/plain",
+    status: "UPLOADED",
+    metadata: '{"n":1}',
+    sha256: null,
+    etag: null,
+    store: "disk",
+    upload_id: null,
+    reserved_period: null,
+    reap_at: now,
+    created_at: now,
+    updated_at: now,
+    completed_at: now,
+  };
+}
