@@ -1,0 +1,19 @@
+import type { Benchmark } from "../harness/report.ts";
+import { controlPlane } from "./control-plane.ts";
+import { largeFiles } from "./large-files.ts";
+import { listing } from "./listing.ts";
+import { memory } from "./memory.ts";
+import { smallFiles } from "./small-files.ts";
+import { startUp } from "./start-up.ts";
+import { uploadCycle } from "./upload-cycle.ts";
+
+/** By the name that the command line and the results use, in the order in which they run. */
+export const benchmarks: Readonly<Record<string, Benchmark>> = {
+  "start-up": startUp,
+  "control-plane": controlPlane,
+  "upload-cycle": uploadCycle,
+  "large-files": largeFiles,
+  "small-files": smallFiles,
+  listing,
+  memory,
+};

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findNginx } from "../contenders/nginx.ts";
+import { requestUpload, storeFile } from "../contenders/stored-files.ts";
+import { startUpstow } from "../contenders/upstow.ts";
+import { compare, toTable, transferOf } from "../harness/comparison.ts";
+import type { Benchmark } from "../harness/report.ts";
+import { type Contender, runRounds } from "../harness/rounds.ts";
+
+const mebibytes = 100;
+const sizeBytes = mebibytes * 1024 * 1024;
+const unit = transferOf(mebibytes);
+
+export const largeFiles: Benchmark = {
+  title: `Files of ${mebibytes} MiB, one client, beside nginx`,
+  async run({ folder, ...options }) {
+    const nginx = await findNginx(folder);
+    const upstow = await startUpstow({ folder });
+    const pids = { server: upstow.pid };
+    const { uploadPath } = await requestUpload(upstow, sizeBytes);
+    const put = { scenario: "put-bytes", clients: 1 };
+    const get = { scenario: "get-file", clients: 1 };
+    const contenders: Contender[] = [
+      { name: "put", ...put, target: { port: upstow.port, paths: [uploadPath], sizeBytes }, pids },
+      {
+        name: "get",
+        ...get,
+        target: { port: upstow.port, paths: [await storeFile(upstow, sizeBytes)], sizeBytes },
+        pids,
+      },
+    ];
+    if (nginx !== null) {
+      await writeFile(join(nginx.filesDir, "stored"), randomBytes(sizeBytes));
+      const { port, pid } = nginx;
+      contenders.push(
+        { name: "nginx put", ...put, target: { port, paths: ["/put"], sizeBytes }, pids: { server: pid } },
+        { name: "nginx get", ...get, target: { port, paths: ["/stored"], sizeBytes }, pids: { server: pid } },
+      );
+    }
+    const results = await runRounds(contenders, options);
+    await Promise.all([upstow.stop(), nginx?.stop()]);
+    const against = (name: string, label: string) => (nginx === null ? [] : [{ label, contender: name }]);
+    const share = (name: string, target: number) => (nginx === null ? {} : { against: name, target });
+    const puts = compare(
+      results,
+      [
+        ...against("nginx put", "nginx dav: no checksum, no fsync"),
+        { label: "Upstow: SHA-256 and fsync", contender: "put", ...share("nginx put", 0.55) },
+      ],
+      unit,
+    );
+    const gets = compare(
+      results,
+      [
+        ...against("nginx get", "nginx sendfile"),
+        { label: "Upstow", contender: "get", ...share("nginx get", 0.5) },
+      ],
+      unit,
+    );
+    return {
+      tables: [toTable("PUT", puts, unit, "nginx"), toTable("GET", gets, unit, "nginx")],
+      notes: nginx === null ? ["Left out, because nginx is not installed here: nginx."] : [],
+      data: { puts, gets },
+    };
+  },
+};

@@ -1,0 +1,88 @@
+import { insertIntoEmbedded, insertIntoPostgres } from "../contenders/many-files.ts";
+import { startPostgresServer } from "../contenders/postgres.ts";
+import { startUpstow, type Upstow } from "../contenders/upstow.ts";
+import { compare, requests, toTable } from "../harness/comparison.ts";
+import { openConnection } from "../harness/connection.ts";
+import type { Benchmark } from "../harness/report.ts";
+import { type Contender, runRounds } from "../harness/rounds.ts";
+
+const fileCount = 1_000_000;
+const pageSize = 100;
+const clients = 4;
+/** The last page may cost half as much again as the first. */
+const target = 1 / 1.5;
+
+interface Page {
+  files: { id: string }[];
+  nextCursor: string | null;
+}
+
+/** Follows every cursor to the end; returns the one that leads to the last page. */
+async function walkToLastPage(upstow: Upstow): Promise<string> {
+  const connection = await openConnection(upstow.port);
+  let cursor = "";
+  let seen = 0;
+  let newest = "~";
+  for (;;) {
+    const query = `limit=${pageSize}${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const { body, status } = await connection.send(
+      `GET /api/v1/files?${query} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${upstow.key}\r\n\r\n`,
+    );
+    if (status !== 200) throw new Error(body.toString());
+    const page = JSON.parse(body.toString()) as Page;
+    for (const { id } of page.files) {
+      if (id >= newest) throw new Error(`${id} came out of order`);
+      newest = id;
+    }
+    seen += page.files.length;
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  connection.close();
+  if (seen !== fileCount) throw new Error(`the pages held ${seen} files, not ${fileCount}`);
+  return cursor;
+}
+
+export const listing: Benchmark = {
+  title: `Listing ${pageSize} of ${fileCount.toLocaleString("en-US")} files, ${clients} clients`,
+  async run({ folder, ...options }) {
+    const embedded = await startUpstow({ folder });
+    insertIntoEmbedded(embedded, fileCount);
+    const database = await startPostgresServer();
+    const onPostgres = await startUpstow({ folder, databaseUrl: database.url });
+    await insertIntoPostgres(database.url, onPostgres, fileCount);
+    const servers = [
+      { name: "embedded", label: "embedded database", upstow: embedded, pids: { server: embedded.pid } },
+      {
+        name: "postgres",
+        label: "PostgreSQL",
+        upstow: onPostgres,
+        pids: { server: onPostgres.pid, database: database.pid },
+      },
+    ];
+    const contenders: Contender[] = [];
+    for (const { name, upstow, pids } of servers) {
+      const { port, key } = upstow;
+      const cursor = await walkToLastPage(upstow);
+      const list = { scenario: "list-files", clients, pids };
+      const query = `limit=${pageSize}`;
+      contenders.push(
+        { name: `${name} first`, ...list, target: { port, key, query } },
+        { name: `${name} last`, ...list, target: { port, key, query: `${query}&cursor=${cursor}` } },
+      );
+    }
+    const results = await runRounds(contenders, options);
+    await Promise.all(servers.map(({ upstow }) => upstow.stop()));
+    await database.stop();
+    const rows = servers.flatMap(({ name, label }) => [
+      { label: `${label}, first page`, contender: `${name} first` },
+      { label: `${label}, last page`, contender: `${name} last`, against: `${name} first`, target },
+    ]);
+    const figures = compare(results, rows, requests);
+    return {
+      tables: [toTable("GET /files", figures, requests, "first page")],
+      notes: ["All pages were walked first: every file came once, in order."],
+      data: figures,
+    };
+  },
+};

@@ -1,0 +1,62 @@
+import { startTus } from "../contenders/tus.ts";
+import { startUpstow } from "../contenders/upstow.ts";
+import { compare, toTable, type Unit } from "../harness/comparison.ts";
+import type { Benchmark } from "../harness/report.ts";
+import { type Contender, runRounds } from "../harness/rounds.ts";
+import { findSlowFsync } from "../harness/slow-fsync.ts";
+
+const clients = 32;
+const sizeBytes = 10 * 1024;
+const uploads: Unit = { rate: "uploads/s", perOperation: 1, cost: "CPU µs/upload", costPerSec: 1e6 };
+
+export const uploadCycle: Benchmark = {
+  title: `Whole uploads of 10 KiB with ${clients} clients`,
+  async run({ folder, ...options }) {
+    const upstow = await startUpstow({ folder });
+    const slowly = findSlowFsync(folder);
+    const slow = slowly === null ? null : await startUpstow({ folder, env: slowly });
+    const tus = await startTus(folder);
+    const contenders: Contender[] = [
+      {
+        name: "tus",
+        scenario: "tus-upload",
+        clients,
+        target: { port: tus.port, path: tus.path, sizeBytes },
+        pids: { server: tus.pid },
+      },
+    ];
+    for (const [name, server] of Object.entries({ upstow, slow })) {
+      if (server === null) continue;
+      contenders.push({
+        name,
+        scenario: "upload-file",
+        clients,
+        target: { port: server.port, key: server.key, sizeBytes },
+        pids: { server: server.pid },
+      });
+    }
+    const results = await runRounds(contenders, options);
+    await Promise.all([upstow.stop(), slow?.stop(), tus.stop()]);
+    const figures = compare(
+      results,
+      [
+        { label: "@tus/server, file store: creation + PATCH, no fsync", contender: "tus" },
+        {
+          label: "Upstow: request + PUT + complete, with fsync",
+          contender: "upstow",
+          against: "tus",
+          target: 2,
+          targetRate: 800,
+        },
+        ...(slow === null ? [] : [{ label: "Upstow, fsync of 1 ms", contender: "slow", against: "tus" }]),
+      ],
+      uploads,
+    );
+    return {
+      tables: [toTable("Embedded database and disk store", figures, uploads, "tus")],
+      notes:
+        slow === null ? ["Left out, for want of a C compiler (cc): the run with fsync slowed to 1 ms."] : [],
+      data: figures,
+    };
+  },
+};

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { startPostgres } from "../../test/support/postgres-cluster.ts";
+
+export interface PostgresServer {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** A cluster of its own with the settings PostgreSQL comes with, fsync on. */
+export async function startPostgresServer(env: Record<string, string> = {}): Promise<PostgresServer> {
+  const cluster = await withEnvironment(env, startPostgres);
+  const sql = postgres(cluster.url, { max: 1 });
+  const [place] = await sql<{ path: string }[]>`SELECT current_setting('data_directory') AS path`;
+  await sql.end();
+  const [pid] = readFileSync(join(place?.path ?? "", "postmaster.pid"), "utf8").split("\n");
+  return { url: cluster.url, pid: Number(pid), stop: cluster.stop };
+}
+
+async function withEnvironment<T>(env: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  Object.assign(process.env, env);
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name];
+  }
+}

@@ -1,0 +1,22 @@
+import type { Spread } from "./statistics.ts";
+
+/** Three significant digits, with thousands set apart. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  const rounded = Number(value.toPrecision(3));
+  return rounded.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+}
+
+/** A ratio with how far its rounds lay apart. */
+export function formatShare({ median, least, most }: Spread): string {
+  return `${median.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
+}
+
+export function formatAtLeast(target: number | undefined, value: number): string {
+  return target === undefined ? "" : `≥ ${target} ${value >= target ? "✔" : "✘"}`;
+}
+
+export function formatBelow(target: number, value: number, unit: string): string {
+  return `< ${target} ${unit} ${value < target ? "✔" : "✘"}`;
+}

@@ -1,0 +1,52 @@
+import { type Load, startLoad } from "./load.ts";
+import type { LoadResult } from "./load-job.ts";
+import type { Target } from "./scenario.ts";
+
+/** One server doing one thing. */
+export interface Contender {
+  name: string;
+  scenario: string;
+  target: Target;
+  clients: number;
+  pids: { server: number; database?: number };
+}
+
+export interface RoundOptions {
+  rounds: number;
+  seconds: number;
+}
+
+const warmUpSec = 2;
+
+/**
+ * Measures all contenders once a round, one after another, so that whatever else the machine does meets all of
+ * them. Each round begins with another one. The answer holds a contender's results in the order of the rounds.
+ */
+export async function runRounds(
+  contenders: readonly Contender[],
+  { rounds, seconds }: RoundOptions,
+): Promise<Map<string, LoadResult[]>> {
+  const results = new Map(contenders.map(({ name }) => [name, [] as LoadResult[]]));
+  const load = startLoad();
+  try {
+    for (const contender of contenders) await measure(load, contender, warmUpSec);
+    for (let round = 0; round < rounds; round++) {
+      process.stderr.write(`  round ${round + 1} of ${rounds}\n`);
+      for (let i = 0; i < contenders.length; i++) {
+        const contender = contenders[(i + round) % contenders.length];
+        if (contender !== undefined) {
+          results.get(contender.name)?.push(await measure(load, contender, seconds));
+        }
+      }
+    }
+  } finally {
+    load.close();
+  }
+  return results;
+}
+
+function measure(load: Load, contender: Contender, seconds: number): Promise<LoadResult> {
+  const { name: _name, pids, ...job } = contender;
+  const charged = Object.entries(pids).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return load.run({ ...job, seconds, pids: Object.fromEntries(charged) });
+}

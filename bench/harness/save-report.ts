@@ -1,0 +1,52 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { arch, cpus, platform, totalmem } from "node:os";
+import { fileURLToPath } from "node:url";
+import { type Report, toMarkdown } from "./report.ts";
+
+const resultsFolder = new URL("../results/", import.meta.url);
+const docsPage = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
+
+export interface Run {
+  name: string;
+  title: string;
+  rounds: number;
+  seconds: number;
+  measuredAt: string;
+}
+
+function describeMachine() {
+  return {
+    platform: platform(),
+    arch: arch(),
+    cores: cpus().length,
+    memoryGib: Math.round(totalmem() / 1024 ** 3),
+    node: process.version,
+  };
+}
+
+/** Keeps the figures with every round, and puts the tables in the docs. */
+export function saveReport(run: Run, report: Report): void {
+  const machine = describeMachine();
+  mkdirSync(resultsFolder, { recursive: true });
+  writeFileSync(
+    new URL(`${run.name}.json`, resultsFolder),
+    `${JSON.stringify({ ...run, machine, ...report }, roundFigures, 1)}\n`,
+  );
+  const { platform, arch, cores, memoryGib, node } = machine;
+  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench ${run.name}\``;
+  replaceSection(run.name, `### ${run.title}\n\n${toMarkdown(report)}\n\n${origin}`);
+}
+
+const roundFigures = (_name: string, value: unknown) =>
+  typeof value === "number" ? Number(value.toPrecision(5)) : value;
+
+function replaceSection(name: string, text: string): void {
+  const begin = `<!-- bench:${name} -->`;
+  const end = `<!-- /bench:${name} -->`;
+  const page = readFileSync(docsPage, "utf8");
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined)
+    throw new Error(`docs/performance.md lacks ${begin} … ${end}`);
+  writeFileSync(docsPage, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+}

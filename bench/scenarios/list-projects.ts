@@ -1,0 +1,13 @@
+import type { Scenario, Target } from "../harness/scenario.ts";
+import { expectStatus } from "./expect-status.ts";
+
+interface KeyTarget extends Target {
+  key: string;
+}
+
+const listProjects: Scenario<KeyTarget> = ({ key }, connection) => {
+  const head = `GET /api/v1/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  return async () => expectStatus(await connection.send(head), 200);
+};
+
+export default listProjects;
