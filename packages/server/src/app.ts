@@ -8,6 +8,7 @@ import type { Deps } from "./deps.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
+import { createCdnPurge } from "./features/delivery/purge.ts";
 import { openTransforms } from "./features/transforms/transforms.ts";
 import { createDispatcher, type DispatcherOptions } from "./features/webhooks/dispatcher.ts";
 import { keepHouse, writeTallies } from "./housekeeping.ts";
@@ -55,6 +56,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     webhookGuard,
     dispatcher,
     bandwidth: createBandwidth(db, now),
+    cdn: config.cdnPurge && createCdnPurge(config.cdnPurge),
     metrics,
     log,
     now,

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
 import {
   directory,
   flag,
@@ -31,6 +32,10 @@ export interface Config {
   secrets: string[] | null;
   tls: { cert: string; key: string } | null;
   trustedProxies: CidrList;
+  /** Lets the trusted proxies send files of the embedded store in our place. */
+  sendfile: SendfileConfig | null;
+  /** How to tell a CDN that a file is gone. Null: no shared cache is allowed to keep files. */
+  cdnPurge: CdnPurgeConfig | null;
   webhookAllowCidrs: CidrList;
   webhookRetryBaseMs: number;
   storageAllowCidrs: CidrList;
@@ -92,6 +97,8 @@ export function readConfig(env: Env): Config {
     secrets: read("UPSTOW_SECRET", null, secretList),
     tls,
     trustedProxies: cidrs("UPSTOW_TRUSTED_PROXIES"),
+    sendfile: read("UPSTOW_SENDFILE", null, sendfile),
+    cdnPurge: read("UPSTOW_CDN_PURGE", null, cdnPurge),
     webhookAllowCidrs: cidrs("UPSTOW_WEBHOOK_ALLOW_CIDRS"),
     webhookRetryBaseMs: read("UPSTOW_WEBHOOK_RETRY_BASE_MS", 12_000, wholeNumber(1, 3_600_000)),
     storageAllowCidrs: cidrs("UPSTOW_STORAGE_ALLOW_CIDRS"),

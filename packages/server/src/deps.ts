@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
+import type { CdnPurge } from "./features/delivery/purge.ts";
 import type { Dispatcher } from "./features/webhooks/dispatcher.ts";
 import type { OutboundGuard } from "./net/outbound-guard.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
@@ -22,6 +23,8 @@ export interface Deps {
   dispatcher: Pick<Dispatcher, "nudge" | "deliver" | "leaseMs">;
   /** Bytes served that are not yet written down. */
   bandwidth: Bandwidth;
+  /** Null where no CDN keeps files. */
+  cdn: CdnPurge | null;
   metrics: Registry;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */

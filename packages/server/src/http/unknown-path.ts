@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 
 const order = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -15,17 +15,19 @@ export function answerUnknownPaths(app: FastifyInstance): void {
     known.set(route.url, entry);
   });
 
-  function refuse(url: string): never {
+  function refuse({ url, method }: FastifyRequest): never {
     const path = url.split("?", 1)[0] ?? "";
     const matching = [...known.values()].filter((entry) => entry.path.test(path));
-    if (matching.length === 0) throw unknownPath();
-    throw wrongMethod(order.filter((method) => matching.some((entry) => entry.methods.has(method))));
+    const allowed = order.filter((name) => matching.some((entry) => entry.methods.has(name)));
+    // A path that ends where its wildcard begins looks known and is not.
+    if (allowed.length === 0 || allowed.includes(method)) throw unknownPath();
+    throw wrongMethod(allowed);
   }
 
   app.addHook("onRequest", async (request) => {
-    if (request.is404) refuse(request.url);
+    if (request.is404) refuse(request);
   });
-  app.setNotFoundHandler((request) => refuse(request.url));
+  app.setNotFoundHandler((request) => refuse(request));
 }
 
 function unknownPath(): AppError {

@@ -47,6 +47,11 @@ export interface ObjectStore {
   head(key: string): Promise<StoredObject | null>;
   /** Bytes `range.start` to `range.end` (both included), or everything. Null as in `head`. */
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable | null>;
+  /**
+   * The file of a final object that is in one piece, relative to the store's directory, for a proxy that sends
+   * it itself. Null as in `head`, or when it is in several. Only a store on a local disk has it.
+   */
+  findPath?(key: string): Promise<string | null>;
   /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
   write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
   /** Removes objects, staged or final. Keys that are not there count as removed. */

@@ -1,29 +1,59 @@
-/** What a client already has, as its request headers tell. */
-export interface Conditions {
-  ifNoneMatch: string | undefined;
-  ifModifiedSince: string | undefined;
-  ifRange: string | undefined;
+import type { IncomingHttpHeaders } from "node:http";
+
+/** What the answer depends on besides the address (RFC 9110 §13). */
+export interface Validators {
+  /** With its quotes. */
+  etag: string;
+  modifiedMs: number;
 }
 
-/** If-None-Match decides alone where it is given; dates are whole seconds. */
-export function isNotModified(conditions: Conditions, etag: string, modifiedMs: number): boolean {
-  const { ifNoneMatch, ifModifiedSince } = conditions;
+type Headers = Pick<
+  IncomingHttpHeaders,
+  "if-match" | "if-none-match" | "if-modified-since" | "if-unmodified-since"
+> & { "if-range"?: string | string[] | undefined };
+
+/** A tag decides alone where it is given, with a strong comparison; dates are whole seconds. */
+export function failsPrecondition(headers: Headers, { etag, modifiedMs }: Validators): boolean {
+  const ifMatch = headers["if-match"];
+  if (ifMatch !== undefined) return ifMatch.trim() !== "*" && !listTags(ifMatch).includes(etag);
+  return wholeSeconds(modifiedMs) > parseHttpDate(headers["if-unmodified-since"]);
+}
+
+/** If-None-Match decides alone where it is given, with a weak comparison. */
+export function isNotModified(headers: Headers, { etag, modifiedMs }: Validators): boolean {
+  const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
-    return (
-      ifNoneMatch.trim() === "*" || listTags(ifNoneMatch).some((tag) => tag.replace(/^W\//, "") === etag)
-    );
+    const tags = listTags(ifNoneMatch).map((tag) => tag.replace(/^W\//, ""));
+    return ifNoneMatch.trim() === "*" || tags.includes(etag);
   }
-  const since = ifModifiedSince === undefined ? Number.NaN : Date.parse(ifModifiedSince);
-  return Math.floor(modifiedMs / 1000) * 1000 <= since;
+  return wholeSeconds(modifiedMs) <= parseHttpDate(headers["if-modified-since"]);
 }
 
 /** A range is only good for the very bytes it was cut from: a weak tag or another date means send everything. */
-export function isRangeCurrent(conditions: Conditions, etag: string, modifiedMs: number): boolean {
-  const { ifRange } = conditions;
-  if (ifRange === undefined || ifRange.trim() === etag) return true;
-  return Date.parse(ifRange) === Math.floor(modifiedMs / 1000) * 1000;
+export function isRangeCurrent(headers: Headers, { etag, modifiedMs }: Validators): boolean {
+  const ifRange = headers["if-range"];
+  if (ifRange === undefined) return true;
+  if (typeof ifRange !== "string") return false;
+  return ifRange.trim() === etag || parseHttpDate(ifRange) === wholeSeconds(modifiedMs);
 }
 
 function listTags(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+function wholeSeconds(timeMs: number): number {
+  return Math.floor(timeMs / 1000) * 1000;
+}
+
+const httpDates = [
+  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
+];
+
+/** The three forms of RFC 9110 §5.6.7 and no other: NaN, which no comparison holds for, means ignore it. */
+function parseHttpDate(text: string | undefined): number {
+  const date = text?.trim() ?? "";
+  if (!httpDates.some((form) => form.test(date))) return Number.NaN;
+  return Date.parse(date.endsWith("GMT") ? date : `${date} GMT`);
 }

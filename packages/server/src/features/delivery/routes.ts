@@ -11,6 +11,7 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
     const file = await deps.db.get(findServedFile, { key: request.params["*"] });
     if (file === null) throw fileNotFound();
     return sendObject(deps, request, reply, {
+      fileId: file.id,
       storeKey: file.key,
       sizeBytes: file.size_bytes,
       etag: file.etag ?? "",
@@ -29,7 +30,8 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
         .headers({
           ...crossOrigin,
           "access-control-allow-methods": "GET, HEAD",
-          "access-control-allow-headers": "Range, If-Range, If-None-Match, If-Modified-Since",
+          "access-control-allow-headers":
+            "Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since",
           "access-control-max-age": "86400",
         })
         .send(),

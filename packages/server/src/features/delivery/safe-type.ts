@@ -4,13 +4,21 @@ const rasterImages = new Set([
   "png",
   "apng",
   "jpeg",
+  "jpg",
+  "pjpeg",
   "gif",
   "webp",
   "avif",
   "bmp",
+  "tiff",
+  "heic",
+  "heif",
+  "jxl",
   "x-icon",
   "vnd.microsoft.icon",
 ]);
+
+const parameters = /^(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^",\\]*"))*[ \t]*$/;
 
 const imagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; sandbox";
@@ -34,4 +42,13 @@ export function typePolicy(contentType: string): TypePolicy {
   return isSafe
     ? { disposition: "inline", contentSecurityPolicy: imagePolicy }
     : { disposition: "attachment", contentSecurityPolicy: sealedPolicy };
+}
+
+/**
+ * The type as it is sent. Where commas divide several, browsers take the last: "application/pdf;,text/html" would
+ * be a page. So parameters stay only if all of them are plainly name=value.
+ */
+export function servedType(contentType: string): string {
+  const type = contentType.split(";", 1)[0] ?? "";
+  return parameters.test(contentType.slice(type.length)) ? contentType : type.trim();
 }

@@ -1,13 +1,15 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { Environment } from "@upstow/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ByteRange } from "../../ports/object-store.ts";
-import { type Conditions, isNotModified, isRangeCurrent } from "./conditional.ts";
+import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
+import { cacheHeaders, sharedCacheHeaders } from "./purge.ts";
 import { parseRange } from "./range.ts";
-import { typePolicy } from "./safe-type.ts";
+import { servedType, typePolicy } from "./safe-type.ts";
+import { findHandover } from "./sendfile.ts";
 
 export const crossOrigin = {
   "access-control-allow-origin": "*",
@@ -17,6 +19,7 @@ export const crossOrigin = {
 
 /** Something in the store that a file's address stands for: the file itself, or a variant of it. */
 export interface ServedObject {
+  fileId: string;
   storeKey: string;
   sizeBytes: number;
   etag: string;
@@ -35,37 +38,58 @@ export async function sendObject(
   object: ServedObject,
 ): Promise<FastifyReply> {
   const { sizeBytes, modifiedMs } = object;
-  const etag = `"${object.etag}"`;
+  const validators = { etag: `"${object.etag}"`, modifiedMs };
+  reply.headers(describe(deps, object, validators.etag));
+  if (failsPrecondition(request.headers, validators)) return refuse(reply, 412);
+  if (isNotModified(request.headers, validators)) return sendNoBody(reply.code(304));
+  if (request.method === "HEAD") return sendHead(deps, reply, object);
+
+  const isCurrent = isRangeCurrent(request.headers, validators);
+  const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
+  if (asked === "none") return refuse(reply.header("content-range", `bytes */${sizeBytes}`), 416);
+  const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
+  const length = range.end - range.start + 1;
+
+  const handover = await findHandover(deps, request, object.storeKey);
+  if (handover !== null) {
+    // The proxy cuts the range itself.
+    deps.bandwidth.count(object.projectId, object.environment, length);
+    return reply.type(servedType(object.contentType)).header(handover.header, handover.path).send();
+  }
+  const stream = await openStream(deps, object.storeKey, range, reply);
+  stream.on("data", (chunk: Buffer) =>
+    deps.bandwidth.count(object.projectId, object.environment, chunk.length),
+  );
+  if (asked !== "all")
+    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
+  return reply.type(servedType(object.contentType)).header("content-length", length).send(stream);
+}
+
+function describe(deps: Deps, object: ServedObject, etag: string): Record<string, string> {
   const policy = typePolicy(object.contentType);
-  reply.headers({
+  return {
     ...crossOrigin,
+    ...cacheHeaders(deps.config, object.fileId),
     etag,
-    "last-modified": new Date(modifiedMs).toUTCString(),
+    "last-modified": new Date(object.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
-    "cache-control": "public, max-age=0, must-revalidate",
     "x-content-type-options": "nosniff",
     "content-disposition": contentDisposition(policy.disposition, object.fileName),
     ...(policy.contentSecurityPolicy === null
       ? {}
       : { "content-security-policy": policy.contentSecurityPolicy }),
-  });
-  const conditions = readConditions(request);
-  if (isNotModified(conditions, etag, modifiedMs)) return reply.code(304).send();
+  };
+}
 
-  const isCurrent = isRangeCurrent(conditions, etag, modifiedMs);
-  const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
-  if (asked === "none") return reply.code(416).header("content-range", `bytes */${sizeBytes}`).send();
-  const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
-  if (asked !== "all")
-    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
-  reply.header("content-type", object.contentType).header("content-length", range.end - range.start + 1);
-  if (request.method === "HEAD") return reply.send();
+/** Ranges are for GET alone (RFC 9110 §14.2). */
+async function sendHead(deps: Deps, reply: FastifyReply, object: ServedObject): Promise<FastifyReply> {
+  if ((await deps.store.head(object.storeKey)) === null) throw bytesNotFound(reply);
+  return sendNoBody(reply.type(servedType(object.contentType)).header("content-length", object.sizeBytes));
+}
 
-  const stream = await openStream(deps, object.storeKey, range, request, reply);
-  stream.on("data", (chunk: Buffer) =>
-    deps.bandwidth.count(object.projectId, object.environment, chunk.length),
-  );
-  return reply.send(stream);
+/** To HEAD the framework would add the length of what is sent, even of nothing; of a stream it knows none. */
+function sendNoBody(reply: FastifyReply): FastifyReply {
+  return reply.send(reply.request.method === "HEAD" ? Readable.from([]) : undefined);
 }
 
 /** Stops reading when the client goes away. */
@@ -73,28 +97,29 @@ async function openStream(
   deps: Deps,
   storeKey: string,
   range: ByteRange,
-  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Readable> {
   const gone = new AbortController();
-  request.raw.once("close", () => {
+  reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
   const stream = await deps.store.read(storeKey, { range, signal: gone.signal });
-  if (stream === null) {
-    for (const header of ["content-length", "content-range", "content-disposition", "etag"])
-      reply.removeHeader(header);
-    throw fileNotFound();
-  }
+  if (stream === null) throw bytesNotFound(reply);
   return stream;
 }
 
-function readConditions({ headers }: FastifyRequest): Conditions {
-  return {
-    ifNoneMatch: headers["if-none-match"],
-    ifModifiedSince: headers["if-modified-since"],
-    ifRange: typeof headers["if-range"] === "string" ? headers["if-range"] : undefined,
-  };
+/** What holds for one request only must not be kept for others under the file's address. */
+function refuse(reply: FastifyReply, status: number): FastifyReply {
+  for (const header of sharedCacheHeaders) reply.removeHeader(header);
+  return reply.code(status).header("cache-control", "no-store").send();
+}
+
+/** The row is there and its bytes are not: deleted a moment ago, or damaged. The answer is no longer the file's. */
+function bytesNotFound(reply: FastifyReply) {
+  for (const header of Object.keys(reply.getHeaders())) {
+    if (!/^(?:access-control-|x-|vary$)/.test(header)) reply.removeHeader(header);
+  }
+  return fileNotFound();
 }
 
 export function fileNotFound() {

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import type { Queryable } from "../../db/database.ts";
+import { eachText } from "../../db/expressions.ts";
 import type { StorageDeletionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../ids.ts";
+import { fileUrl } from "./file-url.ts";
 
-type DeletionDeps = Pick<Deps, "db" | "store" | "now" | "log">;
+type DeletionDeps = Pick<Deps, "config" | "db" | "store" | "cdn" | "now" | "log">;
 
 const batchSize = 100;
 const leaseMs = 60_000;
@@ -41,6 +43,15 @@ const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
 
 const postpone = statement((q, p: { id: string; runAt: number }) =>
   q.updateTable("storage_deletion").set({ run_at: p.runAt }).where("id", "=", p.id),
+);
+
+/** Those that were confirmed once; nobody can have cached the others. */
+const listServedOnce = statement((q, p: { keysJson: string }, dialect) =>
+  q
+    .selectFrom("file")
+    .select(["id", "key"])
+    .where(sql<boolean>`key in ${eachText(dialect, p.keysJson)}`)
+    .where("completed_at", "is not", null),
 );
 
 const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletion").where("id", "=", p.id));
@@ -82,7 +93,7 @@ export async function runDeletions(deps: DeletionDeps): Promise<void> {
 }
 
 async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<void> {
-  const isDone = await deleteFromStore(deps, due);
+  const isDone = (await deleteFromStore(deps, due)) && (await purgeFromCdn(deps, due));
   const now = deps.now();
   await deps.db.transact(async (tx) => {
     await Promise.all(
@@ -104,6 +115,21 @@ async function deleteFromStore(deps: DeletionDeps, due: StorageDeletionTable[]):
     return true;
   } catch (error) {
     deps.log.warn({ err: error, objects: due.length }, "the store did not delete; it will be asked again");
+    return false;
+  }
+}
+
+/** Comes after the row: a cache that asks again in between gets nothing it may keep. */
+async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<boolean> {
+  if (deps.cdn === null) return true;
+  try {
+    const keysJson = JSON.stringify(due.map((row) => row.key));
+    const served = await deps.db.all(listServedOnce, { keysJson });
+    const files = served.map(({ id, key }) => ({ id, url: fileUrl(deps.config, key) }));
+    if (files.length > 0) await deps.cdn.purge(files);
+    return true;
+  } catch (error) {
+    deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; it will be asked again");
     return false;
   }
 }

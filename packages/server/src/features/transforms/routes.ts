@@ -86,6 +86,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     const variant = await transforms.variants.get(file, recipe, format);
     transforms.touch(variant.id);
     const object = {
+      fileId: file.id,
       storeKey: variant.store_key,
       sizeBytes: variant.size_bytes ?? 0,
       etag: variant.etag ?? "",

@@ -1,0 +1,88 @@
+import type { Config } from "../../config.ts";
+import type { CdnPurgeConfig } from "../../config-delivery.ts";
+
+/** What a shared cache may still hold of a file: its address, and everything tagged with its id. */
+export interface PurgedFile {
+  id: string;
+  url: string;
+}
+
+export interface CdnPurge {
+  /** Resolves once the CDN has taken the order, throws where it did not. At most 100 files. */
+  purge(files: PurgedFile[]): Promise<void>;
+}
+
+export interface PurgeApis {
+  cloudflare: string;
+  fastly: string;
+}
+
+const publicApis: PurgeApis = {
+  cloudflare: "https://api.cloudflare.com/client/v4",
+  fastly: "https://api.fastly.com",
+};
+const timeoutMs = 10_000;
+const yearSec = 31_536_000;
+
+export function createCdnPurge(config: CdnPurgeConfig, apis: PurgeApis = publicApis): CdnPurge {
+  return {
+    async purge(files) {
+      const response = await fetch(orderFor(config, apis, files));
+      if (!response.ok) throw new Error(`the CDN answered ${response.status} to a purge`);
+      // Cloudflare may say no in the body of a 200.
+      if (config.driver === "cloudflare") {
+        const { success } = (await response.json()) as { success?: boolean };
+        if (success !== true) throw new Error("the CDN refused a purge");
+      } else {
+        await response.body?.cancel();
+      }
+    },
+  };
+}
+
+function orderFor(config: CdnPurgeConfig, apis: PurgeApis, files: PurgedFile[]): Request {
+  const tags = files.map((file) => tagOf(file.id));
+  switch (config.driver) {
+    case "cloudflare":
+      return post(
+        `${apis.cloudflare}/zones/${config.zoneId}/purge_cache`,
+        { tags },
+        { authorization: `Bearer ${config.token}` },
+      );
+    case "fastly":
+      return post(
+        `${apis.fastly}/service/${config.serviceId}/purge`,
+        { surrogate_keys: tags },
+        { "fastly-key": config.token },
+      );
+    case "http":
+      return post(config.url, { urls: files.map((file) => file.url), tags }, {});
+  }
+}
+
+function post(url: string, body: object, headers: Record<string, string>): Request {
+  return new Request(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    // A redirect would carry the token to a place that nobody named.
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+}
+
+export const sharedCacheHeaders = ["cdn-cache-control", "cache-tag", "surrogate-control", "surrogate-key"];
+
+function tagOf(fileId: string): string {
+  return `file-${fileId}`;
+}
+
+/** Browsers ask again each time. A shared cache may keep a file only where a deletion can reach it. */
+export function cacheHeaders(config: Pick<Config, "cdnPurge">, fileId: string): Record<string, string> {
+  const forBrowsers = { "cache-control": "public, max-age=0, must-revalidate" };
+  if (config.cdnPurge === null) return forBrowsers;
+  const lifetime = `max-age=${yearSec}`;
+  return config.cdnPurge.driver === "fastly"
+    ? { ...forBrowsers, "surrogate-control": lifetime, "surrogate-key": tagOf(fileId) }
+    : { ...forBrowsers, "cdn-cache-control": lifetime, "cache-tag": tagOf(fileId) };
+}
