@@ -1,7 +1,11 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-type CollectGarbage = (options: { type: "major"; execution: "async"; flavor: "last-resort" }) => Promise<void>;
+type CollectGarbage = (options: {
+  type: "major";
+  execution: "async";
+  flavor: "last-resort";
+}) => Promise<void>;
 
 /**
  * Gives back what only starting needed: compiling a few hundred modules leaves some thirty megabytes of garbage

@@ -2,6 +2,7 @@ import "./request-context.ts";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
+import { mcpRoutes } from "../features/mcp/routes.ts";
 import { variantDeliveryRoutes } from "../features/transforms/routes.ts";
 import type { Services } from "../housekeeping.ts";
 import { version } from "../version.ts";
@@ -36,6 +37,7 @@ export async function createHttp(
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
   customerApi(http, deps, services);
+  mcpRoutes(http, deps);
   deliveryRoutes(http, deps);
   variantDeliveryRoutes(http, deps, services.transforms);
   addStorageRoutes(http);

@@ -1,0 +1,58 @@
+import { CATEGORIES, type CatalogueEntry } from "@upstow/react/catalogue";
+import { z } from "zod";
+import { defineTool, type Sources, ToolError } from "../tool.ts";
+
+const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
+const packages = ["@upstow/sdk", "@upstow/react"] as const;
+
+export const listComponents = defineTool({
+  name: "list_components",
+  title: "List components",
+  description: "Lists the React upload components, all or of one category, with one sentence on each.",
+  input: z.object({ category: z.enum(CATEGORIES).optional().describe("Only this category") }),
+  run: ({ catalogue }, { category }) => ({
+    components: catalogue
+      .filter((entry) => category === undefined || entry.category === category)
+      .map(toSummary),
+  }),
+});
+
+export const getComponent = defineTool({
+  name: "get_component",
+  title: "Get a component",
+  description: "Describes one component: its props and a complete example that compiles.",
+  input: z.object({ name: z.string().min(1).describe("Such as UploadDropzone or upload-dropzone") }),
+  run: (sources, { name }) => ({ component: getEntry(sources, name) }),
+});
+
+export const searchComponents = defineTool({
+  name: "search_components",
+  title: "Search components",
+  description: "Finds components by what they look like or do; tolerates typing errors.",
+  input: z.object({ query: z.string().min(1).describe("Such as 'avatar crop' or 'glass dropzone'") }),
+  run: (sources, { query }) => ({ components: sources.searchComponents(query).map(toSummary) }),
+});
+
+export const getInstallCommand = defineTool({
+  name: "get_install_command",
+  title: "Get the install command",
+  description: "The command that installs Upstow's packages with the package manager in use.",
+  input: z.object({
+    packageManager: z.enum(packageManagers).optional().describe("npm when left out"),
+    packages: z.array(z.enum(packages)).min(1).optional().describe("Both when left out"),
+  }),
+  run: (_sources, { packageManager = "npm", packages: wanted = [...packages] }) =>
+    `${packageManager} ${packageManager === "npm" ? "install" : "add"} ${[...new Set(wanted)].join(" ")}`,
+});
+
+function getEntry({ catalogue }: Sources, name: string): CatalogueEntry {
+  const wanted = name.toLowerCase();
+  const entry = catalogue.find((known) => known.name.toLowerCase() === wanted || known.slug === wanted);
+  if (entry === undefined)
+    throw new ToolError(`There is no component "${name}"; list_components names them all.`);
+  return entry;
+}
+
+export function toSummary({ name, slug, category, description }: CatalogueEntry) {
+  return { name, slug, category, description };
+}

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+
+export interface DocPage {
+  /** Relative to the docs folder, without `.md`: `guides/next`. */
+  path: string;
+  title: string;
+  /** The first paragraph, for lists. */
+  summary: string;
+  markdown: string;
+}
+
+export interface DocSection {
+  id: string;
+  path: string;
+  pageTitle: string;
+  heading: string;
+  text: string;
+}
+
+export interface DocsLibrary {
+  pages: DocPage[];
+  find(path: string): DocPage | null;
+}
+
+/** Reads every Markdown page below a folder. Decision records are for contributors and stay out. */
+export function openDocsLibrary(folder: string): DocsLibrary {
+  const pages = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.startsWith(`adr${sep}`))
+    .sort()
+    .map((name) => readPage(folder, join(folder, name)));
+  return {
+    pages,
+    find(path) {
+      const wanted = path.replace(/^\/?(docs\/)?/, "").replace(/\.md$/, "");
+      return pages.find((page) => page.path === wanted) ?? null;
+    },
+  };
+}
+
+function readPage(folder: string, file: string): DocPage {
+  const markdown = readFileSync(file, "utf8");
+  const path = relative(folder, file).replaceAll(sep, "/").replace(/\.md$/, "");
+  const title = /^# (.+)$/m.exec(markdown)?.[1]?.trim() ?? path;
+  const summary = markdown.split(/\n{2,}/).find((block) => /^[A-Za-z`*[]/.test(block)) ?? "";
+  return { path, title, summary: summary.replaceAll("\n", " "), markdown };
+}
+
+/** Cuts a page at its second- and third-level headings; code fences are left whole. */
+export function splitSections(page: DocPage): DocSection[] {
+  const sections: { heading: string; lines: string[] }[] = [{ heading: page.title, lines: [] }];
+  let isCode = false;
+  for (const line of page.markdown.split("\n")) {
+    if (line.startsWith("```")) isCode = !isCode;
+    const heading = isCode ? undefined : /^#{2,3} (.+)$/.exec(line)?.[1];
+    if (heading !== undefined) sections.push({ heading, lines: [] });
+    else sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ heading, lines }, i) => ({
+    id: `${page.path}#${i}`,
+    path: page.path,
+    pageTitle: page.title,
+    heading,
+    text: lines.join("\n").trim(),
+  }));
+}

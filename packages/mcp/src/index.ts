@@ -1,0 +1,3 @@
+export { createHostedEndpoint, type HostedEndpoint } from "./hosted.ts";
+export { openSources } from "./sources.ts";
+export { hostedTools } from "./tools.ts";

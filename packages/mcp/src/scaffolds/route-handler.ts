@@ -1,0 +1,78 @@
+export const FRAMEWORKS = ["next", "express", "fastify", "hono", "sveltekit"] as const;
+export type Framework = (typeof FRAMEWORKS)[number];
+
+export interface RouteHandlerOptions {
+  framework: Framework;
+  routeName: string;
+  maxFileSize: string;
+  allowedTypes: string[];
+}
+
+export interface SourceFile {
+  path: string;
+  code: string;
+}
+
+/** Where each framework expects the file, and how it mounts the handler. `upstow init` writes the same. */
+const mounts: Record<Framework, { path: string; before: string; after: string }> = {
+  next: {
+    path: "app/api/upload/route.ts",
+    before: "",
+    after: "export const { GET, POST } = createRouteHandler({ router });",
+  },
+  express: {
+    path: "src/upload.ts",
+    before: 'import express from "express";\n',
+    after: `export const app = express();
+app.all("/api/upload", createRouteHandler({ router }));`,
+  },
+  fastify: {
+    path: "src/upload.ts",
+    before: 'import Fastify from "fastify";\n',
+    after: `export const app = Fastify();
+app.route({ method: ["GET", "POST"], url: "/api/upload", handler: createRouteHandler({ router }) });`,
+  },
+  hono: {
+    path: "src/upload.ts",
+    before: 'import { Hono } from "hono";\n',
+    after: `export const app = new Hono();
+app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }));`,
+  },
+  sveltekit: {
+    path: "src/routes/api/upload/+server.ts",
+    before: "",
+    after: "export const { GET, POST } = createRouteHandler({ router });",
+  },
+};
+
+/** The backend's upload endpoint: one file that holds the rules and keeps the API key on the server. */
+export function renderRouteHandler(options: RouteHandlerOptions): SourceFile {
+  const { path, before, after } = mounts[options.framework];
+  // Next and SvelteKit allow only known exports in a route file; elsewhere the browser's types need the router.
+  const visibility = options.framework === "next" || options.framework === "sveltekit" ? "" : "export ";
+  const allowedTypes = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
+  const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${options.framework}";
+
+const route = createFileRouter();
+
+${visibility}const router = {
+  ${propertyName(options.routeName)}: route({
+    allowedTypes: [${allowedTypes}],
+    maxFileSize: ${JSON.stringify(options.maxFileSize)},
+    // Decide here who may upload: throw an UpstowAuthError to refuse.
+    middleware: async () => ({ uploadedBy: "someone" }),
+    onUploadComplete: async ({ file, metadata }) => ({ url: file.url, uploadedBy: metadata.uploadedBy }),
+  }),
+} satisfies FileRouter;
+
+export type Router = typeof router;
+
+// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.
+${after}
+`;
+  return { path, code };
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}

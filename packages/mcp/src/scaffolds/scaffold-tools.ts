@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { defineTool } from "../tool.ts";
+import { getByosConfig, STORAGE_PROVIDERS } from "./byos.ts";
+import { renderProvider } from "./provider.ts";
+import { getQuickstartText } from "./quickstart.ts";
+import { FRAMEWORKS, renderRouteHandler } from "./route-handler.ts";
+
+const mediaRange = z
+  .string()
+  .regex(/^(\*|[\w.+-]+)\/(\*|[\w.+-]+)$/, "must be like image/png, image/* or */*");
+
+export const scaffoldRouteHandler = defineTool({
+  name: "scaffold_route_handler",
+  title: "Scaffold a route handler",
+  description:
+    "The backend file through which browsers upload, ready to paste; it compiles against @upstow/sdk.",
+  input: z.object({
+    framework: z.enum(FRAMEWORKS).optional().describe("next when left out"),
+    routeName: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, _ or -")
+      .describe("The name that the browser uses, such as avatar"),
+    maxFileSize: z
+      .string()
+      .regex(/^\d+(\.\d+)?(B|KB|MB|GB)$/, "must be like 4MB")
+      .optional()
+      .describe("4MB when left out"),
+    allowedTypes: z.array(mediaRange).optional().describe("Every type when left out"),
+  }),
+  run: (_sources, { framework = "next", routeName, maxFileSize = "4MB", allowedTypes = ["*/*"] }) =>
+    renderRouteHandler({ framework, routeName, maxFileSize, allowedTypes }),
+});
+
+export const scaffoldProvider = defineTool({
+  name: "scaffold_provider",
+  title: "Scaffold the React provider",
+  description: "The React file that tells all upload components where the backend's endpoint is.",
+  input: z.object({}),
+  run: () => renderProvider(),
+});
+
+export const getByosConfigTool = defineTool({
+  name: "get_byos_config",
+  title: "Get the configuration of a bucket of your own",
+  description: "Variables and CORS rule to store files in S3, R2, Google Cloud Storage, B2 or MinIO.",
+  input: z.object({ provider: z.enum(STORAGE_PROVIDERS) }),
+  run: (_sources, { provider }) => getByosConfig(provider),
+});
+
+export const getQuickstart = defineTool({
+  name: "get_quickstart",
+  title: "Get the quick start",
+  description: "From nothing to an uploaded image in a page, step by step.",
+  input: z.object({}),
+  run: () => getQuickstartText(),
+});

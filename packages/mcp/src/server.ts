@@ -1,0 +1,51 @@
+import { McpServer } from "@modelcontextprotocol/server";
+import { toSummary } from "./components/component-tools.ts";
+import { toPageSummary } from "./docs/doc-tools.ts";
+import { getQuickstartText } from "./scaffolds/quickstart.ts";
+import { type Sources, type Tool, ToolError } from "./tool.ts";
+
+const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** One server with the given tools and the three resources; both transports use it. */
+export function createServer(sources: Sources, tools: readonly Tool[], version: string): McpServer {
+  const server = new McpServer({ name: "upstow", title: "Upstow", version });
+  for (const tool of tools) {
+    const { title, description } = tool;
+    const config = { title, description, inputSchema: tool.input, annotations: readOnly };
+    server.registerTool(tool.name, config, (input) => answer(tool, sources, input));
+  }
+  addResource(server, "catalog", "application/json", "Every component in one list", () =>
+    JSON.stringify({ components: sources.catalogue.map(toSummary) }, null, 2),
+  );
+  addResource(server, "quickstart", "text/markdown", "From nothing to an uploaded file", getQuickstartText);
+  addResource(server, "docs", "application/json", "Every documentation page in one list", () =>
+    JSON.stringify({ pages: sources.docs.pages.map(toPageSummary) }, null, 2),
+  );
+  return server;
+}
+
+async function answer(tool: Tool, sources: Sources, input: Record<string, unknown>) {
+  try {
+    const output = await tool.run(sources, input);
+    if (typeof output === "string") return { content: [{ type: "text" as const, text: output }] };
+    return {
+      content: [{ type: "text" as const, text: JSON.stringify(output, null, 2) }],
+      structuredContent: output as Record<string, unknown>,
+    };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { content: [{ type: "text" as const, text: error.message }], isError: true };
+  }
+}
+
+function addResource(
+  server: McpServer,
+  name: string,
+  mimeType: string,
+  description: string,
+  read: () => string,
+): void {
+  server.registerResource(name, `upstow://${name}`, { title: name, description, mimeType }, async (uri) => ({
+    contents: [{ uri: uri.href, mimeType, text: read() }],
+  }));
+}

@@ -1,0 +1,31 @@
+import type { CatalogueEntry } from "@upstow/react/catalogue";
+import type { z } from "zod";
+import type { SearchComponents } from "./components/search-components.ts";
+import type { DocsLibrary } from "./docs/docs-library.ts";
+import type { SearchDocs } from "./docs/search-docs.ts";
+
+/** What the tools draw from. Opened once; every server instance shares it. */
+export interface Sources {
+  catalogue: CatalogueEntry[];
+  searchComponents: SearchComponents;
+  docs: DocsLibrary;
+  searchDocs: SearchDocs;
+}
+
+export interface Tool<Input extends z.ZodObject = z.ZodObject> {
+  name: string;
+  title: string;
+  description: string;
+  input: Input;
+  /** Text is sent as it is; anything else as JSON, also in structured form. A `ToolError` tells the caller what is wrong. */
+  run(sources: Sources, input: z.output<Input>): string | object | Promise<string | object>;
+}
+
+/** Keeps the input's type for `run` while the list of tools forgets it. */
+export function defineTool<Input extends z.ZodObject>(tool: Tool<Input>): Tool {
+  return tool as unknown as Tool;
+}
+
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { defineTool, ToolError } from "./tool.ts";
+
+/** Offered over stdio only, with the key of the environment: a key is never a tool's argument. */
+export function createTransformTool(baseUrl: string, apiKey: string) {
+  return defineTool({
+    name: "transform_image",
+    title: "Make an image variant",
+    description: "Returns the CDN URL of a resized or re-encoded variant of a stored image.",
+    input: z.object({
+      key: z.string().min(1).describe("Storage key of the file"),
+      width: z.number().int().min(1).max(4096).optional(),
+      height: z.number().int().min(1).max(4096).optional(),
+      fit: z.enum(["scale-down", "contain", "cover", "crop", "pad"]).optional(),
+      quality: z.number().int().min(1).max(100).optional(),
+      format: z.enum(["auto", "avif", "webp", "jpeg", "png"]).optional(),
+      delivery: z.enum(["signed", "public"]).optional(),
+    }),
+    async run(_sources, input) {
+      const response = await fetch(`${baseUrl}/api/v1/transforms/image`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify(input),
+      });
+      const body = (await response.json()) as { error?: { message: string; suggestion?: string } };
+      if (!response.ok) {
+        throw new ToolError([body.error?.message, body.error?.suggestion].filter(Boolean).join(" "));
+      }
+      return body;
+    },
+  });
+}
+
+/** A key that may transform: live, and of a paid plan as far as the service says so. */
+export async function canTransform(baseUrl: string, apiKey: string): Promise<boolean> {
+  if (!apiKey.startsWith("svc_live_")) return false;
+  const response = await fetch(`${baseUrl}/api/v1/usage`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  }).catch(() => null);
+  if (response?.ok !== true) return false;
+  const { tier } = (await response.json()) as { tier: string };
+  return tier !== "free";
+}

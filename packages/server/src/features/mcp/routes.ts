@@ -1,0 +1,78 @@
+import { ADDRESS_LIMITS } from "@upstow/contract";
+import type { HostedEndpoint } from "@upstow/mcp";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { AppError } from "../../errors.ts";
+import { rateLimited } from "../../http/rate-limit.ts";
+import { version } from "../../version.ts";
+import { isCalledAsItself } from "./same-host.ts";
+
+/** The tool protocol over HTTP: read-only, without a key, every request by itself. */
+export function mcpRoutes(app: FastifyInstance, deps: Deps): void {
+  const tools = loadOnce();
+  const config = { isPublic: true };
+
+  app.register(async (scope) => {
+    // The protocol has its own answers to bodies that are not JSON.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    scope.addHook("onRequest", async (request) => {
+      const origin = request.headers.origin;
+      if (!isCalledAsItself(deps.config, request.headers.host ?? "", origin)) throw refusedOrigin();
+      const hit = await deps.limiter.hit(`mcp:${request.clientAddress}`, ADDRESS_LIMITS.toolProtocol);
+      if (!hit.isAllowed) throw rateLimited(hit);
+    });
+
+    scope.post(
+      "/api/v1/mcp",
+      { config, schema: { tags: ["tool protocol"], summary: "JSON-RPC 2.0 over streamable HTTP" } },
+      async (request, reply) => {
+        const { endpoint } = await tools();
+        const response = await endpoint.fetch(toWebRequest(deps.config.publicUrl, request));
+        reply.code(response.status);
+        for (const [name, value] of response.headers) reply.header(name, value);
+        return reply.send(response.body);
+      },
+    );
+
+    scope.get(
+      "/api/v1/mcp/health",
+      {
+        config,
+        schema: { tags: ["tool protocol"], summary: "Whether the tools answer, and how many there are" },
+      },
+      async () => ({ status: "ok", version, tools: (await tools()).count }),
+    );
+  });
+}
+
+/** Most instances are never asked; those that are load the tools and index the documents once. */
+function loadOnce(): () => Promise<{ endpoint: HostedEndpoint; count: number }> {
+  let loading: Promise<{ endpoint: HostedEndpoint; count: number }> | undefined;
+  const load = async () => {
+    const { createHostedEndpoint, hostedTools, openSources } = await import("@upstow/mcp");
+    return { endpoint: createHostedEndpoint(openSources(), version), count: hostedTools.length };
+  };
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}
+
+function toWebRequest(publicUrl: string, request: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === "string") headers.set(name, value);
+  }
+  return new Request(`${publicUrl}/api/v1/mcp`, {
+    method: "POST",
+    headers,
+    body: String(request.body ?? ""),
+  });
+}
+
+function refusedOrigin(): AppError {
+  return new AppError("FORBIDDEN", "This origin or host may not call the tool-protocol endpoint.", {
+    suggestion: "Name the origin in UPSTOW_ALLOWED_ORIGINS.",
+  });
+}
