@@ -1,6 +1,9 @@
-import postgres from "postgres";
+import type { ISql } from "postgres";
 import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
+import { loadPostgresDriver } from "./postgres-driver.ts";
+
+const postgres = await loadPostgresDriver();
 
 const migrationLock = 7_316_204_911;
 const attemptsOnConflict = 5;
@@ -72,7 +75,7 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
   };
 }
 
-function queryable(client: postgres.ISql): Queryable {
+function queryable(client: ISql): Queryable {
   const query = (statement: Statement<object, unknown>, params: object) => {
     const { sql, bind } = statement.compile("postgres");
     return guard(client.unsafe(sql, bind(params) as never[], { prepare: true }));

@@ -54,7 +54,8 @@ function toAppError(error: unknown): AppError {
       "SERVICE_UNAVAILABLE",
       "The service cannot reach its database or storage right now.",
       {
-        suggestion: "Nothing was changed. Try again in a few seconds.",
+        // A connection that broke while it committed leaves open whether the change was made.
+        suggestion: "Try again in a few seconds; an Idempotency-Key makes sure that it is done once.",
         headers: { "retry-after": "5" },
       },
     );

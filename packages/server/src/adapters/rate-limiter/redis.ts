@@ -65,6 +65,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
     const { count, msLeft } = await within(answerWithinMs, client.hit(bucket));
     if (isLost) log.info("Redis is back and counts rate limits again");
     isLost = false;
+    retryAt = 0;
     return rateLimitResult(count, limit, msLeft);
   }
 
@@ -74,6 +75,8 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
   return {
     async hit(bucket, limit) {
       if (performance.now() < retryAt) return fallback.hit(bucket, limit);
+      // While it is lost, one hit at a time finds out whether it is back.
+      if (isLost) retryAt = performance.now() + retryAfterMs;
       try {
         return await countInRedis(bucket, limit);
       } catch (error) {

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createTestDatabase, startPostgres } from "../../../test/support/postgres.ts";
+import { openPostgres } from "../src/adapters/postgres.ts";
+import { DatabaseUnavailable } from "../src/db/database.ts";
+import { migrate } from "../src/db/migrate.ts";
+import { setUpInstallation } from "../src/features/accounts/first-start.ts";
+import { createKeyring } from "../src/security/keyring.ts";
+import { expectError } from "./support/expect-error.ts";
+import { startApp } from "./support/start-app.ts";
+
+describe("PostgreSQL", () => {
+  it("is migrated and set up by one of four instances that start at once", async (t) => {
+    const { url, drop } = await createTestDatabase();
+    const dbs = Array.from({ length: 4 }, () => openPostgres(url));
+    t.after(async () => {
+      await Promise.all(dbs.map((db) => db.close()));
+      await drop();
+    });
+    const keyring = createKeyring(["one secret that every instance knows"]);
+    const starts = await Promise.all(
+      dbs.map(async (db) => {
+        await migrate(db);
+        return setUpInstallation({ db, keyring, now: Date.now });
+      }),
+    );
+    assert.equal(starts.filter((start) => start !== null).length, 1);
+  });
+
+  it("is said to be unavailable where nobody listens, and the name of the database is wrong", async (t) => {
+    const db = openPostgres("postgres://nobody:secret@127.0.0.1:1/none");
+    t.after(() => db.close());
+    await assert.rejects(
+      db.check(),
+      (error) => error instanceof DatabaseUnavailable && !error.message.includes("secret"),
+    );
+  });
+
+  it("may crash under load: answers are 201 or 503, and everything acknowledged is there", async (t) => {
+    const postgres = await startPostgres();
+    t.after(() => postgres.stop());
+    const dataDir = await mkdtemp(join(tmpdir(), "upstow-crash-"));
+    t.after(() => rm(dataDir, { recursive: true }));
+    const app = await startApp({ database: "postgres", reuse: { dataDir, databaseUrl: postgres.url } });
+    t.after(() => app.close());
+    const { projectId, live: key } = app.owner;
+    const acknowledged: string[] = [];
+    let refused = 0;
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async (_, client) => {
+      for (let i = 0; !isOver; i++) {
+        const slug = `c${client}-${i}`;
+        const answer = await app.call("POST", `projects/${projectId}/routers`, { key, body: { slug } });
+        if (answer.status === 201) acknowledged.push(slug);
+        else {
+          expectError(answer, 503, "SERVICE_UNAVAILABLE");
+          assert.ok(answer.headers.get("retry-after"));
+          refused++;
+        }
+      }
+    });
+    for (let round = 1; round <= 2; round++) {
+      await until(() => acknowledged.length >= round * 50);
+      await postgres.restartImmediate();
+      const before = acknowledged.length;
+      await until(() => acknowledged.length >= before + 50);
+    }
+    isOver = true;
+    await Promise.all(clients);
+    assert.ok(refused > 0, "the crash was felt");
+    const { routers } = (await app.call("GET", `projects/${projectId}/routers`, { key })).body;
+    const slugs = new Set(routers.map((router: { slug: string }) => router.slug));
+    assert.deepEqual(
+      acknowledged.filter((slug) => !slugs.has(slug)),
+      [],
+    );
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

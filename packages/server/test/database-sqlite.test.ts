@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Queryable } from "../src/db/database.ts";
+import { statement } from "../src/db/statement.ts";
+import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
+
+const insertWindow = statement((q, p: { bucket: string }) =>
+  q.insertInto("rate_window").values({ bucket: p.bucket, started_at: 1, count: 0 }),
+);
+const list = statement((q, _: object) => q.selectFrom("rate_window").select("bucket").orderBy("bucket"));
+
+describe("group commit", () => {
+  let opened: TestDatabase;
+  before(async () => {
+    opened = await openTestDatabase("sqlite");
+  });
+  after(() => opened.close());
+  const insert = (tx: Queryable, bucket: string) => tx.run(insertWindow, { bucket });
+  const buckets = async () => (await opened.db.all(list, {})).map((row) => row.bucket);
+
+  /** Frames of the write-ahead log that end a transaction say how large the database is after it. */
+  async function countCommits(): Promise<number> {
+    const wal = await readFile(`${opened.place}-wal`);
+    const frameBytes = 24 + wal.readUInt32BE(8);
+    const salt = wal.subarray(16, 24);
+    let commits = 0;
+    for (let at = 32; at + frameBytes <= wal.length; at += frameBytes) {
+      if (wal.subarray(at + 8, at + 16).equals(salt) && wal.readUInt32BE(at + 4) !== 0) commits++;
+    }
+    return commits;
+  }
+
+  it("makes all transactions of one turn durable with one commit", async () => {
+    const before = await countCommits();
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) => opened.db.transact((tx) => insert(tx, `shared-${i}`))),
+    );
+    assert.equal((await countCommits()) - before, 1);
+    assert.equal((await buckets()).filter((bucket) => bucket.startsWith("shared-")).length, 100);
+    await insert(opened.db, "alone");
+    assert.equal((await countCommits()) - before, 2);
+  });
+
+  it("commits nothing for a transaction that failed, also when it was the only one", async () => {
+    const failing = opened.db.transact(async (tx) => {
+      await insert(tx, "never");
+      throw new Error("no");
+    });
+    await assert.rejects(failing, /no/);
+    assert.ok(!(await buckets()).includes("never"));
+  });
+
+  it("refuses a transaction that waits for anything but its own statements, and nobody else suffers", async () => {
+    const { db } = opened;
+    let late: unknown;
+    const misused = [
+      db.transact(async (tx) => {
+        await insert(tx, "slept");
+        await wait(5);
+        await insert(tx, "too late").catch((error) => {
+          late = error;
+        });
+      }),
+      db.transact(async (tx) => {
+        await insert(tx, "nested-outer");
+        await db.transact((inner) => insert(inner, "nested-inner"));
+      }),
+      db.transact(async (tx) => {
+        await insert(tx, "wrote outside");
+        await insert(db, "outside");
+      }),
+      db.transact(() => new Promise(() => {})),
+      db.transact(async (tx) => {
+        await insert(tx, "read a file");
+        await readFile(opened.place);
+      }),
+    ];
+    const honest = Array.from({ length: 5 }, (_, i) => db.transact((tx) => insert(tx, `honest-${i}`)));
+    for (const misuse of misused)
+      await assert.rejects(misuse, /waited for something other than its own statements/);
+    await Promise.all(honest);
+    await wait(20);
+    assert.match(String(late), /this transaction has ended/);
+    const found = await buckets();
+    for (const bucket of ["slept", "too late", "nested-outer", "wrote outside", "read a file"]) {
+      assert.ok(!found.includes(bucket), bucket);
+    }
+    assert.equal(found.filter((bucket) => bucket.startsWith("honest-")).length, 5);
+  });
+
+  it("takes long chains of its own statements", async () => {
+    await opened.db.transact(async (tx) => {
+      for (let i = 0; i < 2000; i++) await insert(tx, `chain-${i}`);
+    });
+    assert.equal((await buckets()).filter((bucket) => bucket.startsWith("chain-")).length, 2000);
+  });
+
+  it("keeps its files from other users", async () => {
+    for (const suffix of ["", "-wal", "-shm"]) {
+      assert.equal((await stat(opened.place + suffix)).mode & 0o077, 0, suffix);
+    }
+  });
+});
+
+describe("an embedded database opened by four processes at once", () => {
+  it("is migrated by one of them", async (t) => {
+    const dir = await mkdtemp(join(tmpdir(), "upstow-race-"));
+    t.after(() => rm(dir, { recursive: true }));
+    const from = (path: string) => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
+    const program = `
+      import { openSqlite } from ${from("adapters/sqlite.ts")};
+      import { migrate } from ${from("db/migrate.ts")};
+      const db = openSqlite(${JSON.stringify(join(dir, "upstow.db"))});
+      await migrate(db);
+      await db.close();`;
+    const run = () =>
+      promisify(execFile)(process.execPath, [
+        "--disable-warning=ExperimentalWarning",
+        "--input-type=module-typescript",
+        "-e",
+        program,
+      ]);
+    await Promise.all(Array.from({ length: 4 }, run));
+  });
+});

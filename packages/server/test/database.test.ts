@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { type Queryable, UniqueViolation } from "../src/db/database.ts";
+import { eachText } from "../src/db/expressions.ts";
+import { migrate } from "../src/db/migrate.ts";
+import { statement } from "../src/db/statement.ts";
+import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
+import { onBothDatabases } from "./support/start-app.ts";
+
+const insertLink = statement((q, p: { hash: string; expiresAt: number }) =>
+  q.insertInto("rate_window").values({ bucket: p.hash, started_at: p.expiresAt, count: 0 }),
+);
+const find = statement((q, p: { hash: string }) =>
+  q.selectFrom("rate_window").selectAll().where("bucket", "=", p.hash),
+);
+const list = statement((q, _: object) => q.selectFrom("rate_window").select("bucket").orderBy("bucket"));
+const listSome = statement((q, p: { hashes: string }, dialect) =>
+  q
+    .selectFrom("rate_window")
+    .select("bucket")
+    .where("bucket", "in", eachText(dialect, p.hashes))
+    .orderBy("bucket"),
+);
+const bump = statement((q, p: { from: number }) =>
+  q.updateTable("rate_window").set({ count: 7 }).where("started_at", ">=", p.from).returning("bucket"),
+);
+const clear = statement((q, _: object) => q.deleteFrom("rate_window"));
+
+onBothDatabases("the database", (kind) => {
+  let opened: TestDatabase;
+  before(async () => {
+    opened = await openTestDatabase(kind);
+  });
+  after(() => opened.close());
+  const insert = (tx: Queryable, hash: string, expiresAt = 1) => tx.run(insertLink, { hash, expiresAt });
+  const bucketOf = (rows: { bucket: string }[]) => rows.map((row) => row.bucket);
+
+  it("runs one statement on both engines: rows, counts, changed rows, nothing", async () => {
+    const { db } = opened;
+    assert.equal(await insert(db, "one"), 1);
+    assert.deepEqual(
+      { ...(await db.get(find, { hash: "one" })) },
+      { bucket: "one", started_at: 1, count: 0 },
+    );
+    assert.equal(await db.get(find, { hash: "none" }), null);
+    assert.deepEqual(bucketOf(await db.change(bump, { from: 1 })), ["one"]);
+    assert.equal(await db.run(bump, { from: 99 }), 0);
+    assert.deepEqual(bucketOf(await db.all(listSome, { hashes: '["one","none","x\'"]' })), ["one"]);
+    assert.equal(await db.run(clear, {}), 1);
+  });
+
+  it("keeps whole numbers up to 2^53 - 1 and sorts text by its bytes", async () => {
+    const { db } = opened;
+    await insert(db, "b", Number.MAX_SAFE_INTEGER);
+    for (const hash of ["a", "B", "_", "~", "Z", "ä", "0"]) await insert(db, hash);
+    assert.equal((await db.get(find, { hash: "b" }))?.started_at, Number.MAX_SAFE_INTEGER);
+    const sorted = bucketOf(await db.all(list, {}));
+    assert.deepEqual(sorted, ["0", "B", "Z", "_", "a", "b", "~", "ä"]);
+    await db.run(clear, {});
+  });
+
+  it("names the value that a call forgot", async () => {
+    const { db } = opened;
+    await assert.rejects(async () => db.get(find, {} as { hash: string }), /needs a value for "hash"/);
+    assert.equal(find.compile("sqlite"), find.compile("sqlite"));
+    assert.notEqual(find.compile("sqlite").sql, find.compile("postgres").sql);
+  });
+
+  it("rolls a failed transaction back as a whole, and no other", async () => {
+    const { db } = opened;
+    await insert(db, "taken");
+    const results = await Promise.allSettled([
+      db.transact((tx) => insert(tx, "first")),
+      db.transact(async (tx) => {
+        await insert(tx, "half");
+        await insert(tx, "taken");
+      }),
+      db.transact(async (tx) => {
+        await insert(tx, "thrown");
+        throw new Error("changed my mind");
+      }),
+      db.transact(() => {
+        throw new Error("at once");
+      }),
+      db.transact((tx) => insert(tx, "last")),
+    ]);
+    const reasons = results.map((result) => (result.status === "rejected" ? result.reason : null));
+    assert.ok(reasons[1] instanceof UniqueViolation);
+    assert.deepEqual([reasons[2]?.message, reasons[3]?.message], ["changed my mind", "at once"]);
+    assert.deepEqual(bucketOf(await db.all(list, {})), ["first", "last", "taken"]);
+    await db.run(clear, {});
+  });
+
+  it("shows a transaction its own changes, and nobody else before they are committed", async () => {
+    const { db } = opened;
+    await db.transact(async (tx) => {
+      await insert(tx, "mine");
+      assert.ok(await tx.get(find, { hash: "mine" }));
+      assert.equal(await db.get(find, { hash: "mine" }), null);
+    });
+    assert.ok(await db.get(find, { hash: "mine" }));
+    await db.run(clear, {});
+  });
+
+  it("tells every listener", async () => {
+    const { db } = opened;
+    const heard = Promise.withResolvers<string>();
+    await db.listen("greetings", heard.resolve);
+    await db.notify("greetings", "hello 'there'");
+    assert.equal(await heard.promise, "hello 'there'");
+    await db.check();
+  });
+
+  it("migrates once, again without effect, and refuses what a newer version made", async () => {
+    const { db } = opened;
+    const applied = statement((q, _: object) => q.selectFrom("migration").selectAll().orderBy("id"));
+    const before = await db.all(applied, {});
+    await migrate(db);
+    assert.deepEqual([...(await db.all(applied, {}))], [...before]);
+    const record = statement((q, p: { id: string }) =>
+      q.insertInto("migration").values({ id: p.id, applied_at: 1 }),
+    );
+    await db.run(record, { id: "999-from-the-future" });
+    await assert.rejects(migrate(db), /newer version.*999-from-the-future/);
+  });
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { statement } from "../src/db/statement.ts";
+import { deleteOldCalls } from "../src/http/idempotency-queries.ts";
+import { dumpData } from "./support/dump-data.ts";
+import { expectError, expectInvalid } from "./support/expect-error.ts";
+import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const listCalls = statement((q, _: object) => q.selectFrom("idempotency").selectAll());
+const ageCalls = statement((q, p: { createdAt: number }) =>
+  q.updateTable("idempotency").set({ created_at: p.createdAt }),
+);
+const abandonCalls = statement((q, p: { leaseUntil: number }) =>
+  q.updateTable("idempotency").set({ status: null, response: null, lease_until: p.leaseUntil }),
+);
+
+onBothDatabases("Idempotency-Key", (database) => {
+  let app: TestApp;
+  let tenant: Tenant;
+  before(async () => {
+    app = await startApp({ database });
+    tenant = await app.createTenant("enterprise");
+  });
+  after(() => app.close());
+  const create = (id: string, body: unknown = { name: "n" }, key = tenant.live) =>
+    app.call("POST", "projects", { key, body, headers: { "idempotency-key": id } });
+  const countProjects = async () =>
+    (await app.call("GET", "projects", { key: tenant.live })).body.projects.length;
+  const isReplay = (answer: Answer) => answer.headers.get("idempotency-replayed") === "true";
+
+  it("replays the first answer to the same body, and refuses another", async () => {
+    const first = await create("replayed");
+    const before = await countProjects();
+    const second = await create("replayed");
+    assert.deepEqual([second.status, second.body, isReplay(second)], [201, first.body, true]);
+    assert.equal(isReplay(first), false);
+    expectInvalid(await create("replayed", { name: "other" }), "Idempotency-Key");
+    expectInvalid(await create("replayed", '{ "name": "n" }'), "Idempotency-Key");
+    assert.equal(await countProjects(), before);
+  });
+
+  it("does the work once for 20 calls at the same time, and tells all the same", async () => {
+    const before = await countProjects();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create("raced")));
+    assert.equal(await countProjects(), before + 1);
+    assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([201]));
+    assert.equal(new Set(answers.map((answer) => JSON.stringify(answer.body))).size, 1);
+    assert.equal(answers.filter(isReplay).length, 19);
+  });
+
+  it("counts for one key, one method and one path", async () => {
+    const sibling = (
+      await app.call("POST", `projects/${tenant.projectId}/keys`, { key: tenant.live, body: {} })
+    ).body;
+    const made = [await create("scoped"), await create("scoped", { name: "n" }, sibling.secret)];
+    assert.notEqual(made[0]?.body.project._id, made[1]?.body.project._id);
+    const headers = { "idempotency-key": "scoped" };
+    const route = await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.live,
+      body: { slug: "scoped" },
+      headers,
+    });
+    assert.equal(route.status, 201);
+    const options = { key: tenant.live, headers, body: { name: "renamed" } };
+    const renamed = await app.call("PATCH", `projects/${made[0]?.body.project._id}`, options);
+    assert.equal(renamed.body.project.name, "renamed", "only POST is idempotent by key");
+  });
+
+  it("keeps refusals, but neither 400s of a malformed call nor anything that may succeed later", async () => {
+    const path = `projects/${tenant.projectId}/routers`;
+    const post = (id: string, body: object) =>
+      app.call("POST", path, { key: tenant.live, body, headers: { "idempotency-key": id } });
+    await app.call("POST", path, { key: tenant.live, body: { slug: "taken" } });
+    const refused = await post("refused", { slug: "taken" });
+    expectError(refused, 409, "DUPLICATE_SLUG");
+    const { routers } = (await app.call("GET", path, { key: tenant.live })).body;
+    const { id } = routers.find((router: { slug: string }) => router.slug === "taken");
+    await app.call("DELETE", `routers/${id}`, { key: tenant.live });
+    const again = await post("refused", { slug: "taken" });
+    assert.deepEqual([again.status, again.body, isReplay(again)], [409, refused.body, true]);
+    expectInvalid(await create("corrected", { name: "" }), "name");
+    assert.equal((await create("corrected", { name: "right" })).status, 201);
+  });
+
+  it("stores no secret: a replayed key creation leaves it out", async () => {
+    const make = () =>
+      app.call("POST", `projects/${tenant.projectId}/keys`, {
+        key: tenant.live,
+        body: {},
+        headers: { "idempotency-key": "secretive" },
+      });
+    const [first, second] = [await make(), await make()];
+    assert.deepEqual(Object.keys(first.body), ["key", "secret"]);
+    assert.deepEqual([second.status, second.body], [201, { key: first.body.key }]);
+    const rows = JSON.stringify(await app.app.deps.db.all(listCalls, {}));
+    assert.ok(rows.includes(first.body.key.id));
+    assert.ok(!rows.includes(first.body.secret) && !(await dumpData(app)).includes(first.body.secret));
+    assert.ok(!rows.includes("secretive"), "the caller's key is kept as a hash");
+  });
+
+  it("takes over from a server that died in the middle, once its lease has ended", async () => {
+    const first = await create("crashed");
+    await app.app.deps.db.run(abandonCalls, { leaseUntil: Date.now() - 1000 });
+    const second = await create("crashed");
+    assert.equal(second.status, 201);
+    assert.notEqual(
+      second.body.project._id,
+      first.body.project._id,
+      "nothing was recorded, so the work is done",
+    );
+    assert.deepEqual((await create("crashed")).body, second.body);
+  });
+
+  it("forgets after 24 hours", async () => {
+    const { db } = app.app.deps;
+    const first = await create("old");
+    await db.run(ageCalls, { createdAt: Date.now() - dayMs + 60_000 });
+    assert.deepEqual((await create("old")).body, first.body);
+    await db.run(ageCalls, { createdAt: Date.now() - dayMs - 1000 });
+    const afresh = await create("old", { name: "another body" });
+    assert.equal(afresh.body.project.name, "another body");
+    await db.run(ageCalls, { createdAt: Date.now() - dayMs - 1000 });
+    await db.run(deleteOldCalls, {});
+    assert.equal((await db.all(listCalls, {})).length, 0);
+  });
+
+  it("refuses keys that are none", async () => {
+    for (const id of ["", "a b", "x".repeat(256), "\u00e9", "a\tb"]) {
+      expectInvalid(await create(id), "Idempotency-Key");
+    }
+    assert.equal((await create("!".repeat(255))).status, 201);
+  });
+
+  it("does not keep a 429", async (t) => {
+    const limited = await startApp({ database, keepRateLimits: true });
+    t.after(() => limited.close());
+    const { live, projectId } = await limited.createTenant("pro");
+    for (let i = 0; i < 10; i++) await limited.call("GET", "usage", { key: live });
+    const headers = { "idempotency-key": "limited" };
+    const post = () =>
+      limited.call("POST", `projects/${projectId}/routers`, { key: live, body: { slug: "s" }, headers });
+    expectError(await post(), 429, "RATE_LIMITED");
+    assert.equal((await limited.app.deps.db.all(listCalls, {})).length, 0);
+  });
+});

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { pino } from "pino";
+import { pickFreePort } from "../../../test/support/free-port.ts";
+import { type RedisHandle, redisMissing, startRedis } from "../../../test/support/redis.ts";
+import { createMemoryRateLimiter } from "../src/adapters/rate-limiter/memory.ts";
+import { openRedisRateLimiter } from "../src/adapters/rate-limiter/redis.ts";
+import type { RateLimiter } from "../src/ports/rate-limiter.ts";
+import { startApp } from "./support/start-app.ts";
+import { startPair } from "./support/start-pair.ts";
+
+const log = pino({ level: "silent" });
+
+describe("rate limits in Redis", { skip: redisMissing }, () => {
+  let redis: RedisHandle;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.stop());
+
+  const open = (options: { url?: string; windowMs?: number; fallback?: RateLimiter } = {}) =>
+    openRedisRateLimiter({
+      url: options.url ?? redis.url,
+      windowMs: options.windowMs ?? 60_000,
+      fallback: options.fallback ?? { hit: () => Promise.reject(new Error("the fallback was asked")) },
+      log,
+    });
+
+  it("count together and exactly, in windows that start with their first request", async (t) => {
+    const [one, two] = [await open({ windowMs: 2000 }), await open({ windowMs: 2000 })];
+    t.after(() => Promise.all([one.close(), two.close()]));
+    const hits = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).hit("exact", 10)),
+    );
+    assert.equal(hits.filter((hit) => hit.isAllowed).length, 10);
+    assert.ok(hits.every((hit) => hit.resetSec >= 1 && hit.resetSec <= 2));
+    await wait(2050);
+    assert.deepEqual(await one.hit("exact", 10), { isAllowed: true, remaining: 9, resetSec: 2 });
+  });
+
+  it("are shared by two servers, and the three buckets stay apart", async (t) => {
+    const { apps, close } = await startPair({ keepRateLimits: true, env: { UPSTOW_REDIS_URL: redis.url } });
+    t.after(close);
+    const tenant = await apps[0].createTenant("free");
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        apps[i % 2 === 0 ? 0 : 1].call("GET", "usage", { key: tenant.live }),
+      ),
+    );
+    assert.equal(answers.filter((answer) => answer.status === 200).length, 10);
+    const upload = await apps[1].call("POST", "upload/complete", { key: tenant.live, body: { fileId: "x" } });
+    assert.equal(upload.status, 404);
+  });
+
+  it("go on without Redis when it is killed under load: no door opens, no request fails", async (t) => {
+    const victim = await startRedis();
+    t.after(() => victim.stop());
+    const env = { UPSTOW_REDIS_URL: victim.url };
+    const app = await startApp({ database: "sqlite", keepRateLimits: true, env });
+    t.after(() => app.close());
+    const tenant = await app.createTenant("free");
+    const statuses: number[] = [];
+    const flood = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let i = 0; i < 10; i++)
+          statuses.push((await app.call("GET", "usage", { key: tenant.live })).status);
+      }),
+    );
+    await victim.stop();
+    await flood;
+    // At worst the window filled once in Redis and once more in the server's own memory.
+    const allowed = statuses.filter((status) => status === 200).length;
+    assert.ok(allowed >= 10 && allowed <= 20, `${allowed} were let through`);
+    assert.ok(statuses.every((status) => status === 200 || status === 429));
+    assert.equal((await app.call("GET", "usage", { key: tenant.live })).status, 429);
+    assert.equal(app.logLines.filter((line) => line.includes("Redis is away")).length, 1);
+  });
+
+  it("start without Redis and count in it once it is there", async (t) => {
+    const port = await pickFreePort();
+    const limiter = await open({
+      url: `redis://127.0.0.1:${port}`,
+      fallback: createMemoryRateLimiter(60_000, Date.now),
+    });
+    t.after(() => limiter.close());
+    for (let i = 0; i < 10; i++) assert.ok((await limiter.hit("early", 10)).isAllowed);
+    assert.equal((await limiter.hit("early", 10)).isAllowed, false);
+    const stopForwarding = await forward(port, Number(new URL(redis.url).port));
+    t.after(stopForwarding);
+    while (!(await limiter.hit("early", 10)).isAllowed) await wait(50);
+    assert.ok((await limiter.hit("early", 10)).remaining < 9, "Redis counts on");
+  });
+
+  it("do not wait for a Redis that hangs, and come back to it", async (t) => {
+    const frozen = await startRedis();
+    t.after(() => frozen.stop());
+    const limiter = await open({ url: frozen.url, fallback: createMemoryRateLimiter(60_000, Date.now) });
+    t.after(() => limiter.close());
+    assert.equal((await limiter.hit("frozen", 100)).remaining, 99);
+    const thaw = frozen.pause();
+    t.after(thaw);
+    for (let used = 1; used <= 20; used++) {
+      assert.equal(
+        (await limiter.hit("frozen", 100)).remaining,
+        100 - used,
+        "the fallback counts from its own start",
+      );
+    }
+    thaw();
+    // The fallback has counted to twenty; Redis, which hung, has not.
+    while ((await limiter.hit("frozen", 100)).remaining < 90) await wait(50);
+  });
+});
+
+async function forward(from: number, to: number): Promise<() => Promise<void>> {
+  const server = createServer((client) => {
+    const redis = connect(to, "127.0.0.1");
+    pipeline(client, redis, client, () => {});
+  });
+  await once(server.listen(from, "127.0.0.1"), "listening");
+  return async () => void server.close();
+}
