@@ -20,7 +20,8 @@ const corpus = [
 ];
 
 test("no path is built from what a client sends", async () => {
-  const { store, root, listFiles, close } = await openTestStore();
+  await using opened = await openTestStore();
+  const { store, root, listFiles } = opened;
   for (const key of corpus) {
     const url = await store.presignPut({ key, contentType: "a/b", sizeBytes: 1, expiresInSec: 60 });
     await put(url, "x", { "content-type": "a/b" });
@@ -29,7 +30,6 @@ test("no path is built from what a client sends", async () => {
   assert.ok(files.length >= corpus.length - 1);
   for (const file of files) assert.match(relative(root, file), /^blobs\/[0-9a-z]{6}\/[0-9a-z]{26}$/);
   for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600);
-  await close();
 });
 
 test("blobs of the same quarter of an hour share a directory, and names sort by time", () => {

@@ -9,7 +9,8 @@ const type = "text/plain";
 
 for (const kind of databaseKinds) {
   test(`bytes never change once finishPut has answered, on ${kind}`, async () => {
-    const { store, listFiles, close } = await openTestStore(kind);
+    await using opened = await openTestStore(kind);
+    const { store, listFiles } = opened;
     for (let round = 0; round < rounds; round++) {
       const key = `race/${round}`;
       const url = await store.presignPut({ key, contentType: type, sizeBytes: 6, expiresInSec: 60 });
@@ -30,11 +31,11 @@ for (const kind of databaseKinds) {
       assert.equal((await put(url, "body-9", { "content-type": type })).status, 403);
     }
     assert.equal((await listFiles()).length, rounds, "replaced and refused bodies leave no file");
-    await close();
   });
 
   test(`a part that is sent again during finishMultipart changes nothing afterwards, on ${kind}`, async () => {
-    const { store, listFiles, close } = await openTestStore(kind);
+    await using opened = await openTestStore(kind);
+    const { store, listFiles } = opened;
     for (let round = 0; round < rounds; round++) {
       const key = `race/${round}`;
       const uploadId = await store.startMultipart({ key, contentType: type, sizeBytes: 6 });
@@ -55,6 +56,5 @@ for (const kind of databaseKinds) {
       await store.delete([key]);
     }
     assert.deepEqual(await listFiles(), []);
-    await close();
   });
 }

@@ -34,7 +34,8 @@ test("a disk that fills up in the middle answers 507 and keeps nothing", async (
   const disk = await mountSmallDisk(t);
   if (disk === null) return;
   const floorOff = { root: join(disk, "objects"), minFreeBytes: Number.NEGATIVE_INFINITY };
-  const { store, listFiles, close } = await openTestStore("sqlite", floorOff);
+  await using opened = await openTestStore("sqlite", floorOff);
+  const { store, listFiles } = opened;
   const send = async (key: string, sizeBytes: number) => {
     const url = await store.presignPut({ key, contentType: type, sizeBytes, expiresInSec: 60 });
     return (await put(url, randomBytes(sizeBytes), { "content-type": type })).status;
@@ -47,18 +48,17 @@ test("a disk that fills up in the middle answers 507 and keeps nothing", async (
   assert.equal(await send("fits", 1_000_000), 200);
   await assert.rejects(store.write("variant", randomBytes(4_000_000), { contentType: type }), StorageFull);
   assert.equal((await listFiles()).length, 1);
-  await close();
 });
 
 test("an upload that would not leave the floor free is refused before its body", async (t) => {
   const disk = await mountSmallDisk(t);
   if (disk === null) return;
   const floor = { root: join(disk, "objects"), minFreeBytes: 2_000_000 };
-  const { store, listFiles, close } = await openTestStore("sqlite", floor);
+  await using opened = await openTestStore("sqlite", floor);
+  const { store, listFiles } = opened;
   const url = await store.presignPut({ key: "k", contentType: type, sizeBytes: 3_000_000, expiresInSec: 60 });
   assert.equal((await put(url, randomBytes(3_000_000), { "content-type": type })).status, 507);
   assert.deepEqual(await listFiles(), []);
   await assert.rejects(store.write("variant", randomBytes(3_000_000), { contentType: type }), StorageFull);
   await store.write("small", randomBytes(1000), { contentType: type });
-  await close();
 });

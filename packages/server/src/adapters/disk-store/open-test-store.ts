@@ -19,7 +19,8 @@ import { preflightHeaders, uploadCorsHeaders } from "./upload-receiver.ts";
 export type DatabaseKind = "sqlite" | "postgres";
 export const databaseKinds: DatabaseKind[] = ["sqlite", "postgres"];
 
-export interface TestStore {
+/** Closes itself at the end of an `await using` block, so that a failed test ends too. */
+export interface TestStore extends AsyncDisposable {
   store: DiskStore;
   db: Database;
   root: string;
@@ -59,25 +60,28 @@ export async function openTestStore(
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
+  const close = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+    await store.close();
+    await db.close();
+    await testDatabase?.drop();
+    await rm(directory, { recursive: true, force: true });
+  };
+
   return {
     store,
     db,
     root,
     damages,
+    close,
+    [Symbol.asyncDispose]: close,
     async listFiles() {
       const entries = await readdir(root, { recursive: true, withFileTypes: true });
       return entries
         .filter((entry) => entry.isFile() && entry.name !== "identity")
         .map((entry) => join(entry.parentPath, entry.name));
-    },
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-      await store.close();
-      await db.close();
-      await testDatabase?.drop();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

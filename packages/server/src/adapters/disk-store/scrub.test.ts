@@ -29,7 +29,7 @@ async function assertNotServed({ store }: TestStore, key: string): Promise<void>
 for (const kind of databaseKinds) {
   describe(`damage on ${kind}`, () => {
     test("a flipped bit in any size is found by a scrub and never served again", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       const { store } = opened;
       for (const size of [1, 10_000, 70_000, 3_000_000]) {
         await store.write(`sound-${size}`, randomBytes(size), { contentType: "a/b" });
@@ -47,11 +47,10 @@ for (const kind of databaseKinds) {
         await assertNotServed(opened, `flipped-${size}`);
         assert.equal((await readAll(store, `sound-${size}`))?.length, size);
       }
-      await opened.close();
     });
 
     test("one damaged part keeps the whole object from being served, until it is mended", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       const { store } = opened;
       const key = "assembled";
       const uploadId = await store.startMultipart({ key, contentType: "a/b", sizeBytes: 6 });
@@ -89,11 +88,10 @@ for (const kind of databaseKinds) {
       await writeFile(part, sound);
       assert.deepEqual((await store.scrub({ maxBlobs: 10 })).mended, [key]);
       assert.equal(String(await readAll(store, key)), "abcdef");
-      await opened.close();
     });
 
     test("a staged body that was damaged counts as not received", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       const { store } = opened;
       const url = await store.presignPut({
         key: "staged",
@@ -109,11 +107,10 @@ for (const kind of databaseKinds) {
       assert.equal(await store.finishPut("staged"), null);
       assert.equal((await put(url, "body", { "content-type": "a/b" })).status, 200);
       assert.equal((await store.finishPut("staged"))?.sizeBytes, 4);
-      await opened.close();
     });
 
     test("it remembers its place: the blob checked longest ago is next", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       for (let i = 0; i < 5; i++)
         await opened.store.write(`k${i}`, Buffer.from(`${i}`), { contentType: "a/b" });
       const counts = [];
@@ -128,7 +125,6 @@ for (const kind of databaseKinds) {
         [2, false],
         [2, false],
       ]);
-      await opened.close();
     });
   });
 }
@@ -141,7 +137,7 @@ describe("damage that reading finds", () => {
   ];
   for (const [name, damage, reason, sizeBytes] of damages) {
     test(`${name} is not served, is reported once and stays marked`, async () => {
-      const opened = await openTestStore();
+      await using opened = await openTestStore();
       await opened.store.write("k", randomBytes(sizeBytes), { contentType: "a/b" });
       await damage(await filePath(opened, "k"));
       for (let i = 0; i < 2; i++) assert.equal(await opened.store.read("k"), null);
@@ -150,12 +146,11 @@ describe("damage that reading finds", () => {
         opened.damages.map((found) => [found.key, found.reason]),
         [["k", reason]],
       );
-      await opened.close();
     });
   }
 
   test("a part that is lost behind the first one breaks the stream, so that it is not taken for whole", async () => {
-    const opened = await openTestStore();
+    await using opened = await openTestStore();
     const { store } = opened;
     const sizeBytes = 200_000;
     const uploadId = await store.startMultipart({ key: "k", contentType: "a/b", sizeBytes });
@@ -175,11 +170,10 @@ describe("damage that reading finds", () => {
     await unlink(second);
     await assert.rejects(readAll(store, "k"), { name: "BlobDamaged" });
     await assertNotServed(opened, "k");
-    await opened.close();
   });
 
   test("a disk that is not there is trouble, not damage", async () => {
-    const opened = await openTestStore();
+    await using opened = await openTestStore();
     await opened.store.write("k", randomBytes(200_000), { contentType: "a/b" });
     await rename(opened.root, `${opened.root}-away`);
     await assert.rejects(opened.store.read("k"), StorageUnavailable);
@@ -188,6 +182,5 @@ describe("damage that reading finds", () => {
     await rename(`${opened.root}-away`, opened.root);
     assert.equal((await readAll(opened.store, "k"))?.length, 200_000);
     assert.deepEqual(opened.damages, []);
-    await opened.close();
   });
 });

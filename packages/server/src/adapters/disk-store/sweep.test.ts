@@ -47,7 +47,7 @@ async function fill({ store }: TestStore): Promise<void> {
 for (const kind of databaseKinds) {
   describe(`sweeping on ${kind}`, () => {
     test("removes old orphans and temporary files, and nothing that is needed", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       await fill(opened);
       const needed = (await opened.listFiles()).sort();
       const now = Date.now();
@@ -71,22 +71,20 @@ for (const kind of databaseKinds) {
       assert.deepEqual([later.tempFiles, later.orphanBlobs, later.missingBlobs], [["leftover"], [young], []]);
       assert.deepEqual((await opened.listFiles()).sort(), needed);
       assert.equal(String(await readAll(opened.store, "assembled")), "abab");
-      await opened.close();
     });
 
     test("stops at its cap and says so", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       const now = Date.now();
       for (let i = 0; i < 5; i++) await plantOrphan(opened.root, now - 2 * hour - i * hour);
       const first = await opened.store.sweep({ ...options, maxDeletions: 3, now });
       assert.deepEqual([first.orphanBlobs.length, first.capped], [3, true]);
       const second = await opened.store.sweep({ ...options, maxDeletions: 3, now });
       assert.deepEqual([second.orphanBlobs.length, second.capped], [2, false]);
-      await opened.close();
     });
 
     test("reports blobs that are missing, alone or with their directory, and forgets no record", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       await fill(opened);
       const now = Date.now() + 2 * hour;
       const [lost = "", ...others] = await opened.listFiles();
@@ -99,11 +97,10 @@ for (const kind of databaseKinds) {
         const all = await opened.store.sweep({ ...options, now });
         assert.equal(all.missingBlobs.length, others.length + 1);
       }
-      await opened.close();
     });
 
     test("forgets tombstones only when no URL can be valid any more", async () => {
-      const opened = await openTestStore(kind);
+      await using opened = await openTestStore(kind);
       const { store } = opened;
       const url = await store.presignPut({ key: "gone", contentType: "a/b", sizeBytes: 4, expiresInSec: 60 });
       await put(url, "body", { "content-type": "a/b" });
@@ -115,7 +112,6 @@ for (const kind of databaseKinds) {
       const rest = await store.sweep({ ...options, now: Date.now() + week + 60_000 });
       assert.deepEqual([...capped.tombstones, ...rest.tombstones].sort(), ["gone", "never was"]);
       assert.deepEqual((await store.sweep({ ...options, now: Date.now() + week + 60_000 })).tombstones, []);
-      await opened.close();
     });
   });
 }
