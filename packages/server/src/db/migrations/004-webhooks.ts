@@ -50,7 +50,7 @@ CREATE TABLE webhook_message (
   UNIQUE (file_id, event),
   UNIQUE (project_id, environment, seq)
 );
-CREATE INDEX webhook_message_ready ON webhook_message (endpoint_id, run_at, id) WHERE state = 'ready';
+CREATE INDEX webhook_message_ready ON webhook_message (endpoint_id, run_at) WHERE state = 'ready';
 CREATE INDEX webhook_message_leased ON webhook_message (endpoint_id, lease_until) WHERE state = 'leased';
 CREATE INDEX webhook_message_dead ON webhook_message (project_id, environment, id) WHERE state = 'dead';
 CREATE INDEX webhook_message_listing ON webhook_message (project_id, environment, id) WHERE url IS NOT NULL;

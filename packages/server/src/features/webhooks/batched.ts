@@ -7,8 +7,8 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Lets calls share one piece of work: whatever arrives while a batch runs forms the next one. Alone, a call waits
- * for nothing; under load, one commit serves many.
+ * Lets calls share one piece of work: whatever arrives while a batch runs forms the next one. Alone, a call hardly
+ * waits; under load, one commit serves many.
  */
 export function createBatched<In, Out>(work: (inputs: In[]) => Promise<Out[]>): (input: In) => Promise<Out> {
   let waiting: Waiting<In, Out>[] = [];
@@ -16,6 +16,8 @@ export function createBatched<In, Out>(work: (inputs: In[]) => Promise<Out[]>): 
 
   async function run(): Promise<void> {
     isRunning = true;
+    // Calls of the same turn of the event loop belong together.
+    await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       const batch = waiting.slice(0, largestBatch);
       waiting = waiting.slice(largestBatch);

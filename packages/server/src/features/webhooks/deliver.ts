@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Environment } from "@upstow/contract";
 import { DatabaseUnavailable } from "../../db/database.ts";
 import { parseOutboundUrl } from "../../net/outbound-url.ts";
 import { version } from "../../version.ts";
@@ -9,7 +10,8 @@ import { messageIdOf } from "./message-id.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-schedule.ts";
 import type { Send, SendResult } from "./send.ts";
-import { signDelivery } from "./sign-delivery.ts";
+import { createShared } from "./shared-work.ts";
+import { type KeysToSignWith, signDelivery } from "./sign-delivery.ts";
 import { getKeysToSignWith } from "./signing-keys.ts";
 
 export interface DeliveryTools {
@@ -25,11 +27,12 @@ const pauseWithoutDatabaseMs = 500;
 
 /** One attempt, from the signature to the written outcome. Never rejects. */
 export function createDelivery(deps: DispatcherDeps, tools: DeliveryTools): (claim: Claim) => Promise<void> {
+  const findKeys = createFindKeys(deps);
   return async (claim) => {
     const startedAt = performance.now();
     const context = { deliveryId: claim.id, attempt: claim.attempt };
     try {
-      const result = await attempt(deps, tools, claim);
+      const result = await attempt(deps, tools, findKeys, claim);
       const durationMs = Math.round(performance.now() - startedAt);
       tools.metrics.countAttempt(result.error);
       const retry = result.error === null ? null : planRetry(deps, claim, result);
@@ -41,12 +44,17 @@ export function createDelivery(deps: DispatcherDeps, tools: DeliveryTools): (cla
   };
 }
 
-async function attempt(deps: DispatcherDeps, tools: DeliveryTools, claim: Claim): Promise<SendResult> {
+async function attempt(
+  deps: DispatcherDeps,
+  tools: DeliveryTools,
+  findKeys: FindKeys,
+  claim: Claim,
+): Promise<SendResult> {
   const parsed = parseOutboundUrl(claim.url);
   if (!parsed.ok) return { statusCode: null, error: "blocked", response: null };
   const url = parsed.url.href;
   const body = Buffer.from(claim.body);
-  const keys = await findKeys(deps, claim);
+  const keys = await findKeys(claim.projectId, claim.environment);
   if (keys === null) return { statusCode: null, error: "internal", response: null };
   const messageId = messageIdOf(claim.id);
   const signed = signDelivery(
@@ -71,15 +79,23 @@ async function attempt(deps: DispatcherDeps, tools: DeliveryTools, claim: Claim)
   return tools.send({ url, headers, body }, tools.stop);
 }
 
+type FindKeys = (projectId: string, environment: Environment) => Promise<KeysToSignWith | null>;
+
 /** Keys that cannot be opened (a secret is missing) fail this project's deliveries and nobody else's. */
-async function findKeys(deps: DispatcherDeps, claim: Claim) {
-  try {
-    return await getKeysToSignWith(deps, { projectId: claim.projectId, environment: claim.environment });
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw error;
-    deps.log.error({ err: error, projectId: claim.projectId }, "webhook signing keys cannot be read");
-    return null;
-  }
+function createFindKeys(deps: DispatcherDeps): FindKeys {
+  const read = createShared((_name: string, projectId: string, environment: Environment) =>
+    getKeysToSignWith(deps, { projectId, environment }),
+  );
+  return async (projectId, environment) => {
+    try {
+      // Deliveries of one claim start together: one look serves them all.
+      return await read(`${projectId} ${environment}`, projectId, environment);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error;
+      deps.log.error({ err: error, projectId }, "webhook signing keys cannot be read");
+      return null;
+    }
+  };
 }
 
 function planRetry(deps: DispatcherDeps, claim: Claim, result: SendResult): number | null {

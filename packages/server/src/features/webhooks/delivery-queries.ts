@@ -1,7 +1,8 @@
 import type { DeliveryStatus, Environment } from "@upstow/contract";
 import { sql } from "kysely";
-import { databaseNow, eachText } from "../../db/expressions.ts";
+import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
+import { idIsOneOf } from "./id-is-one-of.ts";
 
 interface Owned {
   projectId: string;
@@ -123,7 +124,7 @@ export const listTargetsById = statement((q, p: Owned & { ids: string }, dialect
   q
     .selectFrom("webhook_message")
     .select(targetColumns)
-    .where("id", "in", eachText(dialect, p.ids))
+    .where(idIsOneOf(dialect, p.ids))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("url", "is not", null)
@@ -150,6 +151,6 @@ export const requeueMessages = statement((q, p: Redelivery, dialect) =>
       interruptions: 0,
       run_at: databaseNow(dialect),
     })
-    .where("id", "in", eachText(dialect, p.ids))
+    .where(idIsOneOf(dialect, p.ids))
     .where(sql<boolean>`state <> 'leased'`),
 );

@@ -39,6 +39,8 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
+/** Under load, attempts that end within this time make room for one claim instead of one each. */
+const paceMs = 5;
 /** What is due is in the hands of another transaction for this moment. */
 const lockedElsewhereMs = 10;
 
@@ -79,6 +81,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     const dueInMs = work?.dueInMs ?? pollMs;
     if (dueInMs > 0) return Math.min(dueInMs, pollMs);
+    if (closing.signal.aborted) return 0;
     const { claims, visited } = await claimDue(deps.db, { slots: slots - inFlight.size, leaseMs });
     for (const claim of claims) track(claim);
     return visited === 0 ? lockedElsewhereMs : 0;
@@ -88,7 +91,9 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     await deps.db.listen(MESSAGES_CHANNEL, alarm.ring).catch((error: unknown) => {
       deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
     });
-    while (!closing.signal.aborted) {
+    for (let lastAt = 0; !closing.signal.aborted; lastAt = performance.now()) {
+      const sinceMs = performance.now() - lastAt;
+      if (sinceMs < paceMs) await wait(paceMs - sinceMs);
       let idleMs = pollMs;
       try {
         idleMs = await dispatch();

@@ -2,7 +2,7 @@ import type { DeliveryErrorClass, EventPayload } from "@upstow/contract";
 import type { Database, Queryable } from "../../db/database.ts";
 import { writeLog } from "../logs/write-log.ts";
 import type { Claim } from "./claim.ts";
-import { finishAttemptRow, finishMessage, lockEndpoints, noteAttemptAtEndpoint } from "./queue-queries.ts";
+import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./queue-queries.ts";
 import type { SendResult } from "./send.ts";
 
 export interface FinishedAttempt {
@@ -28,12 +28,51 @@ export async function finishAttempts(
   const endpointIds = JSON.stringify([...new Set(attempts.map(({ claim }) => claim.endpointId))]);
   return db.transact(async (tx) => {
     // Endpoints come first, as everywhere: two orders would let transactions wait for each other.
-    await tx.all(lockEndpoints, { ids: endpointIds });
+    const rows = await tx.all(lockEndpoints, { ids: endpointIds });
     const changed = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
-    return Promise.all(
-      attempts.map((attempt, i) => (changed[i] === 1 ? writeOutcome(tx, now, attempt) : null)),
-    );
+    const health = new Map(rows.map((row) => [row.id, createHealth(row)]));
+    const noted = attempts.map((attempt, i): Noted => {
+      if (changed[i] !== 1) return null;
+      return { consecutiveTimeouts: noteAttempt(health.get(attempt.claim.endpointId), attempt) };
+    });
+    await Promise.all([
+      ...attempts.filter((_, i) => changed[i] === 1).map((attempt) => writeOutcome(tx, now, attempt)),
+      ...[...health.values()].filter(isChanged).map((endpoint) => tx.run(updateHealth, endpoint)),
+    ]);
+    return noted;
   });
+}
+
+interface Health {
+  id: string;
+  consecutiveTimeouts: number;
+  /** Until the earliest of the new retries; -1 when there is none. */
+  delayMs: number;
+  before: { consecutiveTimeouts: number; hasBacklog: boolean };
+}
+
+function createHealth(row: { id: string; consecutive_timeouts: number; has_backlog: number }): Health {
+  const consecutiveTimeouts = row.consecutive_timeouts;
+  return {
+    id: row.id,
+    consecutiveTimeouts,
+    delayMs: -1,
+    before: { consecutiveTimeouts, hasBacklog: row.has_backlog === 1 },
+  };
+}
+
+function noteAttempt(endpoint: Health | undefined, { result, retryDelayMs }: FinishedAttempt): number {
+  if (endpoint === undefined) return 0;
+  endpoint.consecutiveTimeouts = result.error === "timeout" ? endpoint.consecutiveTimeouts + 1 : 0;
+  if (retryDelayMs !== null) {
+    endpoint.delayMs = endpoint.delayMs < 0 ? retryDelayMs : Math.min(endpoint.delayMs, retryDelayMs);
+  }
+  return endpoint.consecutiveTimeouts;
+}
+
+/** Most attempts succeed at an endpoint with nothing else waiting; its row then stays as it is. */
+function isChanged({ consecutiveTimeouts, delayMs, before }: Health): boolean {
+  return before.hasBacklog || delayMs >= 0 || consecutiveTimeouts !== before.consecutiveTimeouts;
 }
 
 function finishMessageOf(tx: Queryable, { claim, result, retryDelayMs }: FinishedAttempt): Promise<number> {
@@ -47,14 +86,9 @@ function finishMessageOf(tx: Queryable, { claim, result, retryDelayMs }: Finishe
   });
 }
 
-async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt): Promise<Noted> {
-  const { claim, result, durationMs, retryDelayMs } = attempt;
-  const [endpoint] = await Promise.all([
-    tx.get(noteAttemptAtEndpoint, {
-      endpointId: claim.endpointId,
-      isTimeout: result.error === "timeout" ? 1 : 0,
-      delayMs: retryDelayMs ?? -1,
-    }),
+async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt): Promise<void> {
+  const { claim, result, durationMs } = attempt;
+  await Promise.all([
     tx.run(finishAttemptRow, {
       messageId: claim.id,
       number: claim.attempt,
@@ -65,7 +99,6 @@ async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt
     }),
     logOutcome(tx, now, attempt),
   ]);
-  return { consecutiveTimeouts: endpoint?.consecutive_timeouts ?? 0 };
 }
 
 async function logOutcome(tx: Queryable, now: number, attempt: FinishedAttempt): Promise<void> {

@@ -5,6 +5,7 @@ import type { Database } from "../../db/database.ts";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
+import { createShared } from "./shared-work.ts";
 
 export interface WebhookMetrics {
   countAttempt(error: DeliveryErrorClass | null): void;
@@ -25,7 +26,8 @@ const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
 
 /** The queue is measured when somebody asks, by one query over its own indexes for all gauges. */
 export function createWebhookMetrics(registry: Registry, db: Database): WebhookMetrics {
-  const measure = shareWhileRunning(() => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
+  const shared = createShared(() => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
+  const measure = () => shared("queue");
   const registers = [registry];
   const attempts = new Counter({
     name: "upstow_webhook_attempts_total",
@@ -64,15 +66,5 @@ export function createWebhookMetrics(registry: Registry, db: Database): WebhookM
     countAttempt(error) {
       attempts.inc({ outcome: error ?? "delivered" });
     },
-  };
-}
-
-function shareWhileRunning<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null;
-  return () => {
-    running ??= work().finally(() => {
-      running = null;
-    });
-    return running;
   };
 }

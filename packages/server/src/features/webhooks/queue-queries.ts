@@ -1,8 +1,9 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { type RawBuilder, sql } from "kysely";
-import { databaseNow, eachText } from "../../db/expressions.ts";
+import { databaseNow } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { idIsOneOf } from "./id-is-one-of.ts";
 
 // States are written as literals: with parameters, SQLite would not use the partial indexes.
 const isReady = sql<boolean>`state = 'ready'`;
@@ -61,8 +62,9 @@ export const leaseMessages = statement((q, p: { ids: string; token: string; leas
       lease_until: inMs(databaseNow(dialect), p.leaseMs),
       attempt_count: sql`attempt_count + 1`,
     })
-    .where("id", "in", eachText(dialect, p.ids))
-    .where(isReady),
+    .where(idIsOneOf(dialect, p.ids))
+    // Not by state: that would invite PostgreSQL to read the index of everything that is ready.
+    .where("lease_token", "is", null),
 );
 
 export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
@@ -73,7 +75,7 @@ export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
       q
         .selectFrom("webhook_message")
         .select(["id", "attempt_count", databaseNow(dialect).as("started_at")])
-        .where("id", "in", eachText(dialect, p.ids)),
+        .where(idIsOneOf(dialect, p.ids)),
     ),
 );
 
@@ -99,26 +101,27 @@ export const requeueEndpoint = statement((q, p: { id: string; isFull: number; pa
 export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
   const named = q
     .selectFrom("webhook_endpoint")
-    .select("id")
-    .where("id", "in", eachText(dialect, p.ids))
+    .select(["id", "consecutive_timeouts", "has_backlog"])
+    .where(idIsOneOf(dialect, p.ids))
     .orderBy("id");
   return dialect === "postgres" ? named.forUpdate() : named;
 });
 
-interface EndedAttempt {
-  endpointId: string;
-  isTimeout: number;
-  /** Until the message's next attempt; -1 when there is none. */
+interface Health {
+  id: string;
+  consecutiveTimeouts: number;
+  /** Until the earliest of the new retries; -1 when there is none. */
   delayMs: number;
 }
 
-export const noteAttemptAtEndpoint = statement((q, p: EndedAttempt, dialect) => {
+/** After attempts have ended: what was held back for lack of room may go on. */
+export const updateHealth = statement((q, p: Health, dialect) => {
   const now = databaseNow(dialect);
   const delay = sql`cast(${p.delayMs} as bigint)`;
   return q
     .updateTable("webhook_endpoint")
     .set({
-      consecutive_timeouts: sql`case when cast(${p.isTimeout} as bigint) = 1 then consecutive_timeouts + 1 else 0 end`,
+      consecutive_timeouts: p.consecutiveTimeouts,
       next_run_at: sql`case
         when has_backlog = 1 then ${now}
         when ${delay} < 0 then next_run_at
@@ -126,8 +129,7 @@ export const noteAttemptAtEndpoint = statement((q, p: EndedAttempt, dialect) => 
         else ${now} + ${delay} end`,
       has_backlog: 0,
     })
-    .where("id", "=", p.endpointId)
-    .returning("consecutive_timeouts");
+    .where("id", "=", p.id);
 });
 
 interface FinishedMessage {
