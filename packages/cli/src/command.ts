@@ -20,7 +20,6 @@ export interface Command {
 }
 
 export interface Call {
-  env: NodeJS.ProcessEnv;
   /** Read when first asked for, so that help works beside a broken configuration. */
   config(): Config;
   positionals: string[];

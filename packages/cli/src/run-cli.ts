@@ -49,13 +49,11 @@ async function dispatch(
     print(helpFor(command));
     return 0;
   }
-  const { env, stdin } = io;
   const result = await command.run({
-    env,
-    config: () => readConfig(env),
+    config: () => readConfig(io.env),
     positionals,
     options,
-    stdin,
+    stdin: io.stdin,
     note: terminal.note,
     progress: terminal.progress,
   });

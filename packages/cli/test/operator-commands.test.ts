@@ -4,7 +4,7 @@ import { findAccountByEmail } from "../../server/src/features/accounts/queries.t
 import { verifyPassword } from "../../server/src/security/passwords.ts";
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
-import { envOf, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+import { envOf, readAll, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 onBothDatabases("operator commands beside a running service", (database) => {
   let app: TestApp;
@@ -130,11 +130,11 @@ onBothDatabases("operator commands beside a running service", (database) => {
     assert.deepEqual([early.exitCode, early.code], [1, "VALIDATION_ERROR"]);
     const deleted = await app.call("DELETE", `projects/${tenant.projectId}`, { key: tenant.live });
     assert.equal(deleted.status, 200);
-    for (const file of files) assert.equal((await fetch(file.url)).status, 200);
+    for (const file of files) assert.equal((await readAll(file.url)).status, 200);
     const reclaimedBytes = files.reduce((sum, file) => sum + file.size, 0);
     const purge = await runJson(["project", "purge", tenant.projectId], env);
     assert.deepEqual(purge, { id: tenant.projectId, deletedFiles: 3, reclaimedBytes });
-    for (const file of files) assert.equal((await fetch(file.url)).status, 404);
+    for (const file of files) assert.equal((await readAll(file.url)).status, 404);
     const again = await runJson(["project", "purge", tenant.projectId], env);
     assert.equal(again.deletedFiles, 0);
   });

@@ -9,16 +9,39 @@ export function welcome(config: Config, firstStart: FirstStart | null): string {
   return `
 ${ready}
 
-  Shown once. Keep these keys somewhere safe; a lost key is revoked and replaced, never shown again.
+  Shown once, so keep these somewhere safe. A lost key is revoked and replaced, never shown again.
 
   Live key   ${firstStart.liveKey}
   Test key   ${firstStart.testKey}
   Project    ${firstStart.projectId}
   Dashboard  ${publicUrl}/dashboard/claim#${firstStart.loginToken}
-             (signs you in as the owner; works once, for 24 hours)
+             signs you in as the owner; works once, for 24 hours
 
-  Try it:
+  Upload a first file into the sandbox: paste these lines into another terminal, then open the "url" they end with.
 
-  curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
+${firstUpload(publicUrl, firstStart.testKey)}
+
+  What a key can do:
+
+curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
 `;
+}
+
+/** Request, PUT, complete. Lines start at the margin and need nothing but curl and sed, in any shell. */
+function firstUpload(publicUrl: string, key: string): string {
+  const content = "Hello, Upstow.";
+  const file = {
+    fileName: "hello.txt",
+    fileSize: content.length,
+    contentType: "text/plain",
+    routeSlug: "default",
+  };
+  const call = (path: string) =>
+    `curl -s ${publicUrl}/api/v1/upload/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
+  const field = (name: string) => `$(printf %s "$UPLOAD" | sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/')`;
+  return [
+    `UPLOAD=$(${call("request")} -d '${JSON.stringify(file)}')`,
+    `curl -s -X PUT "${field("uploadUrl")}" -H 'Content-Type: ${file.contentType}' -d '${content}'`,
+    `${call("complete")} -d "{\\"fileId\\":\\"${field("fileId")}\\"}"`,
+  ].join("\n");
 }

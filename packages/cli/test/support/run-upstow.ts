@@ -56,3 +56,9 @@ export async function runFailing(args: string[], env: Record<string, string>) {
   const { error } = JSON.parse(run.stderr) as { error: { code: string; message: string } };
   return { exitCode: run.code, ...error };
 }
+
+/** Reads the whole body: one that is left unread holds its connection, and so the end of the service. */
+export async function readAll(url: string): Promise<{ status: number; bytes: Buffer }> {
+  const answer = await fetch(url);
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
+}

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import type { Config } from "../../../config.ts";
 import { isLoopbackHost } from "../../../net/loopback.ts";
 import { type Check, createChecks } from "./check.ts";
@@ -48,8 +49,8 @@ function checkDates(certificate: X509Certificate, now: number): Check {
 
 function checkName(certificate: X509Certificate, hostname: string): Check[] {
   const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  const isNamed = certificate.checkHost(name) !== undefined || certificate.checkIP(name) !== undefined;
-  if (isNamed || isLoopbackHost(hostname)) return [];
+  const found = isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
+  if (found !== undefined || isLoopbackHost(hostname)) return [];
   return [
     failed(`The certificate does not name ${name}.`, "Use one that names the host of UPSTOW_PUBLIC_URL."),
   ];

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { cp, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { shardOf } from "../../server/src/adapters/disk-store/blob-name.ts";
+import { listBlobs, markBlob } from "../../server/src/adapters/disk-store/blob-records.ts";
+import { openSqlite } from "../../server/src/adapters/sqlite.ts";
+import { runBackup } from "../../server/src/features/operations/backup/run-backup.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createUploadClient, type UploadedFile } from "../../server/test/support/upload-client.ts";
+import { readAll } from "./support/run-upstow.ts";
+
+const pathOf = (blob: string) => join("blobs", shardOf(blob), blob);
+
+/** After each of the first snapshots a file that it names goes before it is copied, and another one comes. */
+async function backUpWhileDeleting(app: TestApp, target: string, deletions: number) {
+  const { db, config, now } = app.app.deps;
+  const client = createUploadClient(app, app.owner.live);
+  const doomed = [await client.upload()];
+  const snapshots = new Set<unknown>();
+  const churn = async (rows: { blob: string }[]) => {
+    const file = doomed.at(-1);
+    if (file === undefined) return;
+    await removeWithBytes(app, () => client.remove(file.key), rows);
+    doomed.push(await client.upload());
+  };
+  const report = await runBackup(
+    {
+      config,
+      db,
+      now,
+      catalog: {
+        pathOf,
+        async list(of, page) {
+          const rows = await listBlobs(of, page);
+          const isNew = of !== db && !snapshots.has(of);
+          if (isNew) snapshots.add(of);
+          if (isNew && snapshots.size <= deletions) await churn(rows);
+          return rows;
+        },
+        markDamaged: (of, blob) => markBlob(of, blob, 1),
+      },
+      openSnapshot: openSqlite,
+      onProgress() {},
+    },
+    target,
+    { hardLinks: false },
+  );
+  return { report, snapshots: snapshots.size, deleted: doomed.slice(0, deletions) };
+}
+
+async function removeWithBytes(app: TestApp, remove: () => Promise<unknown>, rows: { blob: string }[]) {
+  const countThere = async () => {
+    const found = rows.map(({ blob }) => stat(join(app.dataDir, "objects", pathOf(blob))).catch(() => null));
+    return (await Promise.all(found)).filter((file) => file !== null).length;
+  };
+  const before = await countThere();
+  await remove();
+  while ((await countThere()) === before) await wait(10);
+}
+
+describe("a file deleted while a backup runs", () => {
+  for (const deletions of [1, 9]) {
+    it(`leaves a backup that starts, with ${deletions} deletions, one after each snapshot`, async () => {
+      const app = await startApp({ database: "sqlite" });
+      const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
+      try {
+        const client = createUploadClient(app, app.owner.live);
+        const bytes = randomBytes(900);
+        const kept = await client.upload(bytes);
+        const target = join(directory, "backup");
+        const { report, snapshots, deleted } = await backUpWhileDeleting(app, target, deletions);
+        // The second snapshot no longer names what was deleted; a fifth that does is kept and marked.
+        assert.equal(snapshots, deletions === 1 ? 2 : 5);
+        assert.equal(report.deletedMeanwhile, deletions === 1 ? 0 : 1);
+        assert.deepEqual([report.missing, report.damaged], [[], []]);
+        await cp(target, join(directory, "restored"), { recursive: true });
+        const restored = await startApp({
+          database: "sqlite",
+          reuse: { dataDir: join(directory, "restored") },
+        });
+        try {
+          const read = (file: UploadedFile) => readAll(restored.url + new URL(file.url).pathname);
+          assert.ok((await read(kept)).bytes.equals(bytes));
+          const gone = await Promise.all(deleted.map(read));
+          assert.ok(gone.every((answer) => answer.status !== 200));
+        } finally {
+          await restored.close();
+        }
+      } finally {
+        await app.close();
+        await rm(directory, { recursive: true, force: true });
+      }
+    });
+  }
+});

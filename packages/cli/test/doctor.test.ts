@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { chmod, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { sql } from "kysely";
+import { readConfig } from "../../server/src/config.ts";
+import { statement } from "../../server/src/db/statement.ts";
+import { writeLog } from "../../server/src/features/logs/write-log.ts";
+import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createUploadClient } from "../../server/test/support/upload-client.ts";
+import { examineInstallation } from "../src/examine-installation.ts";
+import { envOf, runJson, runUpstow } from "./support/run-upstow.ts";
+
+const recordMigration = statement((q, p: { id: string }) =>
+  q.insertInto("migration").values({ id: p.id, applied_at: 0 }),
+);
+const forgetMigration = statement((q, p: { id: string }) => q.deleteFrom("migration").where("id", "=", p.id));
+const breakIdentity = statement((q, p: { suffix: string }) =>
+  q.updateTable("disk_store").set({ identity: sql<string>`identity || ${p.suffix}` }),
+);
+const deleteLogs = statement((q, p: { after: number }) =>
+  q.deleteFrom("log").where("created_at", ">", p.after),
+);
+
+onBothDatabases("doctor", (database) => {
+  let app: TestApp;
+  let env: Record<string, string>;
+  before(async () => {
+    app = await startApp({ database });
+    env = envOf(app);
+    await createUploadClient(app, app.owner.live).upload();
+  });
+  after(() => app.close());
+
+  const examine = (more: Record<string, string> = {}) =>
+    examineInstallation(() => readConfig({ ...env, ...more }));
+  /** The checks of one subject that are not well. */
+  const complaints = async (name: string, more: Record<string, string> = {}) => {
+    const checks = (await examine(more)).filter((check) => check.name === name && check.status !== "ok");
+    assert.ok(checks.every((check) => check.fix !== undefined && check.fix !== ""));
+    return checks.map((check) => `${check.status}: ${check.message}`).join("\n");
+  };
+
+  it("finds nothing wrong with a running service, and says so in a table or JSON", async () => {
+    const report = await runJson(["doctor"], env);
+    assert.equal(report.ok, true);
+    for (const check of report.checks) assert.equal(check.status, "ok", JSON.stringify(check));
+    const subjects = [
+      "configuration",
+      "data directory",
+      "database",
+      "secret",
+      "clock",
+      "storage",
+      "public URL",
+    ];
+    for (const name of subjects)
+      assert.ok(report.checks.some((check: { name: string }) => check.name === name));
+    const table = await runUpstow(["doctor"], env);
+    assert.equal(table.code, 0);
+    assert.match(table.stdout, /^✔ secret .*\n/m);
+    assert.match(table.stdout, /All is well\.\n$/);
+  });
+
+  it("fails with exit code 1 and a way to mend it when the secret is another one", async () => {
+    const run = await runUpstow(["doctor", "--json"], { ...env, UPSTOW_SECRET: "another secret ".repeat(4) });
+    assert.equal(run.code, 1);
+    const report = JSON.parse(run.stdout);
+    assert.equal(report.ok, false);
+    const failed = report.checks.filter((check: { status: string }) => check.status === "failed");
+    assert.deepEqual(
+      failed.map((check: { name: string }) => check.name),
+      ["secret", "public URL"],
+    );
+    assert.match(failed[0].fix, /UPSTOW_SECRET/);
+    assert.match(failed[1].message, /Another installation answers/);
+  });
+
+  it("sees open permissions, misspelt variables and a wrong value", async () => {
+    await chmod(join(app.dataDir, "secret"), 0o644);
+    assert.match(await complaints("secret"), /^warning: .*read by other users/);
+    await chmod(join(app.dataDir, "secret"), 0o600);
+    await chmod(app.dataDir, 0o755);
+    assert.match(await complaints("data directory"), /^warning: .*entered by other users/);
+    await chmod(app.dataDir, 0o700);
+    assert.match(await complaints("configuration", { UPSTOW_PROT: "1" }), /^warning: UPSTOW_PROT/);
+    assert.match(await complaints("configuration", { UPSTOW_PORT: "x" }), /^failed: UPSTOW_PORT must be/);
+  });
+
+  it("sees tables of another version", async () => {
+    const { db } = app.app.deps;
+    await db.run(recordMigration, { id: "999-future" });
+    assert.match(await complaints("database"), /^failed: .*newer version.*999-future/);
+    await db.run(forgetMigration, { id: "999-future" });
+    await db.run(forgetMigration, { id: "003-disk-store" });
+    assert.match(await complaints("database"), /^warning: It lacks 003-disk-store/);
+    await db.run(recordMigration, { id: "003-disk-store" });
+    assert.equal(await complaints("database"), "");
+  });
+
+  it("sees records from the future, which tell of a clock that was set back", async () => {
+    const { db } = app.app.deps;
+    const later = Date.now() + 3_600_000;
+    const entry = {
+      projectId: app.owner.projectId,
+      environment: "test",
+      type: "key.created",
+      message: "",
+    } as const;
+    await db.transact((tx) => writeLog(tx, later, entry));
+    assert.match(await complaints("clock"), /^failed: .*recorded at/);
+    await db.run(deleteLogs, { after: Date.now() });
+    assert.equal(await complaints("clock"), "");
+  });
+
+  it("sees addresses that nobody, or somebody else, answers at", async () => {
+    assert.match(
+      await complaints("public URL", { UPSTOW_PUBLIC_URL: "http://127.0.0.1:1" }),
+      /^warning: Nothing/,
+    );
+    assert.match(
+      await complaints("public URL", { UPSTOW_PUBLIC_URL: "http://files.example.com" }),
+      /^failed: .*plain http/,
+    );
+    const stranger = createServer((_request, response) => response.end("<h1>hello</h1>")).listen(
+      0,
+      "127.0.0.1",
+    );
+    try {
+      await new Promise((resolve) => stranger.once("listening", resolve));
+      const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+      assert.match(await complaints("public URL", { UPSTOW_PUBLIC_URL: url }), /^failed: .*not Upstow/);
+      assert.match(await complaints("CDN URL", { UPSTOW_CDN_URL: url }), /^failed: .*does not pass/);
+    } finally {
+      stranger.close();
+    }
+    assert.equal(
+      await complaints("CDN URL", { UPSTOW_CDN_URL: app.url.replace("127.0.0.1", "localhost") }),
+      "",
+    );
+  });
+
+  it("sees proxies that let everybody pretend to be anyone", async () => {
+    assert.match(await complaints("trusted proxies", { UPSTOW_TRUSTED_PROXIES: "0.0.0.0/0" }), /^failed:/);
+    assert.equal(await complaints("trusted proxies", { UPSTOW_TRUSTED_PROXIES: "10.0.0.0/8" }), "");
+    const behind = { UPSTOW_PUBLIC_URL: "https://files.example.invalid" };
+    assert.match(await complaints("trusted proxies", behind), /^warning: .*proxy must stand in front/);
+  });
+
+  it("sees objects that lost their bytes, and a directory of another database", async () => {
+    const { db } = app.app.deps;
+    await db.run(breakIdentity, { suffix: "x" });
+    assert.match(await complaints("storage"), /^failed: .*belongs to another database/);
+    const identity = await db.all(
+      statement((q, _: object) => q.selectFrom("disk_store").select("identity")),
+      {},
+    );
+    await writeFile(join(app.dataDir, "objects", "identity"), identity[0]?.identity ?? "");
+    assert.equal(await complaints("storage"), "");
+    const blobs = join(app.dataDir, "objects", "blobs");
+    for (const shard of await readdir(blobs)) await rm(join(blobs, shard), { recursive: true });
+    assert.match(await complaints("storage"), /^failed: 1 of the newest 1 objects/);
+  });
+});
+
+describe("doctor without a service", () => {
+  it("makes nothing where nothing was started, and is not alarmed", async () => {
+    const dataDir = "/nonexistent/upstow";
+    const checks = await examineInstallation(() =>
+      readConfig({ UPSTOW_DATA_DIR: dataDir, UPSTOW_PORT: "1" }),
+    );
+    assert.deepEqual(
+      checks.filter((check) => check.status === "failed"),
+      [],
+    );
+    assert.ok(checks.some((check) => check.message.includes("no database yet")));
+  });
+
+  it("sees a PostgreSQL that is away, without showing its password", async () => {
+    const env = { UPSTOW_DATABASE_URL: "postgres://u:hush@127.0.0.1:1/x", UPSTOW_PORT: "1" };
+    const checks = await examineInstallation(() => readConfig(env));
+    assert.ok(checks.some((check) => check.name === "database" && check.status === "failed"));
+    assert.ok(!JSON.stringify(checks).includes("hush"));
+  });
+
+  it("sees a damaged database file", async () => {
+    const app = await startApp({ database: "sqlite" });
+    const { dataDir } = app;
+    try {
+      await app.app.close();
+      await writeFile(join(dataDir, "upstow.db"), "this is no database".repeat(1000));
+      const checks = await examineInstallation(() => readConfig(envOf(app)));
+      assert.ok(checks.some((check) => check.name === "database" && check.status === "failed"));
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
