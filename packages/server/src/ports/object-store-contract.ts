@@ -164,6 +164,8 @@ export function describeObjectStore(
         const headers = [`Content-Type: ${type}`, "Content-Length: 500000"];
         for (const end of ["close", "reset"] as const)
           await sendRaw(url, headers, randomBytes(400_000), { end });
+        // The server may take a moment to see that the client has gone.
+        while ((await store.findReceived(key)) !== null) await sleep(10);
         await assertNothing(key);
       });
 
