@@ -43,7 +43,7 @@ async function dispatch(
     print(answer);
     return 0;
   }
-  const { command, rest } = findCommand(words);
+  const { command, rest } = findCommand(optionsLast(words));
   const { positionals, options } = parseCommandLine(command, rest);
   if (options.has("help")) {
     print(helpFor(command));
@@ -66,6 +66,12 @@ function findGeneralAnswer(words: string[]): string | null {
   if (words[0] === "--version") return version;
   const isHelp = words.length > 0 && words.every((word) => ["--help", "-h"].includes(word));
   return isHelp ? overview(commands) : null;
+}
+
+/** `upstow --json doctor` means what `upstow doctor --json` does. */
+function optionsLast(words: string[]): string[] {
+  const first = words.findIndex((word) => !word.startsWith("-"));
+  return first <= 0 ? words : [...words.slice(first), ...words.slice(0, first)];
 }
 
 function findCommand(words: string[]): { command: Command; rest: string[] } {

@@ -51,6 +51,8 @@ describe("the command line", () => {
     assert.equal(exitCode, 2);
     assert.equal(code, "USAGE");
     assert.match(message, /Did you mean key revoke\?/);
+    const early = await runUpstow(["--json", "key", "revoke"], env);
+    assert.match(JSON.parse(early.stderr).error.message, /<id> is missing/);
   });
 
   it("lists every command in its help, and each has help of its own", async () => {
