@@ -6,6 +6,27 @@ import { lastLines, runCaptured, SetUpError } from "./run-captured.mjs";
 export const testPackages = [
   { package: "redis-server", command: "redis-server", why: "rate limits shared by several servers" },
   { package: "chromium", command: "chromium", why: "what browsers make of files that are served" },
+  {
+    package: "swift-proxy",
+    command: "swift-proxy-server",
+    why: "storage in a bucket, on a server that checks signatures",
+  },
+  {
+    package: "swift-account",
+    command: "swift-account-server",
+    why: "storage in a bucket, on a server that checks signatures",
+  },
+  {
+    package: "swift-container",
+    command: "swift-container-server",
+    why: "storage in a bucket, on a server that checks signatures",
+  },
+  {
+    package: "swift-object",
+    command: "swift-object-server",
+    why: "storage in a bucket, on a server that checks signatures",
+  },
+  { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 
 /** @param {string} command */

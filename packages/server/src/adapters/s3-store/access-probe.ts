@@ -1,0 +1,51 @@
+import { buffer } from "node:stream/consumers";
+import { randomText } from "../../ids.ts";
+import { StorageUnavailable } from "../../ports/object-store.ts";
+import type { ObjectNames } from "./object-names.ts";
+import type { S3Client } from "./s3-client.ts";
+import { isStatus } from "./s3-error.ts";
+
+export interface AccessProbe {
+  /** Writes, reads and removes an object; throws when that does not work. */
+  run(): Promise<void>;
+  /**
+   * A store whose keys may not list the bucket answers 403 for what is not there. So does one that lost its
+   * rights: only a probe can tell, and a file must not look deleted because somebody edited a policy.
+   */
+  nullIfForbidden<T>(work: () => Promise<T>): Promise<T | null>;
+}
+
+const trustMs = 60_000;
+
+export function createAccessProbe({ objects }: S3Client, names: ObjectNames): AccessProbe {
+  let trustedUntil = 0;
+
+  async function run(): Promise<void> {
+    const key = names.probePrefix + randomText(26);
+    const written = Buffer.from(key);
+    await objects.put(key, written, { contentType: "text/plain" });
+    try {
+      const { stream } = await objects.get(key, { signal: AbortSignal.timeout(10_000) });
+      if (!written.equals(await buffer(stream)))
+        throw new StorageUnavailable("the bucket returns other bytes");
+    } finally {
+      await objects.remove(key);
+    }
+  }
+
+  return {
+    run,
+    async nullIfForbidden(work) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isStatus(error, 403)) throw error;
+        if (performance.now() > trustedUntil) {
+          await run();
+          trustedUntil = performance.now() + trustMs;
+        }
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+
+export interface HttpRequest {
+  method: string;
+  /** As it goes over the wire: nothing resolves its dots or encodes it again. */
+  path: string;
+  headers: Record<string, string>;
+  body?: Uint8Array;
+  /** For the headers of the answer; `readBody` has what is left of it. */
+  deadlineMs: number;
+  signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Not read yet, and never decoded whatever its Content-Encoding says. */
+  stream: IncomingMessage;
+}
+
+export interface Exchange {
+  /** Resolves with the headers; the stream is the caller's to read or to destroy. */
+  start(request: HttpRequest): Promise<HttpAnswer>;
+  /** Resolves with the whole body, within one deadline. */
+  fetch(request: HttpRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }>;
+  close(): void;
+}
+
+const maxSockets = 256;
+const maxBodyBytes = 16 * 1024 * 1024;
+
+/** HTTP to one origin over connections that are kept. `lookup` judges addresses that we do not choose ourselves. */
+export function createExchange(origin: string, lookup?: LookupFunction): Exchange {
+  const url = new URL(origin);
+  const isTls = url.protocol === "https:";
+  const agentOptions = { keepAlive: true, keepAliveMsecs: 15_000, maxSockets, timeout: 60_000 };
+  const agent = isTls ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
+  const target = {
+    agent,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    ...(lookup === undefined ? {} : { lookup }),
+  };
+
+  function start(request: HttpRequest, deadline: AbortSignal): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    const { method, path, headers, body } = request;
+    const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+    const outgoing = (isTls ? httpsRequest : httpRequest)({ ...target, method, path, headers });
+    const abort = () => outgoing.destroy(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    outgoing.once("response", (stream) => {
+      signal.removeEventListener("abort", abort);
+      resolve({ status: stream.statusCode ?? 0, headers: stream.headers, stream });
+    });
+    outgoing.on("error", (error) => {
+      signal.removeEventListener("abort", abort);
+      reject(error);
+    });
+    outgoing.end(body);
+    return promise;
+  }
+
+  return {
+    start: (request) => start(request, AbortSignal.timeout(Math.ceil(request.deadlineMs))),
+    async fetch(request) {
+      const deadline = AbortSignal.timeout(Math.ceil(request.deadlineMs));
+      const { status, headers, stream } = await start(request, deadline);
+      const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+      return { status, headers, body: await readBody(stream, signal) };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+export async function readBody(stream: IncomingMessage, signal: AbortSignal): Promise<string> {
+  const abort = () => stream.destroy(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBodyBytes) throw new Error("the answer is too large");
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,116 @@
+import type { ByteRange, ReceivedPart } from "../../ports/object-store.ts";
+import { describeObject, type ObjectHeaders, unquote } from "./object-calls.ts";
+import type { S3Calls } from "./s3-call.ts";
+import { hasCode, isMissing, S3Error } from "./s3-error.ts";
+import { encodePath } from "./uri.ts";
+import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
+
+export interface Upload {
+  key: string;
+  uploadId: string;
+}
+
+export interface PartCopy extends Upload {
+  fromKey: string;
+  etag: string;
+  partNumber: number;
+  range: ByteRange;
+  deadlineMs: number;
+}
+
+export interface MultipartCalls {
+  create(key: string, headers: ObjectHeaders): Promise<string>;
+  /** Null when there is no such upload. */
+  findParts(upload: Upload): Promise<ReceivedPart[] | null>;
+  copyPart(copy: PartCopy): Promise<{ etag: string }>;
+  complete(
+    upload: Upload & { parts: { partNumber: number; etag: string }[]; guard?: Record<string, string> },
+  ): Promise<void>;
+  /** An upload that is not there counts as aborted. */
+  abort(upload: Upload): Promise<void>;
+}
+
+// Assembling thousands of parts takes some stores minutes.
+const completeDeadlineMs = 120_000;
+
+export function createMultipartCalls({ call }: S3Calls, bucket: string): MultipartCalls {
+  return {
+    async create(key, headers) {
+      const answer = await call({
+        method: "POST",
+        key,
+        query: { uploads: "" },
+        headers: describeObject(headers),
+      });
+      const uploadId = textOf(answer.xml, "UploadId");
+      if (uploadId === "") throw new S3Error(502, "", "an upload was opened without an id");
+      return uploadId;
+    },
+
+    async findParts({ key, uploadId }) {
+      const parts: ReceivedPart[] = [];
+      let marker = "0";
+      try {
+        do {
+          const query = { uploadId, "max-parts": "1000", "part-number-marker": marker };
+          const { xml } = await call({ method: "GET", key, query });
+          if (xml === null) throw new S3Error(502, "", "a list of parts was cut off");
+          parts.push(...childrenOf(xml, "Part").map(toPart));
+          marker = textOf(xml, "IsTruncated") === "true" ? textOf(xml, "NextPartNumberMarker") : "";
+        } while (marker !== "");
+      } catch (error) {
+        if (isNoUpload(error)) return null;
+        throw error;
+      }
+      return parts.sort((a, b) => a.partNumber - b.partNumber);
+    },
+
+    async copyPart({ key, uploadId, fromKey, etag, partNumber, range, deadlineMs }) {
+      const { xml } = await call({
+        method: "PUT",
+        key,
+        query: { uploadId, partNumber: String(partNumber) },
+        headers: {
+          "x-amz-copy-source": `/${bucket}/${encodePath(fromKey)}`,
+          "x-amz-copy-source-if-match": `"${etag}"`,
+          "x-amz-copy-source-range": `bytes=${range.start}-${range.end}`,
+        },
+        deadlineMs,
+      });
+      if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
+      return { etag: unquote(textOf(xml, "ETag")) };
+    },
+
+    async complete({ key, uploadId, parts, guard = {} }) {
+      const items = parts.map(
+        ({ partNumber, etag }) =>
+          `<Part><PartNumber>${partNumber}</PartNumber><ETag>&quot;${escapeXml(unquote(etag))}&quot;</ETag></Part>`,
+      );
+      const body = `<CompleteMultipartUpload>${items.join("")}</CompleteMultipartUpload>`;
+      const headers = { ...guard, "content-type": "application/xml" };
+      await call({ method: "POST", key, query: { uploadId }, headers, body, deadlineMs: completeDeadlineMs });
+    },
+
+    async abort({ key, uploadId }) {
+      try {
+        await call({ method: "DELETE", key, query: { uploadId } });
+      } catch (error) {
+        if (!isNoUpload(error)) throw error;
+      }
+    },
+  };
+}
+
+/** Some stores call an id that they cannot have made themselves a wrong argument. */
+export function isNoUpload(error: unknown): boolean {
+  return isMissing(error) || hasCode(error, "InvalidArgument");
+}
+
+function toPart(part: XmlElement): ReceivedPart {
+  return {
+    partNumber: Number(textOf(part, "PartNumber")),
+    etag: unquote(textOf(part, "ETag")),
+    sizeBytes: Number(textOf(part, "Size")),
+    receivedAt: Date.parse(textOf(part, "LastModified")),
+  };
+}

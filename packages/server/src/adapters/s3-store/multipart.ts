@@ -1,0 +1,118 @@
+import type {
+  ClaimedPart,
+  FinishMultipartResult,
+  MultipartRef,
+  ObjectStore,
+  ReceivedPart,
+} from "../../ports/object-store.ts";
+import type { AccessProbe } from "./access-probe.ts";
+import { unquote } from "./object-calls.ts";
+import type { ObjectNames } from "./object-names.ts";
+import type { S3Client } from "./s3-client.ts";
+import { hasCode, isMissing } from "./s3-error.ts";
+import { toStored } from "./single-put.ts";
+
+type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
+type Finish = MultipartRef & { sizeBytes: number; parts: ClaimedPart[] };
+type Failure = Extract<FinishMultipartResult, { ok: false }>;
+
+/** S3's own rule for every part but the last. */
+export const minPartBytes = 5 * 1024 * 1024;
+
+export interface MultipartDeps {
+  client: S3Client;
+  names: ObjectNames;
+  probe: AccessProbe;
+  dispositionOf: (contentType: string) => string;
+}
+
+/** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
+export function createMultipart({ client, names, probe, dispositionOf }: MultipartDeps): Multipart {
+  const { multipart, objects } = client;
+  const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
+
+  /** After a crash or a lost answer: an upload that is gone and left an object of the right size was finished. */
+  async function findFinished({ key, sizeBytes }: Finish): Promise<FinishMultipartResult> {
+    const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
+    if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
+    return failed("unknown-upload", "There is no such upload.");
+  }
+
+  async function complete(upload: Finish): Promise<FinishMultipartResult> {
+    try {
+      await multipart.complete({ ...refOf(upload), parts: upload.parts });
+    } catch (error) {
+      const refusal = toFailure(error);
+      if (refusal !== null) return refusal;
+      if (!isMissing(error)) throw error;
+    }
+    return findFinished(upload);
+  }
+
+  return {
+    startMultipart: ({ key, contentType }) =>
+      multipart.create(names.finalOf(key), { contentType, contentDisposition: dispositionOf(contentType) }),
+
+    listParts: (upload) => multipart.findParts(refOf(upload)),
+
+    async finishMultipart(upload) {
+      const received = await multipart.findParts(refOf(upload));
+      if (received === null) return findFinished(upload);
+      const problem = findProblem(received, upload);
+      if (problem === null) return complete(upload);
+      // Only here can it be seen: S3 takes any size for a part.
+      if (isTooLarge(received, upload)) await multipart.abort(refOf(upload));
+      return problem;
+    },
+
+    abortMultipart: (upload) => multipart.abort(refOf(upload)),
+  };
+}
+
+function claimedOf(received: ReceivedPart[], { parts }: Finish): ReceivedPart[] {
+  const claimed = new Set(parts.map((part) => part.partNumber));
+  return received.filter((part) => claimed.has(part.partNumber));
+}
+
+const totalOf = (parts: ReceivedPart[]) => parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+
+function isTooLarge(received: ReceivedPart[], upload: Finish): boolean {
+  const largest = Math.max(0, ...received.map((part) => part.sizeBytes));
+  return largest > upload.sizeBytes || totalOf(claimedOf(received, upload)) > upload.sizeBytes;
+}
+
+function findProblem(received: ReceivedPart[], upload: Finish): Failure | null {
+  const byNumber = new Map(received.map((part) => [part.partNumber, part]));
+  const last = upload.parts.at(-1)?.partNumber;
+  for (const { partNumber, etag } of upload.parts) {
+    const part = byNumber.get(partNumber);
+    if (part === undefined) return failed("missing-part", `Part ${partNumber} has not been uploaded.`);
+    if (unquote(etag) !== part.etag)
+      return failed("wrong-etag", `The etag of part ${partNumber} does not match.`);
+  }
+  const total = totalOf(claimedOf(received, upload));
+  if (total !== upload.sizeBytes)
+    return failed("wrong-size", `The parts add up to ${total} bytes, not to ${upload.sizeBytes}.`);
+  const small = claimedOf(received, upload).find(
+    (part) => part.partNumber !== last && part.sizeBytes < minPartBytes,
+  );
+  return small === undefined ? null : tooSmall(`part ${small.partNumber} has ${small.sizeBytes}`);
+}
+
+/** What changed between the list of parts and the completion. */
+function toFailure(error: unknown): Failure | null {
+  if (hasCode(error, "InvalidPart"))
+    return failed("wrong-etag", "A part was uploaded again in the meantime.");
+  return hasCode(error, "EntityTooSmall") ? tooSmall("one has fewer") : null;
+}
+
+function tooSmall(found: string): Failure {
+  return failed(
+    "part-too-small",
+    `Every part but the last must have at least ${minPartBytes} bytes; ${found}.`,
+  );
+}
+
+function failed(problem: Failure["problem"], message: string): Failure {
+  return { ok: false, problem, message };
+}

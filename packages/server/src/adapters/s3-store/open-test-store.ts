@@ -1,0 +1,22 @@
+import { createTestBucket, type S3Server } from "../../../../../test/support/s3-server.ts";
+import { createS3Store, type S3Store, type S3StoreOptions } from "./s3-store.ts";
+
+/** A store in a new bucket of a running server. */
+export async function openTestStore(
+  server: S3Server,
+  settings: Partial<S3StoreOptions> = {},
+): Promise<S3Store> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = server;
+  return createS3Store({
+    name: "s3",
+    bucket: await createTestBucket(server),
+    endpoint,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    forcePathStyle: true,
+    prefix: "installation/",
+    dispositionOf: () => "attachment",
+    ...settings,
+  });
+}

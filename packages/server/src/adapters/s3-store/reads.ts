@@ -1,0 +1,84 @@
+import { addAbortSignal } from "node:stream";
+import type { ByteRange, ObjectStore } from "../../ports/object-store.ts";
+import type { AccessProbe } from "./access-probe.ts";
+import type { ObjectNames } from "./object-names.ts";
+import { createObjectStream } from "./object-stream.ts";
+import type { S3Client } from "./s3-client.ts";
+import { isMissing } from "./s3-error.ts";
+import { toStored } from "./single-put.ts";
+
+type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
+
+const maxReopens = 3;
+const idleMs = 30_000;
+
+export function createReads(
+  { objects, multipart, bucket }: S3Client,
+  names: ObjectNames,
+  probe: AccessProbe,
+): Reads {
+  const findHead = (key: string) => probe.nullIfForbidden(() => objects.findHead(key));
+
+  async function findBody(key: string, range: ByteRange | undefined, signal: AbortSignal | undefined) {
+    const options = {
+      ...(range === undefined ? {} : { range }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      return await probe.nullIfForbidden(() => objects.get(key, options));
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** The parts of an upload that is still open. */
+  async function findParts(key: string) {
+    for await (const upload of bucket.listUploads(names.finalOf(key))) {
+      if (upload.key !== names.finalOf(key)) continue;
+      const parts = (await multipart.findParts(upload)) ?? [];
+      if (parts.length === 0) continue;
+      return {
+        sizeBytes: parts.reduce((sum, part) => sum + part.sizeBytes, 0),
+        receivedAt: Math.max(...parts.map((part) => part.receivedAt)),
+      };
+    }
+    return null;
+  }
+
+  return {
+    async head(key) {
+      const head = await findHead(names.finalOf(key));
+      return head && toStored(head);
+    },
+
+    async read(key, { range, signal } = {}) {
+      const name = names.finalOf(key);
+      const body = await findBody(name, range, signal);
+      if (body === null) return null;
+      const { sizeBytes: lengthBytes, etag } = body.head;
+      const start = range?.start ?? 0;
+      const stream = createObjectStream({
+        first: { stream: body.stream, lengthBytes },
+        reopen: async (skipBytes) => {
+          const rest = { start: start + skipBytes, end: start + lengthBytes - 1 };
+          const again = await objects.get(name, {
+            range: rest,
+            etag,
+            ...(signal === undefined ? {} : { signal }),
+          });
+          return { stream: again.stream, lengthBytes: again.head.sizeBytes };
+        },
+        maxReopens,
+        idleMs,
+      });
+      return signal === undefined ? stream : addAbortSignal(signal, stream);
+    },
+
+    async findReceived(key) {
+      const head = (await findHead(names.stagedOf(key))) ?? (await findHead(names.finalOf(key)));
+      if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: head.modifiedAt };
+      return findParts(key);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
+import { isOurMistake, isPassing } from "./s3-error.ts";
+
+export interface RetryPolicy {
+  attempts: number;
+  /** The first pause is up to this long, each later one up to twice as long as the one before. */
+  baseDelayMs: number;
+  maxDelayMs: number;
+  /** No attempt starts later than this after the first. */
+  giveUpAfterMs: number;
+}
+
+/** For calls that may be made twice. Pauses are drawn at random, so that instances do not come back in step. */
+export async function withRetries<T>(
+  policy: RetryPolicy,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const pauseMs = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (number - 1));
+      const isLate = performance.now() + pauseMs - startedAt > policy.giveUpAfterMs;
+      if (number >= policy.attempts || isLate || !isPassing(error)) throw explain(error);
+      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof StorageUnavailable || error instanceof StorageFull || isOurMistake(error))
+    return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new StorageUnavailable(`the bucket cannot be reached: ${code ?? message}`, { cause: error });
+}

@@ -1,0 +1,103 @@
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
+import { createExchange, type HttpRequest, readBody } from "./exchange.ts";
+import type { Location } from "./location.ts";
+import { type RetryPolicy, withRetries } from "./retry.ts";
+import { toS3Error } from "./s3-error.ts";
+import type { Signer } from "./sigv4.ts";
+import { encodeQuery } from "./uri.ts";
+import { parseXml, type XmlElement } from "./xml.ts";
+
+export interface S3Request {
+  method: "GET" | "PUT" | "POST" | "DELETE" | "HEAD";
+  /** Absent: the bucket itself. */
+  key?: string;
+  query?: Record<string, string>;
+  /** Lower-case names. */
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** For one attempt. */
+  deadlineMs?: number;
+  /** For what must not be repeated blindly. */
+  once?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface S3Answer {
+  headers: IncomingHttpHeaders;
+  /** Null where the body is not XML. */
+  xml: XmlElement | null;
+}
+
+/** Signed requests to one bucket. An answer that is no success is thrown as `S3Error` or `StorageFull`. */
+export interface S3Calls {
+  call(request: S3Request): Promise<S3Answer>;
+  /** The body is left to be read. */
+  open(request: S3Request): Promise<{ headers: IncomingHttpHeaders; stream: IncomingMessage }>;
+  close(): void;
+}
+
+export interface S3CallOptions {
+  location: Location;
+  signer: Signer;
+  retry: RetryPolicy;
+  attemptDeadlineMs: number;
+  lookup?: LookupFunction;
+}
+
+const emptySha256 = hash("sha256", "");
+
+export function createS3Calls({
+  location,
+  signer,
+  retry,
+  attemptDeadlineMs,
+  lookup,
+}: S3CallOptions): S3Calls {
+  const exchange = createExchange(location.origin, lookup);
+
+  function prepare(request: S3Request): HttpRequest {
+    const { method, body, signal } = request;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    const path = location.pathOf(request.key);
+    const query = encodeQuery(request.query ?? {});
+    const given = { ...request.headers, host: location.host };
+    const bodySha256 = bytes === undefined ? emptySha256 : hash("sha256", bytes);
+    const headers = { ...given, ...signer.signHeaders({ method, path, query, headers: given, bodySha256 }) };
+    const length = bytes?.byteLength ?? (method === "PUT" || method === "POST" ? 0 : undefined);
+    return {
+      method,
+      path: query === "" ? path : `${path}?${query}`,
+      headers: length === undefined ? headers : { ...headers, "content-length": String(length) },
+      ...(bytes === undefined ? {} : { body: bytes }),
+      deadlineMs: request.deadlineMs ?? attemptDeadlineMs,
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+
+  const policyOf = (request: S3Request) => (request.once === true ? { ...retry, attempts: 1 } : retry);
+
+  return {
+    call(request) {
+      return withRetries(policyOf(request), request.signal, async () => {
+        const { status, headers, body } = await exchange.fetch(prepare(request));
+        if (status >= 300) throw toS3Error(status, body);
+        const xml = parseXml(body);
+        // Copies and completions are answered before they have ended, so their failure comes under a 200.
+        if (xml?.name === "Error") throw toS3Error(status, body);
+        return { headers, xml };
+      });
+    },
+
+    open(request) {
+      return withRetries(policyOf(request), request.signal, async () => {
+        const { status, headers, stream } = await exchange.start(prepare(request));
+        if (status < 300) return { headers, stream };
+        throw toS3Error(status, await readBody(stream, AbortSignal.timeout(attemptDeadlineMs)));
+      });
+    },
+
+    close: () => exchange.close(),
+  };
+}

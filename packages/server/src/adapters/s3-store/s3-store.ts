@@ -1,0 +1,118 @@
+import type { ObjectStore } from "../../ports/object-store.ts";
+import { createAccessProbe } from "./access-probe.ts";
+import { createCopyObject } from "./copy-object.ts";
+import { allowsUploads, openToUploads } from "./cors.ts";
+import { createLocation } from "./location.ts";
+import { createMultipart } from "./multipart.ts";
+import { createObjectNames } from "./object-names.ts";
+import { createReads } from "./reads.ts";
+import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
+import { isStatus } from "./s3-error.ts";
+import { createFinishPut, toStored } from "./single-put.ts";
+import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+
+export interface S3StoreOptions extends BucketOptions {
+  /** Recorded on every file. */
+  name: string;
+  /** In front of every object's name; ends with a slash or is empty. */
+  prefix: string;
+  /** Where clients reach the same bucket, if not where the service does. */
+  publicEndpoint?: string;
+  /** The Content-Disposition that goes with a type, for those who read the bucket directly. */
+  dispositionOf: (contentType: string) => string;
+  /** Larger staged objects are made final in pieces of this size. */
+  copyPieceBytes?: number;
+}
+
+export interface PresignGet {
+  expiresInSec: number;
+  contentType: string;
+  contentDisposition: string;
+}
+
+/** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
+export interface S3Store extends ObjectStore {
+  /** A URL that serves a final object with these headers until it expires, whatever happens to the file. */
+  presignGet(key: string, options: PresignGet): string;
+  /** Writes, reads and removes an object; throws when one of them is not allowed. */
+  probe(): Promise<void>;
+  sweep(options: SweepOptions): Promise<SweepReport>;
+  /** Whether browsers may upload from any page. */
+  allowsBrowsers(): Promise<boolean>;
+  /** Adds what browsers need to the bucket's CORS rules. */
+  allowBrowsers(): Promise<void>;
+}
+
+const defaultPieceBytes = 512 * 1024 * 1024;
+const checkDeadlineMs = 3000;
+
+export function createS3Store(options: S3StoreOptions): S3Store {
+  const client = createS3Client(options);
+  const names = createObjectNames(options.prefix);
+  const probe = createAccessProbe(client, names);
+  const { signer } = client;
+  const { dispositionOf } = options;
+  const shared = { client, names, probe, dispositionOf };
+  const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint ?? options.endpoint });
+  const { origin, host } = publicLocation;
+  const copy = createCopyObject(client, {
+    pieceBytes: options.copyPieceBytes ?? defaultPieceBytes,
+    guardHeader: host.endsWith(".r2.cloudflarestorage.com")
+      ? "cf-copy-destination-if-none-match"
+      : "if-none-match",
+  });
+
+  return {
+    name: options.name,
+    ...createReads(client, names, probe),
+    ...createMultipart(shared),
+    finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry }),
+
+    async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
+      const path = publicLocation.pathOf(names.stagedOf(key));
+      const headers = { host, "content-type": contentType, "content-length": String(sizeBytes) };
+      return signer.presign({ method: "PUT", origin, path, headers, expiresInSec });
+    },
+
+    async presignParts({ key, uploadId, partNumbers, expiresInSec }) {
+      const path = publicLocation.pathOf(names.finalOf(key));
+      return signer.presignParts({ origin, path, headers: { host }, expiresInSec }, uploadId, partNumbers);
+    },
+
+    presignGet(key, { expiresInSec, contentType, contentDisposition }) {
+      const path = publicLocation.pathOf(names.finalOf(key));
+      const query = {
+        "response-content-type": contentType,
+        "response-content-disposition": contentDisposition,
+      };
+      return signer.presign({ method: "GET", origin, path, query, headers: { host }, expiresInSec });
+    },
+
+    async write(key, bytes, { contentType }) {
+      const headers = { contentType, contentDisposition: dispositionOf(contentType) };
+      const { etag } = await client.objects.put(names.finalOf(key), bytes, headers);
+      return toStored({ sizeBytes: bytes.byteLength, etag });
+    },
+
+    delete: (keys) =>
+      client.bucket.removeAll(keys.flatMap((key) => [names.finalOf(key), names.stagedOf(key)])),
+
+    async check() {
+      try {
+        await client.bucket.check(checkDeadlineMs);
+      } catch (error) {
+        // To look at the bucket takes the right to list it, which the service can do without.
+        if (!isStatus(error, 403)) throw error;
+        await probe.run();
+      }
+    },
+
+    probe: () => probe.run(),
+    sweep: (sweepOptions) => sweep(client, names, sweepOptions),
+    allowsBrowsers: async () => allowsUploads(await client.cors.getRules()),
+    allowBrowsers: () => openToUploads(client.cors),
+    async close() {
+      client.close();
+    },
+  };
+}

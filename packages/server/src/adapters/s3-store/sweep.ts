@@ -1,0 +1,51 @@
+import type { ObjectNames } from "./object-names.ts";
+import type { S3Client } from "./s3-client.ts";
+
+export interface SweepOptions {
+  /** Staged objects that nobody wrote to for so long belong to uploads that have ended. */
+  stagedOlderThanMs: number;
+  /** Multipart uploads, counted from their last part. */
+  uploadsIdleMs: number;
+  maxDeletions: number;
+  dryRun?: boolean;
+  now: number;
+}
+
+export interface SweepReport {
+  stagedObjects: number;
+  uploads: number;
+  /** There may be more than was allowed in one go. */
+  capped: boolean;
+}
+
+/** Removes what uploads left behind. Looks only at names below the prefix that nothing but this store writes. */
+export async function sweep(
+  { bucket, multipart }: S3Client,
+  names: ObjectNames,
+  options: SweepOptions,
+): Promise<SweepReport> {
+  const { now, maxDeletions, dryRun = false } = options;
+  const staged: string[] = [];
+  const isFull = () => staged.length + stale.length >= maxDeletions;
+  const stale: { key: string; uploadId: string }[] = [];
+
+  for (const prefix of [names.stagedPrefix, names.probePrefix]) {
+    for await (const { key, modifiedAt } of bucket.listObjects(prefix)) {
+      if (isFull()) break;
+      if (modifiedAt < now - options.stagedOlderThanMs) staged.push(key);
+    }
+  }
+  for await (const upload of bucket.listUploads(names.finalPrefix)) {
+    if (isFull()) break;
+    if (upload.startedAt >= now - options.uploadsIdleMs) continue;
+    const parts = (await multipart.findParts(upload)) ?? [];
+    const isActive = parts.some((part) => part.receivedAt >= now - options.uploadsIdleMs);
+    if (!isActive) stale.push(upload);
+  }
+
+  const report = { stagedObjects: staged.length, uploads: stale.length, capped: isFull() };
+  if (dryRun) return report;
+  await bucket.removeAll(staged);
+  for (const upload of stale) await multipart.abort(upload);
+  return report;
+}
