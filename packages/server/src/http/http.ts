@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
 import { mcpRoutes } from "../features/mcp/routes.ts";
+import { siteRoutes } from "../features/site/routes.ts";
 import { variantDeliveryRoutes } from "../features/transforms/routes.ts";
 import type { Services } from "../housekeeping.ts";
 import { version } from "../version.ts";
@@ -38,6 +39,7 @@ export async function createHttp(
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
   customerApi(http, deps, services);
   mcpRoutes(http, deps);
+  siteRoutes(http, deps);
   deliveryRoutes(http, deps);
   variantDeliveryRoutes(http, deps, services.transforms);
   addStorageRoutes(http);

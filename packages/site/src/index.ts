@@ -1,0 +1,81 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createDocsSearch, openDocsLibrary } from "@upstow/mcp/docs";
+import { type NavigationGroup, renderDocPage, renderSearchPage } from "./docs-pages.ts";
+import { renderHome } from "./home.ts";
+import { renderShell } from "./layout.ts";
+import { renderLlmsText } from "./llms-text.ts";
+
+export interface SitePage {
+  type: string;
+  body: string | Buffer;
+  etag: string;
+}
+
+export interface Site {
+  /** A page by its path; null where there is none. */
+  find(path: string): SitePage | null;
+  /** The page that lists hits, for browsers without script. */
+  renderSearch(query: string): SitePage;
+  search(query: string): object[];
+}
+
+const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const docsFolder = folder("../../../docs/");
+const html = "text/html; charset=utf-8";
+
+export function openSite(options: { publicUrl: string; version: string }): Site {
+  const { publicUrl, version } = options;
+  const library = openDocsLibrary(docsFolder);
+  const navigation: NavigationGroup[] = JSON.parse(readFileSync(`${docsFolder}navigation.json`, "utf8"));
+  const searchDocs = createDocsSearch(library);
+  const pages = new Map<string, SitePage>();
+  const add = (path: string, type: string, body: string | Buffer) => pages.set(path, toPage(type, body));
+
+  const assets = {
+    "site.css": "text/css; charset=utf-8",
+    "site.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+  };
+  for (const [name, type] of Object.entries(assets))
+    add(`/assets/${name}`, type, readFileSync(folder(`./assets/${name}`)));
+
+  const description = "A file upload service you run yourself.";
+  add(
+    "/",
+    html,
+    renderShell({ title: "Upstow", description, section: "home", body: renderHome(publicUrl), version }),
+  );
+  add("/llms.txt", "text/plain; charset=utf-8", renderLlmsText(library, navigation, publicUrl));
+  for (const page of library.pages) {
+    const body = renderDocPage(page, library, navigation);
+    const shell = {
+      title: `${page.title} · Upstow`,
+      description: page.summary,
+      section: "docs" as const,
+      body,
+      version,
+    };
+    add(`/docs/${page.path}`, html, renderShell(shell));
+    add(`/docs/${page.path}.md`, "text/markdown; charset=utf-8", page.markdown);
+  }
+  const first = pages.get(`/docs/${navigation[0]?.pages[0]}`);
+  if (first !== undefined) pages.set("/docs", first);
+
+  return {
+    find: (path) => pages.get(path) ?? null,
+    search: (query) => searchDocs(query, 8),
+    renderSearch(query) {
+      const body = renderSearchPage(query, searchDocs(query, 20));
+      return toPage(
+        html,
+        renderShell({ title: `Search: ${query}`, description, section: "docs", body, version }),
+      );
+    },
+  };
+}
+
+function toPage(type: string, body: string | Buffer): SitePage {
+  return { type, body, etag: `"${hash("sha256", body).slice(0, 32)}"` };
+}

@@ -1,0 +1,83 @@
+import { Marked } from "marked";
+import { highlight } from "sugar-high";
+import { escapeHtml } from "./escape.ts";
+
+export interface RenderedPage {
+  html: string;
+  headings: { id: string; text: string; level: number }[];
+}
+
+const highlighted = new Set([
+  "js",
+  "ts",
+  "tsx",
+  "jsx",
+  "json",
+  "sh",
+  "bash",
+  "css",
+  "html",
+  "svelte",
+  "yaml",
+]);
+
+/** Markdown of our own docs to HTML, with anchors on headings, coloured code and links that fit the site. */
+export function renderMarkdown(markdown: string, pagePath: string): RenderedPage {
+  const headings: RenderedPage["headings"] = [];
+  const ids = new Set<string>();
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = uniqueId(text, ids);
+        if (depth > 1) headings.push({ id, text: plainText(text), level: depth });
+        const anchor =
+          depth === 1 ? "" : ` <a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${depth}>\n`;
+      },
+      code({ text, lang = "" }) {
+        const body = highlighted.has(lang) ? colour(text) : escapeHtml(text);
+        return `<div class="code"><button type="button" class="copy">Copy</button><pre tabindex="0"><code>${body}</code></pre></div>\n`;
+      },
+      link({ href, tokens }) {
+        const target = escapeHtml(siteLink(href, pagePath));
+        return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      table(token) {
+        const cell = (tag: string, cells: typeof token.header) =>
+          cells.map((item) => `<${tag}>${this.parser.parseInline(item.tokens)}</${tag}>`).join("");
+        const rows = token.rows.map((row) => `<tr>${cell("td", row)}</tr>`).join("\n");
+        return `<div class="table" role="region" tabindex="0" aria-label="Table"><table><thead><tr>${cell("th", token.header)}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
+      },
+    },
+  });
+  return { html: marked.parse(markdown, { async: false }), headings };
+}
+
+/** By class alone: the site's policy allows no inline styles. */
+function colour(code: string): string {
+  return highlight(code).replaceAll(/ style="[^"]*"/g, "");
+}
+
+/** Links between Markdown files work on the site as they do in a checkout. */
+export function siteLink(href: string, pagePath: string): string {
+  if (/^[a-z]+:|^\/|^#/i.test(href)) return href;
+  const url = new URL(href, `http://docs/docs/${pagePath}`);
+  if (url.pathname.endsWith(".md")) return url.pathname.replace(/\.md$/, "") + url.hash;
+  return url.pathname + url.hash;
+}
+
+function uniqueId(text: string, taken: Set<string>): string {
+  const base = plainText(text)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
+  let id = base;
+  for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
+  taken.add(id);
+  return id;
+}
+
+function plainText(text: string): string {
+  return text.replaceAll(/[`*_]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+}
