@@ -16,33 +16,28 @@ const listenerOptions = {
   // Node would refuse a request without Host in its own words; ours is refused in the envelope.
   requireHostHeader: false,
 };
+const tlsOptions = { minVersion: "TLSv1.2", handshakeTimeout: 10_000 } as const;
 const tlsHandshake = 0x16;
-const tlsHandshakeMs = 10_000;
 
 export function createListener(handler: RequestListener, tls: TlsFiles | null): Server {
-  const plain = createHttpServer(listenerOptions, handler);
+  const silent = new Set<Socket>();
+  const server = tls === null ? createHttpServer(listenerOptions) : createSecureServer(tls, silent);
+  server.on("request", handler);
   // An expectation we do not know is ignored; Node's own refusal would be no envelope.
-  plain.on("checkExpectation", handler);
-  if (tls === null) {
-    dropSilentConnections(plain, "connection");
-    return plain;
-  }
-  const tlsOptions = { ...tls, minVersion: "TLSv1.2" as const, handshakeTimeout: tlsHandshakeMs };
-  const secure = createHttpsServer({ ...listenerOptions, ...tlsOptions }, handler);
-  secure.on("checkExpectation", handler);
-  dropSilentConnections(secure, "secureConnection");
-  alsoReadPlainHttp(secure, plain);
-  return secure;
+  server.on("checkExpectation", handler);
+  dropOnClose(server, silent, tls === null ? "connection" : "secureConnection");
+  return server;
 }
 
 /** To Node a connection on which no request has begun is busy; it would hold up a shutdown for half a minute. */
-function dropSilentConnections(server: Server, opened: "connection" | "secureConnection"): void {
-  const silent = new Set<Socket>();
+function dropOnClose(server: Server, silent: Set<Socket>, opened: "connection" | "secureConnection"): void {
   server.on(opened, (socket: Socket) => {
+    // A handshake that was under way when the server closed.
+    if (!server.listening) socket.destroy();
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
   });
-  server.prependListener("request", (request) => silent.delete(request.socket));
+  server.on("request", (request) => silent.delete(request.socket));
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     closeIdle();
@@ -50,32 +45,26 @@ function dropSilentConnections(server: Server, opened: "connection" | "secureCon
   };
 }
 
-/** With TLS the same port still reads plain HTTP, to answer health probes and to refuse the rest in words. */
-function alsoReadPlainHttp(secure: HttpsServer, plain: Server): void {
-  const startTls = secure.listeners("connection");
-  const undecided = new Set<Socket>();
-  secure.removeAllListeners("connection");
-  secure.on("connection", (socket: Socket) => {
+/** The same port still reads plain HTTP, to answer health probes and to refuse the rest in words. */
+function createSecureServer(tls: TlsFiles, silent: Set<Socket>): HttpsServer {
+  const server = createHttpsServer({ ...listenerOptions, ...tlsOptions, ...tls });
+  const startTls = server.listeners("connection");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
     const giveUp = () => socket.destroy();
-    undecided.add(socket);
-    socket.once("close", () => undecided.delete(socket));
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
     socket.setTimeout(listenerOptions.headersTimeout, giveUp).once("error", giveUp);
     socket.once("data", (first: Buffer) => {
-      undecided.delete(socket);
+      silent.delete(socket);
       socket.setTimeout(0).off("timeout", giveUp).off("error", giveUp);
       socket.pause();
       socket.unshift(first);
-      if (first[0] === tlsHandshake) for (const listener of startTls) listener.call(secure, socket);
-      else plain.emit("connection", socket);
+      if (first[0] === tlsHandshake) for (const listener of startTls) listener.call(server, socket);
+      // From here on the server reads HTTP; that this socket is not encrypted is seen by `requireHttps`.
+      else server.emit("secureConnection", socket);
       process.nextTick(() => socket.resume());
     });
   });
-  plain.on("clientError", (error, socket) => secure.emit("clientError", error, socket));
-  const closeIdle = secure.closeIdleConnections.bind(secure);
-  secure.closeIdleConnections = () => {
-    closeIdle();
-    plain.closeIdleConnections();
-    for (const socket of undecided) socket.destroy();
-  };
-  secure.on("close", () => plain.closeAllConnections());
+  return server;
 }
