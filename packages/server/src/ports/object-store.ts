@@ -24,7 +24,7 @@ export interface ObjectStore {
   /** Makes the staged object final. Null when no complete body has arrived. */
   finishPut(key: string): Promise<StoredObject | null>;
 
-  /** Opens a multipart upload and returns its opaque id. */
+  /** Opens a multipart upload under a key that was never used, and returns its opaque id. */
   startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;
   /** One URL per part number, in the order given. No part, nor the sum of parts, may exceed `sizeBytes`. */
   presignParts(
@@ -45,7 +45,10 @@ export interface ObjectStore {
   findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
   /** A final object. Null when there is none, or when its bytes are known to be damaged. */
   head(key: string): Promise<StoredObject | null>;
-  /** Bytes `range.start` to `range.end` (both included), or everything. Null as in `head`. */
+  /**
+   * Bytes `range.start` to `range.end` (both included), or everything. Null as in `head`, also where the damage is
+   * found only now. A stream that cannot go on to its end fails, so that nobody takes it for whole.
+   */
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable | null>;
   /**
    * The file of a final object that is in one piece, relative to the store's directory, for a proxy that sends

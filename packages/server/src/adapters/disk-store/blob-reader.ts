@@ -20,11 +20,13 @@ export interface BlobReader {
 const smallBytes = 64 * 1024;
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
-/** For all streams together. */
+/** For all streams together; each holds up to two chunks. */
 const memoryBytes = 64 * 1024 * 1024;
 
 export function createBlobReader(files: BlobFiles, cache: BlobCache, report: ReportDamage): BlobReader {
   let active = 0;
+  const chunkBytes = () =>
+    Math.floor(Math.min(largestChunk, Math.max(smallestChunk, memoryBytes / (2 * active))));
 
   async function openSound(stretch: { blob: string; sizeBytes: number }): Promise<FileHandle> {
     let file: FileHandle;
@@ -59,7 +61,6 @@ export function createBlobReader(files: BlobFiles, cache: BlobCache, report: Rep
     if (first === undefined) return Readable.from([]);
     const file = await openSound(first);
     active++;
-    const chunkBytes = Math.min(largestChunk, Math.max(smallestChunk, memoryBytes / (2 * active)));
     // A later part that turns out damaged ends the stream with an error: the reader must not take it for whole.
     const openNext = (stretch: Stretch) =>
       openSound(stretch).catch(async (error) => {

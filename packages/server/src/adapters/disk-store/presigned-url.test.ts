@@ -64,6 +64,11 @@ test("whatever the key and the type hold comes back as it was", () => {
   );
 });
 
+test("a field that holds a dot cannot stand for another one", () => {
+  const target: UploadTarget = { kind: "part", uploadId: "mine.x", partNumber: 1, maxBytes: 9, expiresAt: 1 };
+  assert.equal(tokens.find(tokens.sign(target)), null);
+});
+
 test("the first key signs and all of them verify", () => {
   const [target] = targets;
   assert.ok(target);

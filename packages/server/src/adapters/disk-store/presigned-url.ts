@@ -61,7 +61,7 @@ export function createUrlSigner(tokens: UploadTokens, baseUrl: () => string, now
   return (target, expiresInSec) => {
     if (expiresInSec > longestUrlSec)
       throw new RangeError(`an upload URL lives ${longestUrlSec} seconds at most`);
-    return baseUrl() + tokens.sign({ ...target, expiresAt: now() + expiresInSec * 1000 });
+    return baseUrl() + tokens.sign({ ...target, expiresAt: Math.floor(now() + expiresInSec * 1000) });
   };
 }
 
@@ -77,7 +77,10 @@ function writeFacts(target: UploadTarget): string {
 }
 
 function readFacts(facts: string): UploadTarget | null {
-  const [kind, expiry = "", size, fourth = "", fifth = ""] = facts.split(".");
+  const fields = facts.split(".");
+  // A dot inside a field would shift the ones behind it.
+  if (fields.length !== 5) return null;
+  const [kind, expiry = "", size, fourth = "", fifth = ""] = fields;
   const expiresAt = Number.parseInt(expiry, 36);
   if (kind === "s") {
     return {

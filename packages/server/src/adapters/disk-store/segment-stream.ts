@@ -17,13 +17,14 @@ export type OpenBlob = (stretch: Stretch) => Promise<FileHandle>;
 export class SegmentStream extends Readable {
   readonly #stretches: Stretch[];
   readonly #openBlob: OpenBlob;
-  readonly #chunkBytes: number;
+  readonly #chunkBytes: () => number;
   #file: FileHandle | null;
   #position: number;
 
   /** `file` is the first stretch's blob, already open. */
-  constructor(file: FileHandle, stretches: Stretch[], openBlob: OpenBlob, chunkBytes: number) {
-    super({ highWaterMark: chunkBytes });
+  constructor(file: FileHandle, stretches: Stretch[], openBlob: OpenBlob, chunkBytes: () => number) {
+    // One chunk ahead of the reader, whatever its size.
+    super({ highWaterMark: 1 });
     this.#file = file;
     this.#stretches = stretches;
     this.#position = stretches[0]?.start ?? 0;
@@ -41,7 +42,7 @@ export class SegmentStream extends Readable {
   async #readChunk(): Promise<Buffer | null> {
     const stretch = await this.#currentStretch();
     if (stretch === null || this.#file === null) return null;
-    const length = Math.min(this.#chunkBytes, stretch.end - this.#position);
+    const length = Math.min(this.#chunkBytes(), stretch.end - this.#position);
     const buffer = Buffer.allocUnsafeSlow(length);
     const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position);
     if (bytesRead === 0) throw new Error(`blob ${stretch.blob} ended early`);
