@@ -1,0 +1,63 @@
+import { createUpload, type UploadOptions, type UploadSource } from "../upload/upload.ts";
+import type { CompletedFile } from "../wire/files.ts";
+import type { TransformedImage, TransformImageBody } from "../wire/transforms.ts";
+import type { Log, LogQuery, Usage, UsageRecord } from "../wire/usage.ts";
+import { type EventsOptions, type ReceivedEvent, streamEvents } from "./events.ts";
+import { createFiles } from "./files.ts";
+import { list } from "./list.ts";
+import { createKeys, createProjects, createRouters } from "./projects.ts";
+import { createRequest, type PostOptions, type RequestOptions } from "./request.ts";
+import { readConnection, type UpstowOptions } from "./settings.ts";
+import { createUploads } from "./uploads.ts";
+import { createWebhooks } from "./webhooks.ts";
+
+// A rate window lasts a minute: whoever waits one out is let in again.
+const rateLimitWaitMs = 65_000;
+
+/** The whole API of an Upstow service, for servers, scripts and tools. */
+export function createUpstow(options: UpstowOptions = {}) {
+  const connection = readConnection(options, rateLimitWaitMs);
+  const request = createRequest(connection);
+  const uploads = createUploads(request);
+  const files = createFiles(request);
+  const upload = createUpload(uploads, files.delete, () => connection().fetch);
+  return {
+    /** Sends a file, a blob, bytes or a stream: in one piece up to 10 MB, in parts above. */
+    upload: (source: UploadSource, uploadOptions?: UploadOptions): Promise<CompletedFile> =>
+      upload(source, uploadOptions),
+    uploads,
+    files,
+    projects: createProjects(request),
+    routers: createRouters(request),
+    keys: createKeys(request),
+    usage: {
+      get: (callOptions?: RequestOptions) => request<Usage>("GET", "/usage", callOptions),
+      /** Newest month first. */
+      async history(query: { months?: number } = {}, callOptions: RequestOptions = {}) {
+        const answer = await request<{ usage: UsageRecord[] }>("GET", "/usage/history", {
+          ...callOptions,
+          query,
+        });
+        return answer.usage;
+      },
+    },
+    logs: {
+      /** Newest first. */
+      list: (query: LogQuery = {}, callOptions: RequestOptions = {}) =>
+        list<"logs", Log>(request, "/logs", "logs", query, callOptions),
+    },
+    transforms: {
+      /** The URL of an image variant. */
+      image: (body: TransformImageBody, callOptions?: PostOptions) =>
+        request<TransformedImage>("POST", "/transforms/image", { ...callOptions, body }),
+    },
+    webhooks: createWebhooks(request),
+    events: {
+      /** Events as they happen, for ever; a broken connection is opened again where it broke. */
+      stream: (streamOptions?: EventsOptions): AsyncGenerator<ReceivedEvent, void> =>
+        streamEvents(connection(), streamOptions),
+    },
+  };
+}
+
+export type Upstow = ReturnType<typeof createUpstow>;

@@ -1,0 +1,81 @@
+import { parseJson, toError } from "../http/call.ts";
+import { backoffMs, wait } from "../http/wait.ts";
+import type { StreamedEvent } from "../wire/webhooks.ts";
+import { apiUrl, type Connection } from "./request.ts";
+
+export interface EventsOptions {
+  signal?: AbortSignal;
+  /** Go on behind this event. */
+  lastEventId?: string;
+  /** Begin with this many past events. */
+  last?: number;
+}
+
+export interface ReceivedEvent extends StreamedEvent {
+  /** Give it as `lastEventId` to go on from here. */
+  id: string;
+}
+
+// The service sends a sign of life every five seconds.
+const silenceMs = 30_000;
+
+/** Events as they happen. A connection that breaks is opened again behind the last event seen. */
+export async function* streamEvents(
+  connection: Connection,
+  { signal, lastEventId, last }: EventsOptions = {},
+): AsyncGenerator<ReceivedEvent, void> {
+  let position: object = lastEventId === undefined ? { last } : { lastEventId };
+  for (let failures = 0; ; failures++) {
+    try {
+      for await (const event of readOnce(connection, position, signal)) {
+        failures = 0;
+        position = { lastEventId: event.id };
+        yield event;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      // A refusal stays one; whatever else broke the connection may be over soon.
+      const { status = 0 } = error as { status?: number };
+      if (status >= 400 && status < 500 && status !== 429) throw error;
+    }
+    await wait(backoffMs(failures, 500), signal);
+  }
+}
+
+async function* readOnce(
+  { baseUrl, apiKey, fetch }: Connection,
+  { lastEventId, last }: EventsOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ReceivedEvent> {
+  const end = new AbortController();
+  const stop = () => end.abort();
+  let watchdog = setTimeout(stop, silenceMs);
+  try {
+    const response = await fetch(apiUrl(baseUrl, "/events/stream", { last }), {
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: "text/event-stream",
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+      },
+      signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
+    });
+    if (!response.ok) throw toError(response, parseJson(await response.text()));
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const bytes of response.body ?? []) {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(stop, silenceMs);
+      const blocks = (text + decoder.decode(bytes, { stream: true })).split("\n\n");
+      text = blocks.pop() ?? "";
+      yield* blocks.flatMap(parseEvent);
+    }
+  } finally {
+    clearTimeout(watchdog);
+    stop();
+  }
+}
+
+function parseEvent(block: string): ReceivedEvent[] {
+  const fields = Object.fromEntries(block.split("\n").map((line) => line.split(/: ?(.*)/s)));
+  return fields.data === undefined ? [] : [{ id: fields.id, ...JSON.parse(fields.data) }];
+}

@@ -1,0 +1,64 @@
+import { call, type Fetch } from "../http/call.ts";
+
+/** For one call. */
+export interface RequestOptions {
+  signal?: AbortSignal;
+  /** For each attempt. */
+  timeoutMs?: number;
+  retries?: number;
+}
+
+export interface PostOptions extends RequestOptions {
+  /** Repeats of a POST with the same key are answered as the first one was, for 24 hours. */
+  idempotencyKey?: string;
+}
+
+export interface Connection {
+  baseUrl: string;
+  apiKey: string;
+  fetch: Fetch;
+  timeoutMs: number;
+  retries: number;
+  /** How long a call waits, in all, where the service says that there were too many. */
+  rateLimitWaitMs: number;
+}
+
+interface Content {
+  query?: object;
+  body?: unknown;
+}
+
+export type Request = <Answer>(
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  options?: PostOptions & Content,
+) => Promise<Answer>;
+
+export function createRequest(connection: () => Connection): Request {
+  return (method, path, options = {}) => {
+    const { baseUrl, apiKey, fetch, ...defaults } = connection();
+    const retries = options.retries ?? defaults.retries;
+    return call({
+      method,
+      url: apiUrl(baseUrl, path, options.query),
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        // Without it a POST could not be repeated: the first one may have been heard.
+        ...(method === "POST" ? { "idempotency-key": options.idempotencyKey ?? crypto.randomUUID() } : {}),
+      },
+      body: options.body,
+      timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+      signal: options.signal,
+      fetch,
+      policy: { retries, baseDelayMs: 300, rateLimitWaitMs: retries === 0 ? 0 : defaults.rateLimitWaitMs },
+    });
+  };
+}
+
+export function apiUrl(baseUrl: string, path: string, query: object = {}): string {
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${path}`);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url.href;
+}

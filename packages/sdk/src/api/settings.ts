@@ -1,0 +1,42 @@
+import { UpstowError } from "../errors.ts";
+import type { Fetch } from "../http/call.ts";
+import type { Connection } from "./request.ts";
+
+export interface UpstowOptions {
+  /** `UPSTOW_API_KEY` of the environment unless given. It belongs on servers only. */
+  apiKey?: string | undefined;
+  /** Where the service is, such as `https://files.example.com`. `UPSTOW_URL` unless given. */
+  baseUrl?: string | undefined;
+  fetch?: Fetch;
+  /** For each attempt; 30 seconds unless given. */
+  timeoutMs?: number;
+  /** How often a call that failed is repeated; 3 unless given. 0 also never waits for a rate limit. */
+  retries?: number;
+}
+
+/** Read when the first call is made: builds import modules in places where no secret is set. */
+export function readConnection(options: UpstowOptions, rateLimitWaitMs: number): () => Connection {
+  let connection: Connection | undefined;
+  return () => {
+    connection ??= {
+      apiKey: options.apiKey ?? getVariable("UPSTOW_API_KEY", "apiKey"),
+      baseUrl: options.baseUrl ?? getVariable("UPSTOW_URL", "baseUrl"),
+      // Some runtimes refuse a fetch that is called as a method of something else.
+      fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
+      timeoutMs: options.timeoutMs ?? 30_000,
+      retries: options.retries ?? 3,
+      rateLimitWaitMs,
+    };
+    return connection;
+  };
+}
+
+function getVariable(name: string, option: string): string {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const value = process?.env?.[name];
+  if (value) return value;
+  throw new UpstowError(`Upstow needs ${option}.`, {
+    code: "VALIDATION_ERROR",
+    suggestion: `Give the option ${option} or set ${name} in the environment of your server.`,
+  });
+}

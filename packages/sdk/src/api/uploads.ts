@@ -1,0 +1,53 @@
+import type { CompletedFile } from "../wire/files.ts";
+import type {
+  CompleteMultipartBody,
+  CompleteUploadBody,
+  InitiatedMultipart,
+  MultipartRef,
+  ReceivedParts,
+  RequestedUpload,
+  RequestUploadBody,
+  SignedParts,
+  SignPartsBody,
+} from "../wire/uploads.ts";
+import type { PostOptions, Request, RequestOptions } from "./request.ts";
+
+/** The calls behind an upload, one by one; `upload()` makes them for you. */
+export function createUploads(request: Request) {
+  const post = <Answer>(path: string, body: object, options?: PostOptions) =>
+    request<Answer>("POST", `/upload/${path}`, { ...options, body });
+  return {
+    request: (body: RequestUploadBody, options?: PostOptions) =>
+      post<RequestedUpload>("request", body, options),
+
+    async complete(body: CompleteUploadBody, options?: PostOptions) {
+      return (await post<{ file: CompletedFile }>("complete", body, options)).file;
+    },
+
+    multipart: {
+      init: (body: RequestUploadBody, options?: PostOptions) =>
+        post<InitiatedMultipart>("multipart/init", body, options),
+
+      /** Fresh URLs for parts whose first ones have expired. */
+      sign: (body: SignPartsBody, options?: PostOptions) =>
+        post<SignedParts>("multipart/sign", body, options),
+
+      /** What has arrived so far. */
+      list: ({ fileId, uploadId }: MultipartRef, options?: RequestOptions) =>
+        request<ReceivedParts>("GET", `/upload/multipart/${encodeURIComponent(fileId)}`, {
+          ...options,
+          query: { uploadId },
+        }),
+
+      async complete(body: CompleteMultipartBody, options?: PostOptions) {
+        return (await post<{ file: CompletedFile }>("multipart/complete", body, options)).file;
+      },
+
+      async abort({ fileId, uploadId }: MultipartRef, options?: PostOptions) {
+        await post("multipart/abort", { fileId, uploadId }, options);
+      },
+    },
+  };
+}
+
+export type Uploads = ReturnType<typeof createUploads>;

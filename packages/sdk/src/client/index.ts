@@ -1,0 +1,14 @@
+export { type SdkErrorCode, UpstowError, type UpstowErrorCode } from "../errors.ts";
+export type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
+export type { ResumeStore, SavedUpload } from "./resume-store.ts";
+export type {
+  UploadedFile,
+  Uploader,
+  UploaderOptions,
+  UploaderSnapshot,
+  UploadState,
+  UploadStatus,
+  UploadTask,
+  WaitOptions,
+} from "./types.ts";
+export { createUploader } from "./uploader.ts";

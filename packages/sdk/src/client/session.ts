@@ -1,0 +1,148 @@
+import { UpstowError } from "../errors.ts";
+import type { StartAnswer } from "../handler/protocol.ts";
+import { createVerifier } from "../transfer/checksum.ts";
+import type { Put } from "../transfer/put.ts";
+import { type PutPolicy, putWithRetries } from "../transfer/put-with-retries.ts";
+import { missingRanges, type PartRange, sendParts } from "../transfer/send-parts.ts";
+import type { UploadedPart } from "../wire/uploads.ts";
+import type { Backend } from "./backend.ts";
+import type { UploadedFile } from "./types.ts";
+
+export interface SessionTools {
+  backend: Backend;
+  put: Put;
+  policy: PutPolicy;
+  concurrency: number;
+  verify: boolean;
+}
+
+/** One upload that the backend has opened. It can be run, stopped and run again; what has arrived stays sent. */
+export interface Session {
+  readonly token: string;
+  readonly isMultipart: boolean;
+  /** Something had arrived before this page began. */
+  readonly isResumed: boolean;
+  sentBytes(): number;
+  /** Sends what is missing. */
+  send(signal: AbortSignal): Promise<void>;
+  complete(signal: AbortSignal): Promise<UploadedFile<unknown>>;
+}
+
+export function createSession(
+  tools: SessionTools,
+  file: File,
+  ticket: string,
+  opened: StartAnswer,
+  onProgress: (addedBytes: number) => void,
+): Session {
+  const { backend, policy } = tools;
+  const { token, partSize = file.size } = opened;
+  const isMultipart = opened.partSize !== undefined;
+  const isStored = opened.uploadUrl === undefined && !isMultipart;
+  const whole = missingRanges(file.size, partSize, () => false);
+  const sent = new Map((opened.received ?? []).map((part) => [part.partNumber, part.etag]));
+  const underWay = new Map<number, number>();
+  const verifier = tools.verify ? createVerifier() : null;
+  let uploadUrl = opened.uploadUrl ?? "";
+  let urls = opened.parts ?? [];
+  let isUnchecked = verifier !== null && sent.size > 0;
+
+  const sliceOf = ({ start, end }: PartRange) => file.slice(start, end);
+  const note = (partNumber: number, sentBytes: number) => {
+    onProgress(sentBytes - (underWay.get(partNumber) ?? 0));
+    underWay.set(partNumber, sentBytes);
+  };
+
+  /** What an earlier page sent may have been of a file that looked the same. */
+  async function checkReceived(): Promise<void> {
+    const url = urls[0]?.uploadUrl ?? "?";
+    for (const range of whole) {
+      const etag = sent.get(range.partNumber);
+      if (etag === undefined) continue;
+      await verifier?.check(sliceOf(range), etag, url).catch(() => sent.delete(range.partNumber));
+    }
+    isUnchecked = false;
+  }
+
+  async function sendWhole(signal: AbortSignal): Promise<void> {
+    const etag = await putWithRetries(tools.put, policy, signal, {
+      body: file,
+      contentType: file.type || "application/octet-stream",
+      url: () => uploadUrl,
+      // The same ticket opens the same upload, with a fresh URL.
+      renew: async () => {
+        uploadUrl = (await backend.start(ticket, undefined)).uploadUrl ?? "";
+      },
+      onProgress: (sentBytes) => note(1, sentBytes),
+      check: verifier?.check.bind(null, file),
+    });
+    sent.set(1, etag);
+  }
+
+  async function sendMissing(signal: AbortSignal): Promise<void> {
+    if (isUnchecked) await checkReceived();
+    await sendParts({
+      ranges: whole.filter((range) => !sent.has(range.partNumber)),
+      urls,
+      concurrency: tools.concurrency,
+      policy,
+      signal,
+      put: tools.put,
+      verifier,
+      read: async (range) => sliceOf(range),
+      sign: async (partNumbers) => {
+        urls = await backend.sign(token, partNumbers, signal);
+        return urls;
+      },
+      onProgress: note,
+      onSent: ({ partNumber, etag }) => sent.set(partNumber, etag),
+    });
+  }
+
+  async function listSent(signal: AbortSignal): Promise<UploadedPart[] | undefined> {
+    if (!isMultipart) return undefined;
+    // A storage that does not show its etags to browsers shows them to the backend.
+    if ([...sent.values()].includes("")) {
+      for (const { partNumber, etag } of await backend.parts(token, signal)) sent.set(partNumber, etag);
+    }
+    return [...sent]
+      .map(([partNumber, etag]) => ({ partNumber, etag }))
+      .sort((a, b) => a.partNumber - b.partNumber);
+  }
+
+  async function send(signal: AbortSignal): Promise<void> {
+    underWay.clear();
+    if (isMultipart) await sendMissing(signal);
+    else if (!isStored && sent.size === 0) await sendWhole(signal);
+  }
+
+  async function finish(signal: AbortSignal): Promise<UploadedFile<unknown>> {
+    const { file: stored, result } = await backend.complete(token, await listSent(signal));
+    return { ...stored, result, isVerified: verifier?.isComplete() === true && !isStored };
+  }
+
+  return {
+    token,
+    isMultipart,
+    isResumed: isStored || sent.size > 0,
+    sentBytes: () =>
+      whole.reduce((sum, { partNumber, start, end }) => {
+        const isThere = isStored || sent.has(partNumber);
+        return sum + (isThere ? end - start : Math.min(end - start, underWay.get(partNumber) ?? 0));
+      }, 0),
+    send,
+    async complete(signal) {
+      try {
+        return await finish(signal);
+      } catch (error) {
+        if (!(error instanceof UpstowError) || error.code !== "FILE_NOT_IN_STORAGE") throw error;
+      }
+      // The storage lacks something after all: see what it has, and send the rest.
+      sent.clear();
+      const received = isMultipart ? await backend.parts(token, signal) : [];
+      for (const { partNumber, etag } of received) sent.set(partNumber, etag);
+      await send(signal);
+      return finish(signal);
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Put } from "../transfer/put.ts";
+import type { Xhr } from "./xhr.ts";
+
+// A connection that moves no byte for so long will not move one again.
+const stallMs = 60_000;
+
+/** Only XMLHttpRequest tells how much of a body has been sent. */
+export function createXhrPut(create: new () => Xhr): Put {
+  return ({ url, body, contentType, signal, onProgress }) =>
+    new Promise((resolve, reject) => {
+      const xhr = new create();
+      let stall: ReturnType<typeof setTimeout>;
+      const cut = () => xhr.abort();
+      const watch = () => {
+        clearTimeout(stall);
+        stall = setTimeout(cut, stallMs);
+      };
+      const settle = (act: () => void) => () => {
+        clearTimeout(stall);
+        signal.removeEventListener("abort", cut);
+        act();
+      };
+      xhr.upload.onprogress = ({ loaded }) => {
+        watch();
+        onProgress(loaded);
+      };
+      xhr.onload = settle(() => resolve({ status: xhr.status, etag: xhr.getResponseHeader("etag") ?? "" }));
+      xhr.onerror = xhr.onabort = settle(() => reject(new TypeError("The connection broke.")));
+      xhr.open("PUT", url);
+      if (contentType !== undefined) xhr.setRequestHeader("content-type", contentType);
+      signal.addEventListener("abort", cut, { once: true });
+      watch();
+      xhr.send(body);
+    });
+}

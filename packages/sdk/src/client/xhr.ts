@@ -1,0 +1,17 @@
+/** The few members in use, so that servers that share this package need no types of a browser. */
+export interface Xhr {
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  send(body: unknown): void;
+  abort(): void;
+  getResponseHeader(name: string): string | null;
+  readonly status: number;
+  readonly upload: { onprogress: ((event: { loaded: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+}
+
+export function findXhr(): (new () => Xhr) | undefined {
+  return (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest;
+}

@@ -1,0 +1,40 @@
+import * as router from "./handler/file-router.ts";
+import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
+import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+
+export { UpstowAuthError, UpstowError } from "./errors.ts";
+export type { FileRouter } from "./handler/file-router.ts";
+
+export interface ExpressRequest extends NodeRequest, AsyncIterable<Uint8Array> {
+  originalUrl?: string;
+  body?: unknown;
+}
+
+export interface ExpressResponse {
+  status(code: number): unknown;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/** Callbacks get Express's own objects: `createFileRouter<express.Request>()` makes `context.req` yours. */
+export const createFileRouter = <Req extends NodeRequest = ExpressRequest>() =>
+  router.createFileRouter<{ req: Req }>();
+
+/** `app.all("/api/upload", createRouteHandler({ router }))`, before or behind `express.json()`. */
+export function createRouteHandler<Req extends NodeRequest>(options: HandlerOptions<{ req: Req }>) {
+  const handle = createHandler(options);
+  return (req: Req & ExpressRequest, res: ExpressResponse, next: (error: unknown) => void): void => {
+    const answer = async () => {
+      const request = await toWebRequest({ ...pick(req), url: req.originalUrl ?? req.url }, req.body, req);
+      const response = await handle(request, { req });
+      res.status(response.status);
+      response.headers.forEach((value, name) => {
+        res.setHeader(name, value);
+      });
+      res.end(await response.text());
+    };
+    answer().catch(next);
+  };
+}
+
+const pick = ({ method, headers }: NodeRequest) => ({ method, headers });

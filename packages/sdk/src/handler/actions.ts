@@ -1,0 +1,147 @@
+import { UpstowError } from "../errors.ts";
+import type { CompletedFile } from "../wire/files.ts";
+import { beginUploads } from "./begin.ts";
+import type { Action, BeginAnswer, CompleteAnswer, StartAnswer } from "./protocol.ts";
+import { invalid } from "./rules.ts";
+import { startUpload } from "./start.ts";
+import {
+  findFile,
+  getRoute,
+  type Handling,
+  isNotFound,
+  type OpenUpload,
+  type Ticket,
+  type Tools,
+  upstream,
+} from "./tools.ts";
+
+type Answer = BeginAnswer | StartAnswer | CompleteAnswer | object;
+
+export function createActions<Context>(tools: Tools<Context>) {
+  const { seal, uploads } = tools;
+  const open = (token: unknown) => seal.open<OpenUpload>("upload", token);
+
+  async function openParts(token: unknown) {
+    const { fileId, uploadId } = await open(token);
+    if (uploadId === null) throw invalid("token", "is of an upload in one piece");
+    return { fileId, uploadId };
+  }
+
+  async function run(body: Action, handling: Handling<Context>): Promise<Answer> {
+    switch (body.action) {
+      case "begin":
+        return beginUploads(tools, body, handling);
+      case "start": {
+        const ticket = await seal.open<Ticket>("ticket", body.ticket);
+        return reportingTo(tools, ticket, () => startUpload(tools, ticket, body.resume));
+      }
+      case "sign": {
+        const ref = await openParts(body.token);
+        return upstream(() => uploads.multipart.sign({ ...ref, partNumbers: body.partNumbers }));
+      }
+      case "parts": {
+        const ref = await openParts(body.token);
+        return { parts: (await upstream(() => uploads.multipart.list(ref))).parts };
+      }
+      case "complete": {
+        const upload = await open(body.token);
+        return reportingTo(tools, upload, () => completeUpload(tools, upload, body.parts, handling));
+      }
+      case "abort": {
+        const upload = await open(body.token);
+        await abortUpload(tools, upload);
+        if (body.failure !== undefined) await hearFailure(tools, upload, reportedFailure(body.failure));
+        return { ok: true };
+      }
+      default:
+        throw invalid("action", "is not one that this handler knows");
+    }
+  }
+  return { run };
+}
+
+async function completeUpload<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  parts: { partNumber: number; etag: string }[] | undefined,
+  handling: Handling<Context>,
+): Promise<CompleteAnswer> {
+  const { file, isRepeat } = await finish(tools, upload, parts);
+  const { id, key, name, size, type, url, sha256 } = file;
+  const route = getRoute(tools.router, upload.route);
+  let result: unknown;
+  try {
+    result = await route.onUploadComplete?.({ file, metadata: upload.metadata, isRepeat, ...handling });
+  } catch (error) {
+    if (error instanceof UpstowError) throw error;
+    throw new UpstowError("The file was stored, but what follows an upload here failed.", {
+      code: "CALLBACK_FAILED",
+      status: 500,
+      cause: error,
+    });
+  }
+  return { file: { id, key, name, size, type, url, sha256 }, result };
+}
+
+/** The answer to an earlier call may have been lost: an upload that is complete already counts as completed. */
+async function finish<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  parts: { partNumber: number; etag: string }[] | undefined,
+): Promise<{ file: CompletedFile; isRepeat: boolean }> {
+  const { fileId, uploadId } = upload;
+  const { uploads } = tools;
+  try {
+    if (uploadId === null) {
+      return { file: await upstream(() => uploads.complete({ fileId })), isRepeat: false };
+    }
+    if (parts !== undefined) {
+      const body = { fileId, uploadId, parts };
+      return { file: await upstream(() => uploads.multipart.complete(body)), isRepeat: false };
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  const file = await findFile(tools, upload);
+  if (file?.status === "UPLOADED") return { file, isRepeat: true };
+  throw new UpstowError("This upload has ended.", { code: "NOT_FOUND", status: 404 });
+}
+
+async function abortUpload<Context>(tools: Tools<Context>, upload: OpenUpload): Promise<void> {
+  const { fileId, uploadId, key } = upload;
+  try {
+    if (uploadId !== null) await upstream(() => tools.uploads.multipart.abort({ fileId, uploadId }));
+    // A file that is complete is no longer the browser's to remove.
+    else if ((await findFile(tools, upload))?.status === "UPLOADING") await tools.files.delete(key);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function reportingTo<Context, Result>(
+  tools: Tools<Context>,
+  upload: Omit<Ticket, "id">,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await hearFailure(tools, upload, error as Error);
+    throw error;
+  }
+}
+
+async function hearFailure<Context>(tools: Tools<Context>, upload: Omit<Ticket, "id">, error: Error) {
+  const { file, metadata } = upload;
+  try {
+    await getRoute(tools.router, upload.route).onUploadError?.({ error, file, metadata });
+  } catch (failure) {
+    tools.report(failure);
+  }
+}
+
+function reportedFailure(message: unknown): UpstowError {
+  return new UpstowError(`The browser gave up: ${String(message).slice(0, 500)}`, {
+    code: "STORAGE_REFUSED",
+  });
+}

@@ -1,0 +1,53 @@
+import { UpstowError } from "../errors.ts";
+
+const longestBodyBytes = 1024 * 1024;
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", ...headers },
+  });
+}
+
+/** The service's own envelope, so that one error class serves both. */
+export function errorAnswer(error: UpstowError): Response {
+  const { code, message, suggestion, details, type, status, retryAfter, requestId } = error;
+  return json(
+    status || 502,
+    { error: { type, code, message, suggestion, details } },
+    {
+      ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter)) }),
+      ...(requestId === undefined ? {} : { "x-request-id": requestId }),
+    },
+  );
+}
+
+/** Insists on JSON by its name: a form of another site could send it under any other without asking first. */
+export async function readJson(request: Request): Promise<Record<string, unknown>> {
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw badRequest("The Content-Type must be application/json.", 415);
+  }
+  const decoder = new TextDecoder();
+  const reader = request.body?.getReader();
+  let text = "";
+  let sizeBytes = 0;
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    sizeBytes += next.value.byteLength;
+    if (sizeBytes > longestBodyBytes) {
+      await reader?.cancel();
+      throw badRequest("The body is larger than 1 MiB.", 413);
+    }
+    text += decoder.decode(next.value, { stream: true });
+  }
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
+  } catch {
+    // Falls through to the same refusal.
+  }
+  throw badRequest("The body is not a JSON object.", 400);
+}
+
+function badRequest(message: string, status: number): UpstowError {
+  return new UpstowError(message, { code: "VALIDATION_ERROR", status });
+}

@@ -1,0 +1,94 @@
+import type { CompletedFile } from "../wire/files.ts";
+import type { Jsonified } from "./json-types.ts";
+import type { StandardSchema } from "./standard-schema.ts";
+
+/** Bytes, or such as `"4MB"` (1 MB is 1,048,576 bytes). */
+export type FileSize = number | `${number}${"B" | "KB" | "MB" | "GB"}`;
+
+/** What a browser says of a file that it wants to upload. */
+export interface FileInfo {
+  name: string;
+  /** Bytes. */
+  size: number;
+  type: string;
+}
+
+export interface MiddlewareArgs<Context, Input> {
+  request: Request;
+  /** What the framework gave: see the adapter. */
+  context: Context;
+  input: Input;
+  /** Everything that this one call wants to upload; type, size and count are checked already. */
+  files: FileInfo[];
+}
+
+export interface CompleteArgs<Context, Meta> {
+  file: CompletedFile;
+  /** What `middleware` returned, as JSON. */
+  metadata: Jsonified<Meta>;
+  request: Request;
+  context: Context;
+  /** The upload was complete already: the answer of an earlier call may have been lost. */
+  isRepeat: boolean;
+}
+
+export interface FailureArgs<Meta> {
+  error: Error;
+  file: FileInfo;
+  metadata: Jsonified<Meta>;
+}
+
+export interface RouteRules {
+  /** Such as `application/pdf` or `image/*`; every type unless given. */
+  allowedTypes?: readonly string[];
+  maxFileSize?: FileSize;
+  /** Files in one call. */
+  maxFileCount?: number;
+  /** The file route of the service that the files go to; `default` unless given. */
+  routeSlug?: string;
+}
+
+export interface RouteConfig<Context, Schema extends StandardSchema | undefined, Meta, Result>
+  extends RouteRules {
+  /** Checks what the browser sends along. */
+  input?: Schema;
+  /**
+   * Decides who may upload: throw an `UpstowAuthError` to refuse. What it returns is stored as the file's metadata,
+   * reaches the callbacks and the webhook, and never the browser. An upload is resumed only for the same result.
+   */
+  middleware?: (args: MiddlewareArgs<Context, OutputOf<Schema>>) => Meta | Promise<Meta>;
+  /** Runs at least once for every upload; what it returns reaches the browser. */
+  onUploadComplete?: (args: CompleteArgs<Context, Meta>) => Result | Promise<Result>;
+  /** Hears of uploads that failed after they were allowed. */
+  onUploadError?: (args: FailureArgs<Meta>) => void | Promise<void>;
+}
+
+type OutputOf<Schema> = Schema extends StandardSchema<never, infer Output> ? Output : undefined;
+type InputOf<Schema> = Schema extends StandardSchema<infer Input> ? Input : undefined;
+
+/** A route, its functions seen from the handler, which knows nothing of their types. */
+export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> extends RouteRules {
+  readonly input?: StandardSchema | undefined;
+  middleware?(args: MiddlewareArgs<Context, unknown>): unknown;
+  onUploadComplete?(args: CompleteArgs<Context, unknown>): unknown;
+  onUploadError?(args: FailureArgs<unknown>): unknown;
+  /** For types alone; never there. */
+  readonly "~types"?: { context: (context: Context) => void; input: Input; result: Result };
+}
+
+/** `{ … } satisfies FileRouter`: names with their routes. */
+export type FileRouter<Context = never> = Record<string, FileRoute<Context>>;
+
+export type RouteInput<Router, Name extends keyof Router> =
+  Router[Name] extends FileRoute<never, infer Input, unknown> ? Input : unknown;
+
+/** What the browser gets of what `onUploadComplete` returned. */
+export type RouteResult<Router, Name extends keyof Router> =
+  Router[Name] extends FileRoute<never, unknown, infer Result> ? Jsonified<Result> : unknown;
+
+/** Makes the function that makes routes. `Context` is what the framework's adapter hands to callbacks. */
+export function createFileRouter<Context = unknown>() {
+  return <Schema extends StandardSchema | undefined = undefined, Meta = undefined, Result = undefined>(
+    config: RouteConfig<Context, Schema, Meta, Result>,
+  ): FileRoute<Context, InputOf<Schema>, Result> => config as FileRoute<Context, InputOf<Schema>, Result>;
+}

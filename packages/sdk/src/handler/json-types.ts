@@ -1,0 +1,12 @@
+/** What is left of a value after it has travelled as JSON: a Date is a string, a function is gone. */
+export type Jsonified<Value> = Value extends string | number | boolean | null
+  ? Value
+  : Value extends { toJSON(): infer Json }
+    ? Json
+    : Value extends undefined | symbol | ((...args: never) => unknown)
+      ? undefined
+      : Value extends readonly unknown[]
+        ? { [Index in keyof Value]: Jsonified<Value[Index]> }
+        : Value extends object
+          ? { [Key in keyof Value]: Jsonified<Value[Key]> }
+          : unknown;

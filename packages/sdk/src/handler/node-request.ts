@@ -1,0 +1,39 @@
+/** What Node frameworks have in common. */
+export interface NodeRequest {
+  method?: string | undefined;
+  url?: string | undefined;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** `parsed` is the body where the framework has read it already; otherwise it is in `stream`. */
+export async function toWebRequest(
+  node: NodeRequest,
+  parsed: unknown,
+  stream: AsyncIterable<Uint8Array> | null,
+): Promise<Request> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(node.headers)) {
+    // The names of HTTP/2's own fields begin with a colon.
+    if (value === undefined || name.startsWith(":")) continue;
+    for (const line of [value].flat()) headers.append(name, line);
+  }
+  const method = node.method ?? "GET";
+  const url = new URL(node.url ?? "/", `http://${headers.get("host") ?? "localhost"}`);
+  if (method === "GET" || method === "HEAD") return new Request(url, { method, headers });
+  const body = parsed === undefined ? await readAll(stream) : JSON.stringify(parsed);
+  return new Request(url, { method, headers, body });
+}
+
+const longestBodyBytes = 1024 * 1024;
+
+/** A little more than allowed is enough for the handler to see that it is too much. */
+async function readAll(stream: AsyncIterable<Uint8Array> | null): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of stream ?? []) {
+    chunks.push(new Uint8Array(chunk));
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > longestBodyBytes) break;
+  }
+  return new Blob(chunks);
+}

@@ -1,0 +1,41 @@
+import type { CompletedFile } from "../wire/files.ts";
+import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
+import type { FileInfo } from "./file-router.ts";
+
+/** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
+export type Action =
+  /** May I upload these files? The answer has one ticket for each. */
+  | { action: "begin"; route: string; input?: unknown; files: FileInfo[] }
+  /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
+  | { action: "start"; ticket: string; resume?: string }
+  | { action: "sign"; token: string; partNumbers: number[] }
+  | { action: "parts"; token: string }
+  | { action: "complete"; token: string; parts?: UploadedPart[] }
+  | { action: "abort"; token: string; failure?: string };
+
+export interface BeginAnswer {
+  tickets: string[];
+}
+
+export interface StartAnswer {
+  token: string;
+  /** In one piece. */
+  uploadUrl?: string;
+  /** In parts. */
+  partSize?: number;
+  parts?: SignedPart[];
+  received?: ReceivedPart[];
+}
+
+/** What a browser may know of a file. */
+export type PublicFile = Pick<CompletedFile, "id" | "key" | "name" | "size" | "type" | "url" | "sha256">;
+
+export interface CompleteAnswer {
+  file: PublicFile;
+  result: unknown;
+}
+
+/** What `GET` answers: what a form may tell its users beforehand. */
+export interface RoutesAnswer {
+  routes: Record<string, { allowedTypes: string[]; maxFileSize: number | null; maxFileCount: number | null }>;
+}

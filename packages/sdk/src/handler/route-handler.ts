@@ -1,0 +1,82 @@
+import { createFiles } from "../api/files.ts";
+import { createRequest } from "../api/request.ts";
+import { readConnection, type UpstowOptions } from "../api/settings.ts";
+import { createUploads } from "../api/uploads.ts";
+import { UpstowError } from "../errors.ts";
+import { createActions } from "./actions.ts";
+import { errorAnswer, json, readJson } from "./answer.ts";
+import type { FileRouter } from "./file-router.ts";
+import type { Action, RoutesAnswer } from "./protocol.ts";
+import { toBytes } from "./rules.ts";
+import { createSeal } from "./sealed-token.ts";
+import type { Handling } from "./tools.ts";
+
+export interface HandlerOptions<Context = unknown> extends Omit<UpstowOptions, "retries"> {
+  router: FileRouter<Context>;
+  /** Hears of errors that the browser is told nothing about; they go to the console unless given. */
+  onError?: (error: unknown) => void;
+}
+
+/** One endpoint of your backend through which browsers upload. It answers GET and POST. */
+export function createHandler<Context>(
+  options: HandlerOptions<Context>,
+): (request: Request, context: Context) => Promise<Response> {
+  // Browsers wait out rate limits themselves: a request handler must not hang for a minute.
+  const connection = readConnection({ ...options, retries: 2 }, 0);
+  const request = createRequest(connection);
+  const actions = createActions<Context>({
+    router: options.router,
+    uploads: createUploads(request),
+    files: createFiles(request),
+    seal: createSeal(() => connection().apiKey),
+    report: options.onError ?? logError,
+  });
+
+  async function answer(handling: Handling<Context>): Promise<Response> {
+    if (handling.request.method === "GET") return json(200, describeRoutes(options.router));
+    if (handling.request.method !== "POST") throw methodNotAllowed();
+    const body = (await readJson(handling.request)) as unknown as Action;
+    return json(200, await actions.run(body, handling));
+  }
+
+  return async (given, context) => {
+    try {
+      return await answer({ request: given, context });
+    } catch (error) {
+      if (error instanceof UpstowError && error.status > 0 && error.status < 500) return errorAnswer(error);
+      (options.onError ?? logError)(error);
+      return errorAnswer(error instanceof UpstowError ? error : internalError());
+    }
+  };
+}
+
+/** A plain handler, for every framework and runtime that speaks Web `Request` and `Response`. */
+export function createRouteHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
+  const handle = createHandler(options);
+  return (request) => handle(request, undefined);
+}
+
+function describeRoutes(router: FileRouter): RoutesAnswer {
+  const routes = Object.entries(router).map(([name, route]) => [
+    name,
+    {
+      allowedTypes: [...(route.allowedTypes ?? [])],
+      maxFileSize: route.maxFileSize === undefined ? null : toBytes(route.maxFileSize),
+      maxFileCount: route.maxFileCount ?? null,
+    },
+  ]);
+  return { routes: Object.fromEntries(routes) };
+}
+
+function logError(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: an error that nobody sees costs somebody a day
+  console.error("upload handler:", error);
+}
+
+function internalError(): UpstowError {
+  return new UpstowError("Something went wrong on our side.", { code: "INTERNAL_ERROR", status: 500 });
+}
+
+function methodNotAllowed(): UpstowError {
+  return new UpstowError("Use GET or POST.", { code: "METHOD_NOT_ALLOWED", status: 405 });
+}

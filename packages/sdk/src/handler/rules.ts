@@ -1,0 +1,65 @@
+import { UpstowError } from "../errors.ts";
+import type { FileInfo, FileSize, RouteRules } from "./file-router.ts";
+
+const units = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+
+export function toBytes(size: FileSize): number {
+  if (typeof size === "number") return size;
+  const [, amount, unit] = /^([\d.]+)\s*(B|KB|MB|GB)$/.exec(size) ?? [];
+  if (unit === undefined) throw new TypeError(`"${size}" is not a file size; write it as "4MB".`);
+  return Math.floor(Number(amount) * units[unit as keyof typeof units]);
+}
+
+/** Ignores case and parameters; no list allows every type. */
+export function isAllowedType(allowedTypes: readonly string[] | undefined, contentType: string): boolean {
+  const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const family = `${type.split("/", 1)[0]}/*`;
+  return (allowedTypes ?? ["*/*"]).some((entry) => ["*/*", family, type].includes(entry.toLowerCase()));
+}
+
+const mostFiles = 1_000;
+
+export function checkFiles(rules: RouteRules, files: unknown): FileInfo[] {
+  if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
+  const most = Math.min(rules.maxFileCount ?? mostFiles, mostFiles);
+  if (files.length > most) {
+    throw new UpstowError(`At most ${most} ${most === 1 ? "file" : "files"} can be uploaded at once.`, {
+      code: "TOO_MANY_FILES",
+      status: 400,
+    });
+  }
+  return files.map((file, i) => checkFile(rules, file, `files.${i}`));
+}
+
+function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo {
+  const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
+  if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
+  if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");
+  if (Number(size) < 1) throw invalid(`${path}.size`, `of "${name}" is 0: the file is empty`);
+  if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
+  const file = { name, size: Number(size), type };
+  if (!isAllowedType(rules.allowedTypes, type)) {
+    throw new UpstowError(`"${name}" is ${type}, which is not accepted here.`, {
+      code: "INVALID_FILE_TYPE",
+      status: 400,
+      suggestion: `Accepted: ${rules.allowedTypes?.join(", ")}.`,
+    });
+  }
+  const most = rules.maxFileSize === undefined ? Number.POSITIVE_INFINITY : toBytes(rules.maxFileSize);
+  if (file.size > most) {
+    throw new UpstowError(`"${name}" has ${file.size} bytes; at most ${most} are allowed.`, {
+      code: "FILE_TOO_LARGE",
+      status: 413,
+      suggestion: "Choose a smaller file.",
+    });
+  }
+  return file;
+}
+
+export function invalid(path: string, message: string): UpstowError {
+  return new UpstowError(`${path} ${message}.`, {
+    code: "VALIDATION_ERROR",
+    status: 400,
+    details: [{ path, message }],
+  });
+}

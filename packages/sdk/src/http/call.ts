@@ -1,0 +1,109 @@
+import { UpstowError } from "../errors.ts";
+import type { ErrorBody } from "../wire/errors.ts";
+import { backoffMs, wait } from "./wait.ts";
+
+export type Fetch = typeof globalThis.fetch;
+
+export interface RetryPolicy {
+  /** How often a call that failed is repeated. */
+  retries: number;
+  baseDelayMs: number;
+  /** How long a call may wait in all where the service says "too many requests". */
+  rateLimitWaitMs: number;
+}
+
+export interface CallRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: unknown;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  fetch: Fetch;
+  policy: RetryPolicy;
+  /** Runs before every attempt. */
+  before?: () => Promise<void>;
+}
+
+/** One JSON call, repeated while a repetition may help. */
+export async function call<Answer>(request: CallRequest): Promise<Answer> {
+  const { policy, signal } = request;
+  let waitedMs = 0;
+  for (let attempt = 0; ; ) {
+    try {
+      await request.before?.();
+      return await callOnce<Answer>(request, attempt > 0);
+    } catch (error) {
+      if (!(error instanceof UpstowError)) throw error;
+      const pauseMs = (error.retryAfter ?? 0) * 1000 || backoffMs(attempt, policy.baseDelayMs);
+      if (error.code === "RATE_LIMITED") {
+        waitedMs += pauseMs;
+        if (waitedMs > policy.rateLimitWaitMs) throw error;
+      } else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
+      await wait(pauseMs, signal);
+    }
+  }
+}
+
+async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promise<Answer> {
+  const { method, body, signal } = request;
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const headers = { accept: "application/json", ...request.headers };
+  let response: Response;
+  let text: string;
+  try {
+    response = await request.fetch(request.url, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    text = await response.text();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw noAnswer(request, timeout.aborted, error);
+  }
+  const answer = parseJson(text);
+  if (response.ok && answer !== undefined) return answer as Answer;
+  // The first attempt may have done it before its answer was lost.
+  if (method === "DELETE" && body === undefined && isRepeat && response.status === 404)
+    return { ok: true } as Answer;
+  throw toError(response, answer);
+}
+
+function mayPass({ status, code }: UpstowError): boolean {
+  return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
+}
+
+function noAnswer({ url, timeoutMs }: CallRequest, isTimeout: boolean, cause: unknown): UpstowError {
+  const { origin } = new URL(url, "http://this-page");
+  return isTimeout
+    ? new UpstowError(`No answer within ${timeoutMs} ms.`, { code: "TIMEOUT", cause })
+    : new UpstowError(`Could not reach ${origin.replace("http://this-page", url)}.`, {
+        code: "NETWORK_ERROR",
+        cause,
+      });
+}
+
+export function toError(response: Response, answer: unknown): UpstowError {
+  const { status, headers } = response;
+  const retryAfter = Number(headers.get("retry-after")) || undefined;
+  const fields = { status, retryAfter, requestId: headers.get("x-request-id") ?? undefined };
+  const error = (answer as Partial<ErrorBody> | null | undefined)?.error;
+  if (typeof error?.code !== "string") {
+    return new UpstowError(`Unexpected answer with status ${status}.`, {
+      ...fields,
+      code: status === 429 ? "RATE_LIMITED" : "UNEXPECTED_ANSWER",
+    });
+  }
+  const { message, ...rest } = error;
+  return new UpstowError(message, { ...rest, ...fields, cause: answer });
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

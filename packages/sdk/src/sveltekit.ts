@@ -1,0 +1,20 @@
+import * as router from "./handler/file-router.ts";
+import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+
+export { UpstowAuthError, UpstowError } from "./errors.ts";
+export type { FileRouter } from "./handler/file-router.ts";
+
+interface SvelteKitEvent {
+  request: Request;
+}
+
+/** Callbacks get the request event, `locals` included: `createFileRouter<RequestEvent>()`. */
+export const createFileRouter = <Event extends SvelteKitEvent = SvelteKitEvent>() =>
+  router.createFileRouter<Event>();
+
+/** `export const { GET, POST } = createRouteHandler({ router })` in `src/routes/api/upload/+server.ts`. */
+export function createRouteHandler<Event extends SvelteKitEvent>(options: HandlerOptions<Event>) {
+  const handle = createHandler(options);
+  const answer = (event: Event): Promise<Response> => handle(event.request, event);
+  return { GET: answer, POST: answer };
+}

@@ -1,0 +1,58 @@
+import { UpstowError } from "../errors.ts";
+import { backoffMs, wait } from "../http/wait.ts";
+import { type Put, type PutBody, storageRefused } from "./put.ts";
+
+export interface PutPolicy {
+  /** How often a PUT that failed is repeated. */
+  retries: number;
+  baseDelayMs: number;
+}
+
+export interface Delivery {
+  body: PutBody;
+  contentType?: string | undefined;
+  /** The URL as it is now; it changes when it is renewed. */
+  url(): string;
+  /** Asks for a fresh URL in place of one that was refused. */
+  renew(refusedUrl: string): Promise<void>;
+  onProgress(sentBytes: number): void;
+  /** A look at what the storage says it has; what it throws counts as a failed attempt. */
+  check?: ((etag: string, url: string) => Promise<void>) | undefined;
+}
+
+/** Sends one body until it has arrived. Resolves with its etag, empty where it cannot be read. */
+export async function putWithRetries(
+  put: Put,
+  policy: PutPolicy,
+  signal: AbortSignal,
+  delivery: Delivery,
+): Promise<string> {
+  let mayRenewFreely = true;
+  for (let attempt = 0; ; ) {
+    signal.throwIfAborted();
+    const url = delivery.url();
+    let failure: unknown;
+    try {
+      const { body, contentType, onProgress } = delivery;
+      const { status, etag } = await put({ url, body, contentType, signal, onProgress });
+      if (status >= 200 && status < 300) {
+        await delivery.check?.(etag, url);
+        return etag;
+      }
+      failure = storageRefused(status);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure =
+        error instanceof UpstowError
+          ? error
+          : new UpstowError("The connection to the storage broke.", { code: "NETWORK_ERROR", cause: error });
+    }
+    delivery.onProgress(0);
+    const isRefused = (failure as UpstowError).status === 403;
+    if (isRefused) await delivery.renew(url);
+    // An expired URL is no fault of the network: the first one costs no attempt.
+    if (isRefused && mayRenewFreely) mayRenewFreely = false;
+    else if (attempt++ >= policy.retries) throw failure;
+    else await wait(backoffMs(attempt - 1, policy.baseDelayMs), signal);
+  }
+}

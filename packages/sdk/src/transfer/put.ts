@@ -1,0 +1,47 @@
+import { UpstowError } from "../errors.ts";
+import type { Fetch } from "../http/call.ts";
+
+export type PutBody = Blob | Uint8Array<ArrayBuffer>;
+
+export interface PutRequest {
+  url: string;
+  body: PutBody;
+  /** Part of the signature of a single upload; parts carry none. */
+  contentType?: string | undefined;
+  signal: AbortSignal;
+  onProgress: (sentBytes: number) => void;
+}
+
+export interface PutAnswer {
+  status: number;
+  /** Empty where the storage does not let browsers read it. */
+  etag: string;
+}
+
+/** Sends bytes to a presigned URL. Rejects only where there was no answer. */
+export type Put = (request: PutRequest) => Promise<PutAnswer>;
+
+export const sizeOf = (body: PutBody): number => ("size" in body ? body.size : body.byteLength);
+
+// Slower than this is not an upload that will end.
+const slowestBytesPerSec = 16 * 1024;
+
+/** Where nothing tells how far a request is, all that can be seen is that it takes far too long. */
+export function createFetchPut(getFetch: () => Fetch): Put {
+  return async ({ url, body, contentType, signal, onProgress }) => {
+    const timeoutMs = Math.ceil(60_000 + (sizeOf(body) / slowestBytesPerSec) * 1000);
+    const response = await getFetch()(url, {
+      method: "PUT",
+      body,
+      ...(contentType === undefined ? {} : { headers: { "content-type": contentType } }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.arrayBuffer();
+    if (response.ok) onProgress(sizeOf(body));
+    return { status: response.status, etag: response.headers.get("etag") ?? "" };
+  };
+}
+
+export function storageRefused(status: number): UpstowError {
+  return new UpstowError(`The storage answered ${status}.`, { code: "STORAGE_REFUSED", status });
+}

@@ -1,0 +1,116 @@
+import { UpstowError } from "../errors.ts";
+import type { PutBody } from "../transfer/put.ts";
+
+export type UploadSource =
+  /** A path or a `file:` URL. */
+  string | URL | Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Bytes that are read in ascending ranges, several at once. */
+export interface ByteSource {
+  sizeBytes: number;
+  name?: string | undefined;
+  type?: string | undefined;
+  read(start: number, end: number): Promise<PutBody>;
+  close?(): Promise<void>;
+}
+
+// The service must hear the size first: a stream that cannot say it is held in memory up to here.
+const mostBufferedBytes = 64 * 1024 * 1024;
+
+export async function openSource(source: UploadSource, sizeBytes: number | undefined): Promise<ByteSource> {
+  if (typeof source === "string" || source instanceof URL) {
+    return (await import("./file-source.ts")).openFile(source);
+  }
+  if (source instanceof Blob) return fromBlob(source);
+  if (source instanceof ArrayBuffer) return fromBlob(new Blob([source]));
+  if (ArrayBuffer.isView(source)) return fromBlob(new Blob([source as Uint8Array<ArrayBuffer>]));
+  const chunks = chunksOf(source);
+  return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
+}
+
+function fromBlob(blob: Blob): ByteSource {
+  const { name } = blob as { name?: string };
+  return {
+    sizeBytes: blob.size,
+    name,
+    type: blob.type || undefined,
+    read: async (start, end) => blob.slice(start, end),
+  };
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>) {
+  if (Symbol.asyncIterator in stream) return yield* stream;
+  const reader = (stream as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+  const kept: Uint8Array<ArrayBuffer>[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of chunks) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > mostBufferedBytes) {
+      throw new UpstowError("The stream is longer than 64 MB and its size is not known.", {
+        code: "VALIDATION_ERROR",
+        suggestion: "Give the option size, in bytes.",
+      });
+    }
+    kept.push(new Uint8Array(chunk));
+  }
+  return new Blob(kept);
+}
+
+/** Reads one part after the other; a part stays in memory until it has arrived. */
+function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): ByteSource {
+  let rest = new Uint8Array(0);
+  let position = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** The next bytes, at most this many. */
+  async function take(wanted: number): Promise<Uint8Array> {
+    while (rest.byteLength === 0) {
+      const next = await chunks.next();
+      if (next.done) throw wrongSize(position, sizeBytes);
+      rest = new Uint8Array(next.value);
+    }
+    const taken = rest.subarray(0, wanted);
+    rest = rest.subarray(taken.byteLength);
+    position += taken.byteLength;
+    return taken;
+  }
+
+  async function readNext(start: number, end: number): Promise<PutBody> {
+    while (position < start) await take(start - position);
+    const bytes = new Uint8Array(end - start);
+    while (position < end) {
+      const at = position - start;
+      bytes.set(await take(end - position), at);
+    }
+    const isLonger = end === sizeBytes && (rest.byteLength > 0 || !(await chunks.next()).done);
+    if (isLonger) throw wrongSize(null, sizeBytes);
+    return bytes;
+  }
+
+  return {
+    sizeBytes,
+    read(start, end) {
+      const read = last.then(() => readNext(start, end));
+      last = read.catch(() => {});
+      return read;
+    },
+    async close() {
+      await chunks.return(undefined);
+    },
+  };
+}
+
+function wrongSize(got: number | null, sizeBytes: number): UpstowError {
+  const seen = got === null ? "goes on" : `ended after ${got} bytes`;
+  return new UpstowError(`The stream ${seen}; its size was said to be ${sizeBytes}.`, {
+    code: "VALIDATION_ERROR",
+  });
+}

@@ -1,0 +1,26 @@
+import type { ByteSource } from "./byte-source.ts";
+import { guessContentType } from "./content-type.ts";
+
+/** Only here a file system is needed, and only when a path is given. */
+export async function openFile(path: string | URL): Promise<ByteSource> {
+  const [{ open }, { basename }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
+  const file = await open(path, "r");
+  const name = decodeURIComponent(basename(typeof path === "string" ? encodeURI(path) : path.pathname));
+  const { size } = await file.stat();
+  return {
+    sizeBytes: size,
+    name,
+    type: guessContentType(name),
+    async read(start, end) {
+      const bytes = new Uint8Array(end - start);
+      let filled = 0;
+      while (filled < bytes.byteLength) {
+        const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
+        if (bytesRead === 0) throw new Error(`"${name}" became shorter while it was read.`);
+        filled += bytesRead;
+      }
+      return bytes;
+    },
+    close: () => file.close(),
+  };
+}

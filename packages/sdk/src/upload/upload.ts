@@ -1,0 +1,184 @@
+import type { RequestOptions } from "../api/request.ts";
+import type { Uploads } from "../api/uploads.ts";
+import type { Fetch } from "../http/call.ts";
+import { createVerifier, type Verifier } from "../transfer/checksum.ts";
+import { createFetchPut, type Put } from "../transfer/put.ts";
+import { putWithRetries } from "../transfer/put-with-retries.ts";
+import { missingRanges, sendParts } from "../transfer/send-parts.ts";
+import type { CompletedFile, Metadata } from "../wire/files.ts";
+import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
+import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
+
+export type { UploadSource } from "./byte-source.ts";
+
+export interface UploadOptions {
+  /** The file's name; a path and a `File` bring one. */
+  name?: string;
+  /** MIME type; a path and a `Blob` bring one. */
+  type?: string;
+  /** Bytes. A stream without it is held in memory, up to 64 MB. */
+  size?: number;
+  /** The file route; `default` unless given. */
+  routeSlug?: string;
+  metadata?: Metadata;
+  signal?: AbortSignal;
+  onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
+  /** Parts under way at once; 3 unless given. */
+  concurrency?: number;
+  /** How often a part that failed is sent again; 3 unless given. */
+  retries?: number;
+  /** Hears the ids of a multipart upload as soon as there are any: keep them to resume it later. */
+  onStart?: (upload: MultipartRef) => void;
+  /** Go on with an earlier upload of the same bytes: only what the service lacks is sent. */
+  resume?: MultipartRef;
+  /** Leave what was sent on the service when this upload fails or is cancelled, to be resumed. */
+  keepOnFailure?: boolean;
+  /** Compare what the storage says it has with what was sent, by SHA-256, as far as the storage lets us. */
+  verify?: boolean;
+}
+
+const multipartAboveBytes = 10 * 1024 * 1024;
+
+/** Ends an upload that is in one piece. */
+type Remove = (key: string) => Promise<void>;
+
+interface Job {
+  uploads: Uploads;
+  remove: Remove;
+  put: Put;
+  source: ByteSource;
+  body: RequestUploadBody;
+  options: UploadOptions;
+  call: RequestOptions;
+  signal: AbortSignal;
+  policy: { retries: number; baseDelayMs: number };
+  verifier: Verifier | null;
+}
+
+export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => Fetch) {
+  const put = createFetchPut(getFetch);
+  return async (from: UploadSource, options: UploadOptions = {}): Promise<CompletedFile> => {
+    options.signal?.throwIfAborted();
+    const source = await openSource(from, options.size);
+    try {
+      const job: Job = {
+        uploads,
+        remove,
+        put,
+        source,
+        options,
+        body: {
+          fileName: options.name ?? source.name ?? "file",
+          fileSize: source.sizeBytes,
+          contentType: options.type ?? source.type ?? "application/octet-stream",
+          routeSlug: options.routeSlug ?? "default",
+          ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
+        },
+        call: options.signal === undefined ? {} : { signal: options.signal },
+        signal: options.signal ?? new AbortController().signal,
+        policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
+        verifier: options.verify === true ? createVerifier() : null,
+      };
+      return await (source.sizeBytes > multipartAboveBytes ? uploadInParts(job) : uploadAtOnce(job));
+    } finally {
+      await source.close?.();
+    }
+  };
+}
+
+async function uploadAtOnce(job: Job): Promise<CompletedFile> {
+  const { uploads, body, call, verifier } = job;
+  // The same key gets the same upload with a fresh URL.
+  const idempotencyKey = crypto.randomUUID();
+  const ask = () => uploads.request(body, { ...call, idempotencyKey });
+  let upload = await ask();
+  try {
+    const bytes = await job.source.read(0, body.fileSize);
+    await putWithRetries(job.put, job.policy, job.signal, {
+      body: bytes,
+      contentType: body.contentType,
+      url: () => upload.uploadUrl,
+      renew: async () => {
+        upload = await ask();
+      },
+      onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
+      check: verifier?.check.bind(null, bytes),
+    });
+    return await uploads.complete({ fileId: upload.fileId }, call);
+  } catch (error) {
+    await job.remove(upload.key).catch(() => {});
+    throw error;
+  }
+}
+
+interface OpenParts extends MultipartRef {
+  partSize: number;
+  urls: SignedPart[];
+  received: UploadedPart[];
+}
+
+async function uploadInParts(job: Job): Promise<CompletedFile> {
+  const { uploads, options, call } = job;
+  const { multipart } = uploads;
+  const open = await (options.resume === undefined ? start(job) : reopen(job, options.resume));
+  const ref = { fileId: open.fileId, uploadId: open.uploadId };
+  options.onStart?.(ref);
+  try {
+    const parts = await sendMissing(job, open);
+    return await multipart.complete({ ...ref, parts }, call);
+  } catch (error) {
+    // The caller's signal is aborted already; what is on the service must go all the same.
+    if (options.keepOnFailure !== true) await multipart.abort(ref).catch(() => {});
+    throw error;
+  }
+}
+
+async function start({ uploads, body, call }: Job): Promise<OpenParts> {
+  const { parts, ...upload } = await uploads.multipart.init(body, call);
+  return { ...upload, urls: parts, received: [] };
+}
+
+async function reopen(job: Job, ref: MultipartRef): Promise<OpenParts> {
+  const { multipart } = job.uploads;
+  const { parts: listed, partSize } = await multipart.list(ref, job.call);
+  const ranges = missingRanges(job.body.fileSize, partSize, () => false);
+  const sizes = new Map(ranges.map((range) => [range.partNumber, range.end - range.start]));
+  const received = listed.filter((part) => part.size === sizes.get(part.partNumber));
+  const has = new Set(received.map((part) => part.partNumber));
+  const partNumbers = ranges.map((range) => range.partNumber).filter((number) => !has.has(number));
+  const urls = partNumbers.length === 0 ? [] : await sign(job, ref, partNumbers);
+  return { ...ref, partSize, urls, received };
+}
+
+async function sign(job: Job, { fileId, uploadId }: MultipartRef, partNumbers: number[]) {
+  return (await job.uploads.multipart.sign({ fileId, uploadId, partNumbers }, job.call)).parts;
+}
+
+async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
+  const { options, body } = job;
+  const done = new Map(open.received.map((part) => [part.partNumber, part.etag]));
+  const ranges = missingRanges(body.fileSize, open.partSize, (partNumber) => done.has(partNumber));
+  const sentByPart = new Map<number, number>();
+  const missingBytes = ranges.reduce((sum, range) => sum + range.end - range.start, 0);
+
+  await sendParts({
+    ranges,
+    urls: open.urls,
+    concurrency: options.concurrency ?? 3,
+    policy: job.policy,
+    signal: job.signal,
+    put: job.put,
+    verifier: job.verifier,
+    read: (range) => job.source.read(range.start, range.end),
+    sign: (partNumbers) => sign(job, open, partNumbers),
+    onProgress(partNumber, sentBytes) {
+      sentByPart.set(partNumber, sentBytes);
+      const sent = [...sentByPart.values()].reduce((sum, bytes) => sum + bytes, 0);
+      options.onProgress?.({ sentBytes: body.fileSize - missingBytes + sent, totalBytes: body.fileSize });
+    },
+    onSent: ({ partNumber, etag }) => done.set(partNumber, etag),
+  });
+  return [...done].map(([partNumber, etag]) => ({ partNumber, etag })).sort(byNumber);
+}
+
+const byNumber = (a: { partNumber: number }, b: { partNumber: number }) => a.partNumber - b.partNumber;

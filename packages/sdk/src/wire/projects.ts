@@ -1,0 +1,67 @@
+export interface ProjectListItem {
+  _id: string;
+  name: string;
+  slug: string;
+  userId: string;
+  createdAt: string;
+}
+
+export interface Project extends ProjectListItem {
+  updatedAt: string;
+}
+
+export interface CreateProjectBody {
+  name: string;
+}
+
+export interface UpdateProjectBody {
+  name?: string;
+}
+
+export type KeyType = "live" | "test";
+
+export interface ApiKey {
+  id: string;
+  projectId: string;
+  name: string;
+  type: KeyType;
+  /** Masked, such as `svc_live_Ab3d…`. */
+  prefix: string;
+  lastUsedAt: string | null;
+  createdAt: string;
+}
+
+export interface CreateKeyBody {
+  name?: string;
+  type?: KeyType;
+}
+
+export interface CreatedKey {
+  key: ApiKey;
+  /** Shown this once; absent when a repeated call is answered again. */
+  secret?: string;
+}
+
+export interface Router {
+  id: string;
+  projectId: string;
+  slug: string;
+  /** `type/subtype` or `type/*`; empty means every type. */
+  allowedTypes: string[];
+  /** Bytes. */
+  maxFileSize: number | null;
+  webhookUrl: string | null;
+  environment: "all" | KeyType;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface CreateRouterBody {
+  slug: string;
+  allowedTypes?: string[];
+  maxFileSize?: number | null;
+  webhookUrl?: string | null;
+  environment?: "all" | KeyType;
+}
+
+export type UpdateRouterBody = Partial<CreateRouterBody>;

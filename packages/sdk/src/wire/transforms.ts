@@ -1,0 +1,23 @@
+export type FitMode = "scale-down" | "contain" | "cover" | "crop" | "pad";
+export type VariantFormat = "auto" | "avif" | "webp" | "jpeg" | "png";
+
+export interface TransformImageBody {
+  key: string;
+  /** 1 to 4096; at least one of the two sides is needed. */
+  width?: number;
+  height?: number;
+  fit?: FitMode;
+  /** 1 to 100; 85 unless given. */
+  quality?: number;
+  format?: VariantFormat;
+  /** `signed` URLs expire, `public` ones do not. */
+  delivery?: "signed" | "public";
+}
+
+export interface TransformedImage {
+  url: string;
+  expiresAt: string | null;
+  delivery: "signed" | "public";
+  transform: { width?: number; height?: number; fit: FitMode; quality: number; format: VariantFormat };
+  usage: { period: string; used: number; limit: number; units: number; counted: boolean };
+}

@@ -1,0 +1,73 @@
+import type { Metadata } from "./files.ts";
+
+export interface RequestUploadBody {
+  fileName: string;
+  /** Bytes. */
+  fileSize: number;
+  contentType: string;
+  routeSlug: string;
+  metadata?: Metadata;
+}
+
+export interface RequestedUpload {
+  fileId: string;
+  /** Takes one PUT of exactly the announced type and size, for 15 minutes. */
+  uploadUrl: string;
+  key: string;
+  cdnUrl: string;
+}
+
+export interface CompleteUploadBody {
+  fileId: string;
+  /** Replaces what was given before. */
+  metadata?: Metadata;
+}
+
+export interface MultipartRef {
+  fileId: string;
+  uploadId: string;
+}
+
+export interface SignedPart {
+  partNumber: number;
+  uploadUrl: string;
+}
+
+export interface UploadedPart {
+  partNumber: number;
+  etag: string;
+}
+
+export interface InitiatedMultipart extends MultipartRef {
+  key: string;
+  cdnUrl: string;
+  /** Bytes of every part but the last. */
+  partSize: number;
+  parts: SignedPart[];
+}
+
+export interface CompleteMultipartBody extends MultipartRef {
+  parts: UploadedPart[];
+  metadata?: Metadata;
+}
+
+export interface SignPartsBody extends MultipartRef {
+  partNumbers: number[];
+}
+
+export interface SignedParts {
+  parts: SignedPart[];
+}
+
+export interface ReceivedPart extends UploadedPart {
+  /** Bytes. */
+  size: number;
+  receivedAt: string;
+}
+
+export interface ReceivedParts extends MultipartRef {
+  key: string;
+  partSize: number;
+  partCount: number;
+  parts: ReceivedPart[];
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createUpstow, type Upstow, UpstowError } from "../src/index.ts";
+import type { MultipartRef } from "../src/wire/index.ts";
+import { MB, startService, type TestService } from "./support/start-service.ts";
+
+const bytes = randomBytes(23 * MB + 17);
+const partCount = 5;
+
+async function assertStored(url: string, expected: Uint8Array): Promise<void> {
+  const stored = Buffer.from(await (await fetch(url)).arrayBuffer());
+  assert.equal(
+    createHash("sha256").update(stored).digest("hex"),
+    createHash("sha256").update(expected).digest("hex"),
+  );
+}
+
+async function* chunksOf(from: Uint8Array, size = 100_000) {
+  for (let at = 0; at < from.length; at += size) yield from.subarray(at, at + size);
+}
+
+describe("upload() in Node", () => {
+  let service: TestService;
+  let upstow: Upstow;
+  let folder: string;
+
+  before(async () => {
+    service = await startService();
+    upstow = createUpstow({ apiKey: service.apiKey, baseUrl: service.app.url });
+    folder = await mkdtemp(join(tmpdir(), "upstow-sdk-"));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+    await service.close();
+  });
+  beforeEach(() => {
+    service.storage.puts.length = 0;
+    service.storage.cutsPut = () => false;
+    service.storage.allow(Number.POSITIVE_INFINITY);
+  });
+
+  it("sends a small file by its path in one piece, with its name and type", async () => {
+    const path = join(folder, "größe 100%.png");
+    await writeFile(path, bytes.subarray(0, 5000));
+    const file = await upstow.upload(path, { metadata: { album: 7 } });
+    assert.equal(file.name, "größe 100%.png");
+    assert.equal(file.type, "image/png");
+    assert.deepEqual(file.metadata, { album: 7 });
+    assert.equal(service.storage.puts.length, 1);
+    await assertStored(file.url, bytes.subarray(0, 5000));
+  });
+
+  it("sends a large file in parts and tells how far it is", async () => {
+    const path = join(folder, "large.bin");
+    await writeFile(path, bytes);
+    const seen: number[] = [];
+    const file = await upstow.upload(path, {
+      onProgress: ({ sentBytes }) => seen.push(sentBytes),
+      verify: true,
+    });
+    assert.equal(service.storage.puts.length, partCount);
+    assert.equal(seen.at(-1), bytes.length);
+    assert.deepEqual(
+      seen.toSorted((a, b) => a - b),
+      seen,
+    );
+    await assertStored(file.url, bytes);
+  });
+
+  it("sends blobs, bytes and streams", async () => {
+    const blob = await upstow.upload(new File([bytes.subarray(0, 99)], "a.csv", { type: "text/csv" }));
+    assert.deepEqual([blob.name, blob.type, blob.size], ["a.csv", "text/csv", 99]);
+    const raw = await upstow.upload(bytes.subarray(0, 11 * MB), { name: "raw.bin" });
+    await assertStored(raw.url, bytes.subarray(0, 11 * MB));
+    const sized = await upstow.upload(chunksOf(bytes), { name: "stream.bin", size: bytes.length });
+    await assertStored(sized.url, bytes);
+    const unsized = await upstow.upload(new Response(bytes).body ?? "", { name: "body.bin" });
+    await assertStored(unsized.url, bytes);
+  });
+
+  it("refuses a stream that is not as long as it was said to be, and leaves nothing", async () => {
+    for (const size of [bytes.length - 1, bytes.length + 1]) {
+      await assert.rejects(upstow.upload(chunksOf(bytes), { name: "wrong.bin", size }), {
+        code: "VALIDATION_ERROR",
+      });
+    }
+    const { files } = await upstow.files.list();
+    assert.equal(
+      files.some((file) => file.name === "wrong.bin"),
+      false,
+    );
+  });
+
+  it("finishes on a line that is cut every fifth time", async () => {
+    service.storage.cutsPut = (number) => number % 5 === 1;
+    const file = await upstow.upload(new Blob([bytes]), { name: "rough.bin" });
+    await assertStored(file.url, bytes);
+    assert.ok(service.storage.puts.some((put) => put.status === null));
+  });
+
+  it("renews URLs that have expired, in both flows", async () => {
+    service.storage.allow(1);
+    const upload = upstow.upload(new Blob([bytes]), { name: "slow.bin" });
+    while (service.storage.puts.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    service.app.clock.advance(2 * 60 * 60 * 1000);
+    service.storage.allow(Number.POSITIVE_INFINITY);
+    await assertStored((await upload).url, bytes);
+    assert.ok(service.storage.puts.some((put) => put.status === 403));
+
+    service.storage.puts.length = 0;
+    service.storage.allow(0);
+    const small = upstow.upload(bytes.subarray(0, 1000), { name: "small.bin" });
+    while (service.storage.puts.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    service.app.clock.advance(16 * 60 * 1000);
+    service.storage.allow(Number.POSITIVE_INFINITY);
+    await assertStored((await small).url, bytes.subarray(0, 1000));
+    assert.deepEqual(
+      service.storage.puts.map((put) => put.status),
+      [403, 200],
+    );
+  });
+
+  it("removes what it sent when it is cancelled or a part fails for good", async () => {
+    const stop = new AbortController();
+    service.storage.allow(2);
+    const stopped = upstow.upload(new Blob([bytes]), { name: "stopped.bin", signal: stop.signal });
+    while (service.storage.puts.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    stop.abort();
+    await assert.rejects(stopped, { name: "AbortError" });
+    service.storage.allow(Number.POSITIVE_INFINITY);
+
+    service.storage.puts.length = 0;
+    service.storage.cutsPut = () => true;
+    const failed = upstow.upload(new Blob([bytes]), { name: "failed.bin", retries: 1 });
+    await assert.rejects(failed, (error) => error instanceof UpstowError && error.code === "NETWORK_ERROR");
+    await assert.rejects(upstow.upload("hello world" as never, { name: "no.bin" }), { code: "ENOENT" });
+
+    const { files } = await upstow.files.list();
+    assert.equal(
+      files.some((file) => file.status === "UPLOADING"),
+      false,
+    );
+  });
+
+  it("resumes with the parts that are missing", async () => {
+    const refs: MultipartRef[] = [];
+    service.storage.cutsPut = (number) => number > 2;
+    const options = { name: "again.bin", retries: 0, keepOnFailure: true, concurrency: 1 };
+    const first = upstow.upload(chunksOf(bytes), {
+      ...options,
+      size: bytes.length,
+      onStart: (ref) => refs.push(ref),
+    });
+    await assert.rejects(first);
+    const [resume] = refs;
+    assert.ok(resume !== undefined);
+
+    service.storage.puts.length = 0;
+    service.storage.cutsPut = () => false;
+    const file = await upstow.upload(chunksOf(bytes), { ...options, size: bytes.length, resume });
+    assert.equal(service.storage.puts.length, partCount - 2);
+    await assertStored(file.url, bytes);
+  });
+});
