@@ -8,7 +8,7 @@ interface ObjectSchema {
 }
 
 /** Which refusals any call with a key can meet, whatever else it does. */
-const commonErrors = [400, 401, 404, 405, 413, 429, 500, 503];
+const commonErrors = [400, 401, 403, 404, 413, 429, 500, 503];
 
 /** Collects every route of the API as it is registered, so that the document cannot drift from the code. */
 export function describeApi(app: FastifyInstance, version: string): (publicUrl: string) => object {
@@ -62,11 +62,15 @@ function describeOperation(route: RouteOptions, path: string, method: string): o
       ...queryParameters(schema.querystring as ObjectSchema | undefined),
       ...(method === "POST" && route.config?.isPublic !== true ? [idempotencyKey] : []),
     ],
-    ...(schema.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: plain(schema.body) } } } }),
+    ...(schema.body === undefined ? {} : { requestBody: describeBody(schema.body as ObjectSchema) }),
     responses: describeResponses(schema.response as Record<string, unknown> | undefined),
   };
+}
+
+/** No body at all stands for one without fields. */
+function describeBody(body: ObjectSchema): object {
+  const required = (body.required ?? []).length > 0;
+  return { required, content: { "application/json": { schema: plain(body) } } };
 }
 
 const idempotencyKey = {
@@ -111,13 +115,13 @@ function describeResponses(response: Record<string, unknown> | undefined): Recor
       content: { "application/json": { schema: plain(schema) } },
     };
   }
-  for (const status of commonErrors) {
-    described[status] ??= {
-      description: STATUS_CODES[status] ?? String(status),
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-    };
-  }
+  for (const status of commonErrors) described[status] ??= describeError(STATUS_CODES[status]);
+  described["default"] = describeError("Any other refusal");
   return described;
+}
+
+function describeError(description = "Refused"): object {
+  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } };
 }
 
 /** TypeBox marks its schemas with hidden symbols; the document wants plain JSON. */
