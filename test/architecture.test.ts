@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { basename } from "node:path";
+import { describe, it } from "node:test";
+import { type Import, readSourceFiles, type SourceFile } from "./support/source-files.ts";
+
+const files = readSourceFiles();
+const isTest = ({ path }: SourceFile) => /(^|\/)test(ing)?\/|\.test\.\w+$/.test(path);
+const server = "packages/server/src/";
+/** Where the server starts: the environment goes in, the parts come together. */
+const programs = [`${server}main.ts`, `${server}serve.ts`];
+const inServer = files.filter((file) => file.path.startsWith(server) && !isTest(file));
+const inFolder = (folder: string) => inServer.filter((file) => file.path.startsWith(`${server}${folder}/`));
+
+/** Lists what breaks a rule, so that a failure says where to look. */
+function expectNone(breaches: string[]): void {
+  assert.deepEqual(breaches, []);
+}
+
+function importsOf(from: SourceFile[], isForbidden: (found: Import, file: SourceFile) => boolean): string[] {
+  return from.flatMap((file) =>
+    file.imports
+      .filter((found) => isForbidden(found, file))
+      .map((found) => `${file.path} imports ${found.target}`),
+  );
+}
+
+describe("the layers of the server", () => {
+  it("are all looked at", () => {
+    assert.ok(
+      inFolder("features").length > 20 && inFolder("adapters").length > 5 && inFolder("http").length > 10,
+    );
+    const app = files.find((file) => file.path === `${server}app.ts`);
+    assert.ok(
+      app?.imports.some((found) => found.target === `${server}config.ts`),
+      "imports are understood",
+    );
+  });
+
+  it("keep features free of adapters", () => {
+    expectNone(importsOf(inFolder("features"), ({ target }) => target.startsWith(`${server}adapters/`)));
+  });
+
+  it("keep adapters free of features", () => {
+    expectNone(importsOf(inFolder("adapters"), ({ target }) => target.startsWith(`${server}features/`)));
+  });
+
+  it("keep ports and the database layer free of everything above them", () => {
+    const upwards = ({ target }: Import) =>
+      ["features/", "adapters/", "http/"].some((folder) => target.startsWith(server + folder));
+    expectNone(
+      importsOf(
+        [...inFolder("ports"), ...inFolder("db"), ...inFolder("security"), ...inFolder("net")],
+        upwards,
+      ),
+    );
+  });
+
+  it("let features meet the web framework in their routes only", () => {
+    // Delivery streams bytes: what sends them knows the reply, by its type.
+    const mayKnowIt = (path: string) =>
+      /(^|-)routes\.ts$/.test(basename(path)) || path.startsWith(`${server}features/delivery/`);
+    const beyondRoutes = ({ target, isType }: Import, { path }: SourceFile) =>
+      target === "fastify" && !(isType && mayKnowIt(path));
+    expectNone(importsOf(inFolder("features"), beyondRoutes));
+  });
+
+  it("read the environment in one place", () => {
+    const readers = inServer.filter((file) => /process\.env\b/.test(file.text)).map((file) => file.path);
+    expectNone(readers.filter((path) => ![`${server}config.ts`, ...programs].includes(path)));
+  });
+
+  it("let only the programs put the parts together", () => {
+    const isComposer = (file: SourceFile) =>
+      programs.includes(file.path) || file.path.startsWith("packages/cli/") || isTest(file);
+    const others = files.filter((file) => !isComposer(file));
+    const isApp = ({ target }: Import) => target === `${server}app.ts` || target === "@upstow/server";
+    expectNone(importsOf(others, isApp));
+  });
+
+  it("keep the contract free of Node, so that browsers can use it", () => {
+    const contract = files.filter((file) => file.path.startsWith("packages/contract/src/") && !isTest(file));
+    assert.ok(contract.length > 5);
+    expectNone(
+      importsOf(contract, ({ target }) => target.startsWith("node:") || target.startsWith("packages/server")),
+    );
+  });
+});
+
+describe("every source file", () => {
+  it("has at most 400 lines", () => {
+    const long = files.filter((file) => file.text.split("\n").length > 401);
+    expectNone(long.map((file) => file.path));
+  });
+
+  it("has a name in kebab-case", () => {
+    const odd = files.filter(
+      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.(ts|tsx|mts|mjs)$/.test(basename(file.path)),
+    );
+    expectNone(odd.map((file) => file.path));
+  });
+
+  it("leaves nothing undone and no test out", () => {
+    // Written apart, so that this file does not find itself.
+    const marks = new RegExp(
+      ["TO" + "DO", "FIX" + "ME", "X" + "XX"].map((mark) => `\\b${mark}\\b`).join("|"),
+    );
+    const leftOut = /\b(it|test|describe|suite)\.(only|todo)\(|\b(it|test|describe|suite)\.skip\(/;
+    expectNone(files.filter((file) => marks.test(file.text)).map((file) => file.path));
+    const tests = files.filter((file) => isTest(file) && !file.path.startsWith("scripts/"));
+    expectNone(tests.filter((file) => leftOut.test(file.text)).map((file) => file.path));
+  });
+
+  it("is part of no import cycle", () => {
+    const graph = new Map(
+      files.map((file) => [
+        file.path,
+        file.imports.filter((found) => !found.isType).map((found) => found.target),
+      ]),
+    );
+    expectNone(findCycles(graph));
+  });
+});
+
+function findCycles(graph: Map<string, string[]>): string[] {
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  function visit(path: string): void {
+    const at = trail.indexOf(path);
+    if (at !== -1) cycles.push([...trail.slice(at), path].join(" → "));
+    if (at !== -1 || done.has(path)) return;
+    trail.push(path);
+    for (const target of graph.get(path) ?? []) visit(target);
+    trail.pop();
+    done.add(path);
+  }
+  for (const path of graph.keys()) visit(path);
+  return cycles;
+}
