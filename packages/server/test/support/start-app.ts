@@ -94,7 +94,7 @@ export async function startApp(options: StartOptions): Promise<TestApp> {
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),
   });
   await app.listen();
-  const url = `${config.tls === null ? "http" : "https"}://127.0.0.1:${port}`;
+  const url = `${config.tls === null ? "http" : "https"}://127.0.0.1:${config.port}`;
 
   const started: TestApp = {
     app,
