@@ -38,11 +38,11 @@ export function createMultipart({ client, names, probe, dispositionOf }: Multipa
     return failed("unknown-upload", "There is no such upload.");
   }
 
-  async function complete(upload: Finish): Promise<FinishMultipartResult> {
+  async function complete(upload: Finish, received: ReceivedPart[]): Promise<FinishMultipartResult> {
     try {
       await multipart.complete({ ...refOf(upload), parts: upload.parts });
     } catch (error) {
-      const refusal = toFailure(error);
+      const refusal = toFailure(error, received.length > upload.parts.length);
       if (refusal !== null) return refusal;
       if (!isMissing(error)) throw error;
     }
@@ -59,7 +59,7 @@ export function createMultipart({ client, names, probe, dispositionOf }: Multipa
       const received = await multipart.findParts(refOf(upload));
       if (received === null) return findFinished(upload);
       const problem = findProblem(received, upload);
-      if (problem === null) return complete(upload);
+      if (problem === null) return complete(upload, received);
       // Only here can it be seen: S3 takes any size for a part.
       if (isTooLarge(received, upload)) await multipart.abort(refOf(upload));
       return problem;
@@ -99,11 +99,13 @@ function findProblem(received: ReceivedPart[], upload: Finish): Failure | null {
   return small === undefined ? null : tooSmall(`part ${small.partNumber} has ${small.sizeBytes}`);
 }
 
-/** What changed between the list of parts and the completion. */
-function toFailure(error: unknown): Failure | null {
-  if (hasCode(error, "InvalidPart"))
-    return failed("wrong-etag", "A part was uploaded again in the meantime.");
-  return hasCode(error, "EntityTooSmall") ? tooSmall("one has fewer") : null;
+/** What changed between the list of parts and the completion; and older Ceph takes all parts or none. */
+function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
+  if (hasCode(error, "EntityTooSmall")) return tooSmall("one has fewer");
+  if (!hasCode(error, "InvalidPart")) return null;
+  if (hasUnclaimed)
+    return failed("missing-part", "This storage needs every part that was uploaded to be named.");
+  return failed("wrong-etag", "A part was uploaded again in the meantime.");
 }
 
 function tooSmall(found: string): Failure {
