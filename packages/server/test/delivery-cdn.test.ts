@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import sharp from "sharp";
 import { readConfig } from "../src/config.ts";
 import { statement } from "../src/db/statement.ts";
-import { cacheHeaders, createCdnPurge } from "../src/features/delivery/purge.ts";
+import { createCdnPurge, sharedCacheHeaders } from "../src/features/delivery/purge.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
@@ -120,16 +121,13 @@ describe("purge drivers", () => {
     }
   });
 
-  it("let shared caches keep a file for a year under its tag, browsers not at all", () => {
-    const browsers = { "cache-control": "public, max-age=0, must-revalidate" };
-    assert.deepEqual(cacheHeaders({ cdnPurge: null }, "a1"), browsers);
-    assert.deepEqual(cacheHeaders({ cdnPurge: purgeOf("cloudflare:z:t") }, "a1"), {
-      ...browsers,
+  it("let shared caches keep a file for a year under its tag", () => {
+    assert.deepEqual(sharedCacheHeaders({ cdnPurge: null }, "a1"), {});
+    assert.deepEqual(sharedCacheHeaders({ cdnPurge: purgeOf("cloudflare:z:t") }, "a1"), {
       "cdn-cache-control": "max-age=31536000",
       "cache-tag": "file-a1",
     });
-    assert.deepEqual(cacheHeaders({ cdnPurge: purgeOf("fastly:s:t") }, "a1"), {
-      ...browsers,
+    assert.deepEqual(sharedCacheHeaders({ cdnPurge: purgeOf("fastly:s:t") }, "a1"), {
       "surrogate-control": "max-age=31536000",
       "surrogate-key": "file-a1",
     });
@@ -171,6 +169,27 @@ onBothDatabases("a CDN in front", (database) => {
       assert.equal(refused.status, status);
       assert.equal(refused.headers.get("cache-control"), "no-store");
       for (const name of ["cdn-cache-control", "cache-tag"]) assert.equal(refused.headers.get(name), null);
+    }
+    await client.remove(file.key);
+  });
+
+  it("may keep public variants of one format, none that expires or depends on who asks", async () => {
+    const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    const file = await client.upload(image, { contentType: "image/png", fileName: "red.png" });
+    for (const [options, isKept] of [
+      [{ delivery: "public", format: "webp" }, true],
+      [{ delivery: "public", format: "auto" }, false],
+      [{ delivery: "signed", format: "webp" }, false],
+    ] as const) {
+      const made = await client.post("transforms/image", { key: file.key, width: 4, ...options });
+      assert.equal(made.status, 200, JSON.stringify(made.body));
+      const got = await fetch(made.body.url);
+      assert.equal(got.status, 200);
+      await got.arrayBuffer();
+      assert.equal(got.headers.get("cache-tag"), isKept ? `file-${file.id}` : null);
+      assert.equal(got.headers.get("cdn-cache-control"), isKept ? "max-age=31536000" : null);
     }
     await client.remove(file.key);
   });

@@ -71,18 +71,26 @@ function post(url: string, body: object, headers: Record<string, string>): Reque
   });
 }
 
-export const sharedCacheHeaders = ["cdn-cache-control", "cache-tag", "surrogate-control", "surrogate-key"];
-
 function tagOf(fileId: string): string {
   return `file-${fileId}`;
 }
 
-/** Browsers ask again each time. A shared cache may keep a file only where a deletion can reach it. */
-export function cacheHeaders(config: Pick<Config, "cdnPurge">, fileId: string): Record<string, string> {
-  const forBrowsers = { "cache-control": "public, max-age=0, must-revalidate" };
-  if (config.cdnPurge === null) return forBrowsers;
+export const sharedCacheHeaderNames = [
+  "cdn-cache-control",
+  "cache-tag",
+  "surrogate-control",
+  "surrogate-key",
+];
+
+/** A shared cache may keep a file only where a deletion can reach it. */
+export function sharedCacheHeaders(
+  { cdnPurge }: Pick<Config, "cdnPurge">,
+  fileId: string,
+): Record<string, string> {
+  if (cdnPurge === null) return {};
   const lifetime = `max-age=${yearSec}`;
-  return config.cdnPurge.driver === "fastly"
-    ? { ...forBrowsers, "surrogate-control": lifetime, "surrogate-key": tagOf(fileId) }
-    : { ...forBrowsers, "cdn-cache-control": lifetime, "cache-tag": tagOf(fileId) };
+  // Fastly reads neither of the general names.
+  return cdnPurge.driver === "fastly"
+    ? { "surrogate-control": lifetime, "surrogate-key": tagOf(fileId) }
+    : { "cdn-cache-control": lifetime, "cache-tag": tagOf(fileId) };
 }

@@ -12,6 +12,7 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
     if (file === null) throw fileNotFound();
     return sendObject(deps, request, reply, {
       fileId: file.id,
+      mayBeShared: true,
       storeKey: file.key,
       sizeBytes: file.size_bytes,
       etag: file.etag ?? "",

@@ -6,7 +6,7 @@ import { notFound } from "../../errors.ts";
 import type { ByteRange } from "../../ports/object-store.ts";
 import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
-import { cacheHeaders, sharedCacheHeaders } from "./purge.ts";
+import { sharedCacheHeaderNames, sharedCacheHeaders } from "./purge.ts";
 import { parseRange } from "./range.ts";
 import { servedType, typePolicy } from "./safe-type.ts";
 import { findHandover } from "./sendfile.ts";
@@ -20,6 +20,11 @@ export const crossOrigin = {
 /** Something in the store that a file's address stands for: the file itself, or a variant of it. */
 export interface ServedObject {
   fileId: string;
+  /**
+   * Whether a shared cache that can be purged may keep it. Not what expires by itself, nor what depends on other
+   * headers: not every CDN heeds Vary.
+   */
+  mayBeShared: boolean;
   storeKey: string;
   sizeBytes: number;
   etag: string;
@@ -52,7 +57,8 @@ export async function sendObject(
 
   const handover = await findHandover(deps, request, object.storeKey);
   if (handover !== null) {
-    // The proxy cuts the range itself.
+    // The proxy cuts the range itself, and says that it can.
+    reply.removeHeader("accept-ranges");
     deps.bandwidth.count(object.projectId, object.environment, length);
     return reply.type(servedType(object.contentType)).header(handover.header, handover.path).send();
   }
@@ -69,7 +75,8 @@ function describe(deps: Deps, object: ServedObject, etag: string): Record<string
   const policy = typePolicy(object.contentType);
   return {
     ...crossOrigin,
-    ...cacheHeaders(deps.config, object.fileId),
+    "cache-control": "public, max-age=0, must-revalidate",
+    ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
     etag,
     "last-modified": new Date(object.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
@@ -110,7 +117,7 @@ async function openStream(
 
 /** What holds for one request only must not be kept for others under the file's address. */
 function refuse(reply: FastifyReply, status: number): FastifyReply {
-  for (const header of sharedCacheHeaders) reply.removeHeader(header);
+  for (const header of sharedCacheHeaderNames) reply.removeHeader(header);
   return reply.code(status).header("cache-control", "no-store").send();
 }
 

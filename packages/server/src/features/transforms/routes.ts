@@ -68,7 +68,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     if (recipe?.format === "auto") reply.header("vary", "Accept");
     if (!isSigned || recipe === null) throw badSignature();
     try {
-      return await sendVariant(request, reply, request.params["*"], recipe);
+      return await sendVariant(request, reply, recipe);
     } catch (error) {
       if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
         error.headers["cache-control"] = "public, max-age=60";
@@ -78,8 +78,8 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     }
   }
 
-  async function sendVariant(request: FastifyRequest, reply: FastifyReply, key: string, recipe: Recipe) {
-    const file = await deps.db.get(findServedFile, { key });
+  async function sendVariant(request: FastifyRequest<VariantPath>, reply: FastifyReply, recipe: Recipe) {
+    const file = await deps.db.get(findServedFile, { key: request.params["*"] });
     if (file === null) throw fileNotFound();
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
@@ -87,6 +87,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     transforms.touch(variant.id);
     const object = {
       fileId: file.id,
+      mayBeShared: request.params.expires === undefined && recipe.format !== "auto",
       storeKey: variant.store_key,
       sizeBytes: variant.size_bytes ?? 0,
       etag: variant.etag ?? "",
