@@ -1,6 +1,9 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 
+// Every fsync holds a thread for as long as the disk takes; four would make uploads wait for each other.
+process.env["UV_THREADPOOL_SIZE"] ??= "16";
+
 // Compiled code is kept beside the packages, which makes every start but the first faster and smaller. It has to be
 // on before anything else is loaded.
 enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/upstow", import.meta.url)));

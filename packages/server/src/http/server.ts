@@ -25,7 +25,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     // A storage key has up to 900 bytes, three times that when percent-encoded.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
-      sendError(error, request, reply.header("x-request-id", request.id));
+      sendError(ofSignedUrl(request.url) ?? error, request, reply.header("x-request-id", request.id));
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket as Socket),
     serverFactory: (handler) => createListener(handler as RequestListener, options.tls),
@@ -33,6 +33,11 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
   const http = app as unknown as FastifyInstance;
   endConnectionsOnClose(http);
   return http;
+}
+
+/** A signed URL that cannot even be decoded was edited, like any other whose signature does not hold. */
+function ofSignedUrl(url: string): AppError | null {
+  return /^\/[upt]\//.test(url) ? new AppError("FORBIDDEN", "This URL is not as it was signed.") : null;
 }
 
 /** What is in flight at a shutdown ends its connection with the answer, or that would wait for a next request. */
