@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findNginx } from "../contenders/nginx.ts";
+import { findNginx, sendfileSettings } from "../contenders/nginx.ts";
 import { requestUpload, storeFile } from "../contenders/stored-files.ts";
 import { startUpstow } from "../contenders/upstow.ts";
 import { compare, toTable, transferOf } from "../harness/comparison.ts";
@@ -15,8 +15,9 @@ const unit = transferOf(mebibytes);
 export const largeFiles: Benchmark = {
   title: `Files of ${mebibytes} MiB, one client, beside nginx`,
   async run({ folder, ...options }) {
-    const nginx = await findNginx(folder);
     const upstow = await startUpstow({ folder });
+    const behind = await startUpstow({ folder, env: sendfileSettings });
+    const nginx = await findNginx(folder, { port: behind.port, objectsDir: join(behind.dataDir, "objects") });
     const pids = { server: upstow.pid };
     const { uploadPath } = await requestUpload(upstow, sizeBytes);
     const put = { scenario: "put-bytes", clients: 1 };
@@ -36,10 +37,16 @@ export const largeFiles: Benchmark = {
       contenders.push(
         { name: "nginx put", ...put, target: { port, paths: ["/put"], sizeBytes }, pids: { server: pid } },
         { name: "nginx get", ...get, target: { port, paths: ["/stored"], sizeBytes }, pids: { server: pid } },
+        {
+          name: "accel",
+          ...get,
+          target: { port, paths: [await storeFile(behind, sizeBytes)], sizeBytes },
+          pids: { server: behind.pid, proxy: pid },
+        },
       );
     }
     const results = await runRounds(contenders, options);
-    await Promise.all([upstow.stop(), nginx?.stop()]);
+    await Promise.all([upstow.stop(), behind.stop(), nginx?.stop()]);
     const against = (name: string, label: string) => (nginx === null ? [] : [{ label, contender: name }]);
     const share = (name: string, target: number) => (nginx === null ? {} : { against: name, target });
     const puts = compare(
@@ -55,6 +62,10 @@ export const largeFiles: Benchmark = {
       [
         ...against("nginx get", "nginx sendfile"),
         { label: "Upstow", contender: "get", ...share("nginx get", 0.5) },
+        ...against("accel", "Upstow behind nginx (X-Accel-Redirect)").map((row) => ({
+          ...row,
+          against: "nginx get",
+        })),
       ],
       unit,
     );

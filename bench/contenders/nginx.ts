@@ -14,8 +14,20 @@ export interface Nginx {
 
 const nginxPackage = { package: "nginx", command: "nginx", why: "files beside a plain web server" };
 
+/** An Upstow that leaves it to nginx to send the bytes. */
+export interface Origin {
+  port: number;
+  objectsDir: string;
+}
+
+/** What an Upstow behind this nginx is started with. */
+export const sendfileSettings = {
+  UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/objects/",
+  UPSTOW_TRUSTED_PROXIES: "127.0.0.1/32",
+};
+
 /** nginx with its own configuration, apart from one that the machine may run; null where it cannot be had. */
-export async function findNginx(folder: string): Promise<Nginx | null> {
+export async function findNginx(folder: string, origin: Origin | null = null): Promise<Nginx | null> {
   await installDebianPackages([nginxPackage], (message) => process.stderr.write(`${message}\n`));
   const command = findCommand("nginx");
   if (command === null) return null;
@@ -23,7 +35,7 @@ export async function findNginx(folder: string): Promise<Nginx | null> {
   const filesDir = join(dir, "files");
   const port = await pickFreePort();
   await mkdir(filesDir);
-  await writeFile(join(dir, "nginx.conf"), configuration(dir, filesDir, port));
+  await writeFile(join(dir, "nginx.conf"), configuration(dir, filesDir, port, origin));
   const program = startProgram({
     command,
     args: ["-p", dir, "-c", join(dir, "nginx.conf"), "-e", join(dir, "error.log")],
@@ -33,7 +45,22 @@ export async function findNginx(folder: string): Promise<Nginx | null> {
   return { port, pid: program.pid, filesDir, stop: program.stop };
 }
 
-function configuration(dir: string, filesDir: string, port: number): string {
+function proxyLocations({ objectsDir }: Origin): string {
+  return `
+        location /f/ {
+          proxy_pass http://origin;
+          proxy_http_version 1.1;
+          proxy_set_header Connection "";
+          proxy_set_header Host 127.0.0.1;
+          proxy_set_header X-Forwarded-Proto https;
+          proxy_set_header X-Forwarded-For $remote_addr;
+        }
+        location /internal/objects/ { internal; alias ${objectsDir}/; }`;
+}
+
+function configuration(dir: string, filesDir: string, port: number, origin: Origin | null): string {
+  const upstream =
+    origin === null ? "" : `upstream origin { server 127.0.0.1:${origin.port}; keepalive 64; }`;
   // The folder is ours alone; without this line the worker would be another user where we are root.
   const user = process.getuid?.() === 0 ? "user root;" : "";
   return `
@@ -55,10 +82,12 @@ function configuration(dir: string, filesDir: string, port: number): string {
       fastcgi_temp_path ${dir}/fastcgi;
       uwsgi_temp_path ${dir}/uwsgi;
       scgi_temp_path ${dir}/scgi;
+      ${upstream}
       server {
         listen 127.0.0.1:${port};
         root ${filesDir};
         location / { dav_methods PUT; }
+        ${origin === null ? "" : proxyLocations(origin)}
       }
     }`;
 }

@@ -40,7 +40,7 @@ export const requests: Unit = {
 interface Figures extends ComparisonRow {
   rate: Spread;
   cost: Spread;
-  databaseCost: Spread | null;
+  otherCosts: (Spread & { role: string })[];
   shareOfRate: Spread | null;
   shareOfCpu: Spread | null;
   p99Ms: Spread;
@@ -64,10 +64,15 @@ export function compare(
       ...row,
       rate: spreadOf(rounds.map((result) => rateOf(result) * unit.perOperation)),
       cost: spreadOf(rounds.map(cost("server"))),
-      databaseCost:
-        rounds[0]?.cpuSec["database"] === undefined ? null : spreadOf(rounds.map(cost("database"))),
+      otherCosts: Object.keys(rounds[0]?.cpuSec ?? {})
+        .filter((role) => role !== "server")
+        .map((role) => ({ role, ...spreadOf(rounds.map(cost(role))) })),
       shareOfRate: share(rateOf),
-      shareOfCpu: share((result) => 1 / cpuPerOperation(result, "server")),
+      // What stands between the client and the server is charged too. The bare server has no database, so a
+      // database's time is shown apart.
+      shareOfCpu: share(
+        (result) => 1 / (cpuPerOperation(result, "server") + cpuPerOperation(result, "proxy")),
+      ),
       p99Ms: spreadOf(rounds.map(({ p99Ms }) => p99Ms)),
       rounds,
     };
@@ -88,14 +93,16 @@ export function toTable(caption: string, figures: readonly Figures[], unit: Unit
     row.label,
     formatNumber(row.rate.median),
     formatNumber(row.p99Ms.median),
-    formatNumber(row.cost.median) +
-      (row.databaseCost === null ? "" : ` + ${formatNumber(row.databaseCost.median)} database`),
+    [row.cost, ...row.otherCosts].map(formatCost).join(" + "),
     row.shareOfRate === null ? "" : formatShare(row.shareOfRate),
     row.shareOfCpu === null ? "" : formatShare(row.shareOfCpu),
     formatTargets(row),
   ]);
   return { caption, columns, rows };
 }
+
+const formatCost = ({ median, role }: Spread & { role?: string }) =>
+  role === undefined ? formatNumber(median) : `${formatNumber(median)} ${role}`;
 
 function formatTargets({ target, targetRate, rate, shareOfRate }: Figures): string {
   const targets = [formatAtLeast(targetRate, rate.median), formatAtLeast(target, shareOfRate?.median ?? 0)];

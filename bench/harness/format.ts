@@ -14,7 +14,7 @@ export function formatShare({ median, least, most }: Spread): string {
 }
 
 export function formatAtLeast(target: number | undefined, value: number): string {
-  return target === undefined ? "" : `≥ ${target} ${value >= target ? "✔" : "✘"}`;
+  return target === undefined ? "" : `≥ ${Number(target.toPrecision(2))} ${value >= target ? "✔" : "✘"}`;
 }
 
 export function formatBelow(target: number, value: number, unit: string): string {

@@ -8,7 +8,7 @@ export interface Contender {
   scenario: string;
   target: Target;
   clients: number;
-  pids: { server: number; database?: number };
+  pids: { server: number; database?: number; proxy?: number };
 }
 
 export interface RoundOptions {
