@@ -9,6 +9,7 @@ import type { Backend } from "./backend.ts";
 import type { UploadedFile } from "./types.ts";
 
 export interface SessionTools {
+  endpoint: string;
   backend: Backend;
   put: Put;
   policy: PutPolicy;

@@ -63,8 +63,9 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   onUploadError?: (args: FailureArgs<Meta>) => void | Promise<void>;
 }
 
-type OutputOf<Schema> = Schema extends StandardSchema<never, infer Output> ? Output : undefined;
-type InputOf<Schema> = Schema extends StandardSchema<infer Input> ? Input : undefined;
+type TypesOf<Schema> = Schema extends StandardSchema ? NonNullable<Schema["~standard"]["types"]> : undefined;
+type OutputOf<Schema> = TypesOf<Schema> extends { output: infer Output } ? Output : undefined;
+type InputOf<Schema> = TypesOf<Schema> extends { input: infer Input } ? Input : undefined;
 
 /** A route, its functions seen from the handler, which knows nothing of their types. */
 export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> extends RouteRules {

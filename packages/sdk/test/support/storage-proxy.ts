@@ -19,13 +19,15 @@ export interface StorageProxy {
   cutsPut: (number: number) => boolean;
   /** Lets so many PUTs through; further ones wait, their bodies unread, until there is room. */
   allow(puts: number): void;
+  /** Cuts the lines of those that wait. */
+  dropHeld(): void;
   stop(): Promise<void>;
 }
 
 /** Stands between clients and the service, as networks do: it counts, cuts and holds up what is uploaded. */
 export async function startStorageProxy(): Promise<StorageProxy> {
   let room = Number.POSITIVE_INFINITY;
-  let held: (() => void)[] = [];
+  let held: { request: IncomingMessage; go: () => void }[] = [];
   const server = createServer((request, response) => {
     if (request.method !== "PUT") return forward(request, response, null);
     const put: SeenPut = { path: request.url ?? "", receivedBytes: 0, status: null };
@@ -36,7 +38,7 @@ export async function startStorageProxy(): Promise<StorageProxy> {
       room--;
       return go();
     }
-    held.push(go);
+    held.push({ request, go });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -74,7 +76,10 @@ export async function startStorageProxy(): Promise<StorageProxy> {
       room = puts;
       const next = held.splice(0, puts);
       room -= next.length;
-      for (const go of next) go();
+      for (const { go } of next) go();
+    },
+    dropHeld() {
+      for (const { request } of held.splice(0)) request.socket.destroy();
     },
     async stop() {
       held = [];

@@ -1,0 +1,65 @@
+import { createMeter, type Meter } from "./meter.ts";
+import type { Session } from "./session.ts";
+import type { UploadedFile, UploadState, UploadStatus } from "./types.ts";
+
+/** Files that are announced to the backend together. */
+export interface Batch {
+  /** One ticket for each file; asked for once, when the first file begins. */
+  getTickets(): Promise<string[]>;
+}
+
+/** What the queue keeps of one file. */
+export interface Entry {
+  id: string;
+  route: string;
+  file: File;
+  input: unknown;
+  batch: Batch;
+  /** Which of the batch's tickets is this file's. */
+  index: number;
+  status: UploadStatus;
+  error: Error | null;
+  uploaded: UploadedFile<unknown> | null;
+  session: Session | null;
+  fingerprint: string | null;
+  meter: Meter;
+  /** Stops the current run. */
+  stop: AbortController | null;
+  /** The current run, until it has let go of everything. */
+  run: Promise<void> | null;
+  outcome: Outcome;
+  /** As last described. */
+  state: UploadState | null;
+}
+
+export interface Outcome {
+  promise: Promise<UploadedFile<unknown>>;
+  resolve(uploaded: UploadedFile<unknown>): void;
+  reject(error: Error): void;
+}
+
+export function createEntry(
+  given: Pick<Entry, "id" | "route" | "file" | "input" | "batch" | "index">,
+): Entry {
+  return {
+    ...given,
+    status: "queued",
+    error: null,
+    uploaded: null,
+    session: null,
+    fingerprint: null,
+    meter: createMeter(),
+    stop: null,
+    run: null,
+    outcome: createOutcome(),
+    state: null,
+  };
+}
+
+export function createOutcome(): Outcome {
+  const outcome = {} as Outcome;
+  outcome.promise = new Promise((resolve, reject) => Object.assign(outcome, { resolve, reject }));
+  // Whoever watches the snapshot instead must not be punished for it.
+  outcome.promise.catch(() => {});
+  return outcome;
+}

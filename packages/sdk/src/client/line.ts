@@ -1,0 +1,21 @@
+import type { Put } from "../transfer/put.ts";
+import type { Online } from "./online.ts";
+import { createSlots } from "./slots.ts";
+
+/** All bodies of an uploader share its slots, and wait while there is no network; that costs no attempt. */
+export function createLine(put: Put, concurrency: number, online: Online): Put {
+  const inSlot = createSlots(concurrency);
+  return async (request) => {
+    for (;;) {
+      await online.untilOnline(request.signal);
+      const offline = online.signal();
+      const signal = AbortSignal.any([request.signal, offline]);
+      try {
+        return await inSlot(signal, () => put({ ...request, signal }));
+      } catch (error) {
+        if (request.signal.aborted || !offline.aborted) throw error;
+        request.onProgress(0);
+      }
+    }
+  };
+}

@@ -1,0 +1,51 @@
+import type { Backend } from "./backend.ts";
+import type { Batch, Entry } from "./entry.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { ResumeStore } from "./resume-store.ts";
+import { createSession, type Session, type SessionTools } from "./session.ts";
+
+const multipartAboveBytes = 10 * 1024 * 1024;
+
+export function createBatch(backend: Backend, route: string, input: unknown, files: File[]): Batch {
+  let tickets: Promise<string[]> | null = null;
+  const infos = files.map(({ name, size, type }) => ({
+    name,
+    size,
+    type: type || "application/octet-stream",
+  }));
+  return {
+    getTickets() {
+      tickets ??= backend.begin({ route, input, files: infos }).then((answer) => answer.tickets);
+      return tickets;
+    },
+  };
+}
+
+/** Opens the upload of a file: one that an earlier page left unfinished, or a new one, which is remembered. */
+export async function openSession(
+  tools: SessionTools,
+  store: ResumeStore,
+  entry: Entry,
+  isTaken: (fingerprint: string) => boolean,
+): Promise<Session> {
+  const { file, route, meter } = entry;
+  const ticket = (await entry.batch.getTickets())[entry.index] ?? "";
+  if (file.size > multipartAboveBytes) {
+    const fingerprint = await fingerprintOf(file, `${tools.endpoint} ${route}`);
+    // The same file twice in one queue is meant to be stored twice.
+    if (!isTaken(fingerprint)) entry.fingerprint = fingerprint;
+  }
+  const { fingerprint } = entry;
+  const saved = fingerprint === null ? undefined : await store.find(fingerprint);
+  const opened = await tools.backend.start(ticket, saved?.token);
+  if (fingerprint !== null && opened.partSize !== undefined) {
+    const { name, size } = file;
+    await store.save({ fingerprint, route, name, size, token: opened.token, savedAt: Date.now() });
+  }
+  return createSession(tools, file, ticket, opened, meter.add);
+}
+
+export async function forget(store: ResumeStore, entry: Entry): Promise<void> {
+  if (entry.fingerprint !== null) await store.remove(entry.fingerprint);
+  entry.fingerprint = null;
+}

@@ -1,0 +1,115 @@
+import { UpstowError } from "../errors.ts";
+import { createOutcome, type Entry } from "./entry.ts";
+import { forget, openSession } from "./open-session.ts";
+import type { ResumeStore } from "./resume-store.ts";
+import type { SessionTools } from "./session.ts";
+
+export interface QueueTools extends SessionTools {
+  store: ResumeStore;
+  keepOnFailure: boolean;
+  onChange(): void;
+}
+
+/** Runs entries, a few at a time, and changes what they are doing. */
+export function createQueue(tools: QueueTools) {
+  const { backend, store, onChange } = tools;
+  let entries: Entry[] = [];
+
+  const isTaken = (fingerprint: string) =>
+    entries.some((entry) => entry.fingerprint === fingerprint && entry.status !== "done");
+
+  /** Starts what waits, as far as there is room. */
+  function pump(): void {
+    const running = entries.filter((entry) => entry.run !== null).length;
+    const waiting = entries.filter((entry) => entry.status === "queued" && entry.run === null);
+    for (const entry of waiting.slice(0, Math.max(0, tools.concurrency - running))) {
+      entry.run = run(entry).finally(() => {
+        entry.run = null;
+        pump();
+      });
+    }
+  }
+
+  async function run(entry: Entry): Promise<void> {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const enter = (status: Entry["status"]) => {
+      signal.throwIfAborted();
+      entry.status = status;
+      onChange();
+    };
+    entry.stop = stop;
+    try {
+      enter("preparing");
+      // Not to be stopped half-way: an upload that the backend has opened must be known, to be removed again.
+      entry.session ??= await openSession(tools, store, entry, isTaken);
+      enter("uploading");
+      entry.meter.reset();
+      await entry.session.send(signal);
+      enter("completing");
+      entry.uploaded = await entry.session.complete(signal);
+      await forget(store, entry);
+      enter("done");
+      entry.outcome.resolve(entry.uploaded);
+    } catch (error) {
+      // Whoever stopped this run has said already what the upload is now.
+      if (!signal.aborted) await fail(entry, error as Error);
+    }
+  }
+
+  async function fail(entry: Entry, error: Error): Promise<void> {
+    entry.status = "failed";
+    entry.error = error;
+    onChange();
+    if (!tools.keepOnFailure) await discard(entry, error.message);
+    entry.outcome.reject(error);
+  }
+
+  async function discard(entry: Entry, failure?: string): Promise<void> {
+    const { session } = entry;
+    entry.session = null;
+    // It failed for want of a backend, perhaps: then the service removes what was sent, later.
+    if (session !== null) await backend.abort(session.token, failure).catch(() => {});
+    await forget(store, entry);
+  }
+
+  return {
+    entries: () => entries,
+    isBusy: () => entries.some((entry) => entry.run !== null),
+    pump,
+    add(added: Entry[]): void {
+      entries = [...entries, ...added];
+    },
+    pause(entry: Entry): void {
+      if (!["queued", "preparing", "uploading"].includes(entry.status)) return;
+      entry.status = "paused";
+      entry.stop?.abort();
+    },
+    resume(entry: Entry): void {
+      if (entry.status === "paused") entry.status = "queued";
+    },
+    async cancel(entry: Entry): Promise<void> {
+      // What is being completed cannot be taken back any more.
+      if (["completing", "done", "cancelled"].includes(entry.status)) return;
+      const error = new UpstowError("The upload was cancelled.", { code: "CANCELLED" });
+      entry.status = "cancelled";
+      entry.error = error;
+      entry.stop?.abort();
+      onChange();
+      await entry.run;
+      await discard(entry);
+      entry.outcome.reject(error);
+    },
+    retry(entry: Entry): void {
+      if (entry.status !== "failed" && entry.status !== "cancelled") return;
+      entry.status = "queued";
+      entry.error = null;
+      entry.outcome = createOutcome();
+    },
+    /** Takes what is over off the list. */
+    clear(isChosen: (entry: Entry) => boolean): void {
+      const isOver = ({ status }: Entry) => ["done", "failed", "cancelled"].includes(status);
+      entries = entries.filter((entry) => !isOver(entry) || !isChosen(entry));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Entry } from "./entry.ts";
+import type { UploaderSnapshot, UploadState } from "./types.ts";
+
+/** The same object as before while nothing has changed, so that a list draws only what moved. */
+export function describe(entry: Entry): UploadState {
+  const next = toState(entry);
+  const keys = Object.keys(next) as (keyof UploadState)[];
+  if (entry.state === null || keys.some((key) => entry.state?.[key] !== next[key])) entry.state = next;
+  return entry.state;
+}
+
+export function takeSnapshot(entries: Entry[], isOnline: boolean): UploaderSnapshot {
+  const uploads = entries.map(describe);
+  const counted = uploads.filter((state) => state.status !== "failed" && state.status !== "cancelled");
+  const sum = (field: "sentBytes" | "totalBytes" | "bytesPerSec") =>
+    counted.reduce((total, state) => total + state[field], 0);
+  return { uploads, isOnline, ...measure(sum("sentBytes"), sum("totalBytes"), sum("bytesPerSec")) };
+}
+
+function toState(entry: Entry): UploadState {
+  const { id, route, file, status, error, uploaded, session, meter } = entry;
+  const sentBytes = status === "done" ? file.size : (session?.sentBytes() ?? 0);
+  const bytesPerSec = status === "uploading" ? meter.bytesPerSec() : 0;
+  return {
+    id,
+    route,
+    file,
+    status,
+    ...measure(sentBytes, file.size, bytesPerSec),
+    isResumed: session?.isResumed ?? false,
+    error,
+    uploaded,
+  };
+}
+
+function measure(sentBytes: number, totalBytes: number, bytesPerSec: number) {
+  return {
+    sentBytes,
+    totalBytes,
+    progress: totalBytes === 0 ? 0 : sentBytes / totalBytes,
+    bytesPerSec,
+    secondsLeft: bytesPerSec === 0 ? null : Math.ceil((totalBytes - sentBytes) / bytesPerSec),
+  };
+}

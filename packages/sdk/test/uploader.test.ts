@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createUploader, type ResumeStore, type SavedUpload, UpstowError } from "../src/client/index.ts";
+import { createUpstow, type Upstow } from "../src/index.ts";
+import {
+  startApplication,
+  type TestApplication,
+  type TestRouter,
+  until,
+} from "./support/start-application.ts";
+import { MB } from "./support/start-service.ts";
+
+const bytes = randomBytes(23 * MB + 17);
+const partCount = 5;
+const large = (name = "large.bin") => new File([bytes], name, { lastModified: 5 });
+const small = (name = "small.txt", size = 1000) =>
+  new File([bytes.subarray(0, size)], name, { type: "text/plain" });
+
+function createMemoryStore(): ResumeStore & { kept: Map<string, SavedUpload> } {
+  const kept = new Map<string, SavedUpload>();
+  return {
+    kept,
+    find: async (fingerprint) => kept.get(fingerprint),
+    save: async (upload) => void kept.set(upload.fingerprint, upload),
+    remove: async (fingerprint) => void kept.delete(fingerprint),
+    list: async () => [...kept.values()],
+  };
+}
+
+async function hashOf(url: string): Promise<string> {
+  return createHash("sha256")
+    .update(Buffer.from(await (await fetch(url)).arrayBuffer()))
+    .digest("hex");
+}
+const hashOfBytes = createHash("sha256").update(bytes).digest("hex");
+
+describe("the uploader, outside of a browser", () => {
+  let application: TestApplication;
+  let upstow: Upstow;
+  const create = (options: object = {}) =>
+    createUploader<TestRouter>({ endpoint: application.site.endpoint, retryDelayMs: 10, ...options });
+  const storage = () => application.service.storage;
+
+  before(async () => {
+    application = await startApplication();
+    upstow = createUpstow({ apiKey: application.service.apiKey, baseUrl: application.service.app.url });
+  });
+  after(() => application.close());
+  beforeEach(() => {
+    storage().puts.length = 0;
+    application.site.actions.length = 0;
+    storage().cutsPut = () => false;
+    storage().allow(Number.POSITIVE_INFINITY);
+  });
+
+  async function listOpen(): Promise<string[]> {
+    const { files } = await upstow.files.list();
+    return files.filter((file) => file.status === "UPLOADING").map((file) => file.name);
+  }
+
+  it("uploads small and large files and brings the callback's result", async () => {
+    const [first, second] = await create({ verify: true }).upload("any", [small(), large()]);
+    assert.equal(first?.result.by, "ann");
+    assert.match(String(first?.result.at), /^\d{4}-/);
+    assert.deepEqual([first?.isVerified, second?.isVerified], [true, true]);
+    assert.equal(await hashOf(second?.url ?? ""), hashOfBytes);
+    assert.equal(storage().puts.length, 1 + partCount);
+  });
+
+  it("asks once for many files, and sends no more bodies at once than it may", async () => {
+    storage().allow(0);
+    const uploader = create({ concurrency: 4 });
+    const files = Array.from({ length: 12 }, (_, i) => small(`${i}.txt`, 100 + i));
+    const done = uploader.upload("any", files);
+    await until(() => storage().puts.length === 4);
+    await until(
+      () => uploader.getSnapshot().uploads.filter((upload) => upload.status === "uploading").length === 4,
+    );
+    assert.equal(storage().puts.length, 4);
+    storage().allow(Number.POSITIVE_INFINITY);
+    assert.equal((await done).length, 12);
+    assert.equal(application.site.actions.filter((action) => action === "begin").length, 1);
+  });
+
+  it("keeps to three bodies over all parts of all files", async () => {
+    storage().allow(0);
+    const uploader = create();
+    const done = uploader.upload("any", [large("a.bin"), large("b.bin")]);
+    await until(() => uploader.getSnapshot().uploads.every((upload) => upload.status === "uploading"));
+    await until(() => storage().puts.length === 3);
+    storage().allow(Number.POSITIVE_INFINITY);
+    await done;
+    assert.equal(storage().puts.length, 2 * partCount);
+  });
+
+  it("shows every change in a snapshot that stays the same in between", async () => {
+    const uploader = create();
+    const statuses: string[] = [];
+    uploader.subscribe(() => {
+      const [upload] = uploader.getSnapshot().uploads;
+      if (upload !== undefined && statuses.at(-1) !== upload.status) statuses.push(upload.status);
+    });
+    await uploader.upload("any", small());
+    assert.deepEqual(statuses, ["queued", "preparing", "uploading", "completing", "done"]);
+    const snapshot = uploader.getSnapshot();
+    assert.equal(uploader.getSnapshot(), snapshot);
+    assert.deepEqual([snapshot.progress, snapshot.sentBytes, snapshot.totalBytes], [1, 1000, 1000]);
+    uploader.clear();
+    assert.equal(uploader.getSnapshot().uploads.length, 0);
+  });
+
+  it("fails with the backend's own words, and only the files of that call", async () => {
+    const uploader = create();
+    const [wrong] = uploader.add("album", small(), { input: { album: 5 } });
+    const [right] = uploader.add("any", small());
+    await assert.rejects(wrong?.done ?? Promise.resolve(), (error) => {
+      assert.ok(error instanceof UpstowError);
+      assert.deepEqual([error.code, error.status], ["INVALID_FILE_TYPE", 400]);
+      return true;
+    });
+    assert.equal((await right?.done)?.name, "small.txt");
+  });
+
+  it("finishes on a line that is cut every fifth time", async () => {
+    storage().cutsPut = (number) => number % 5 === 1;
+    const [file] = await create().upload("any", large());
+    assert.equal(await hashOf(file?.url ?? ""), hashOfBytes);
+    assert.ok(storage().puts.filter((put) => put.status === null).length >= 1);
+  });
+
+  it("sends nothing while paused, and then only what is missing", async () => {
+    const uploader = create();
+    storage().allow(2);
+    const [task] = uploader.add("any", large());
+    await until(() => storage().puts.filter((put) => put.status === 200).length === 2);
+    await until(() => (task?.getState().sentBytes ?? 0) >= 10 * MB);
+    await until(() => storage().puts.length === 5);
+    task?.pause();
+    assert.equal(task?.getState().status, "paused");
+    storage().dropHeld();
+    storage().allow(Number.POSITIVE_INFINITY);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(storage().puts.length, 5);
+    task?.resume();
+    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+    assert.equal(storage().puts.length, 5 + partCount - 2);
+  });
+
+  it("pauses and resumes in one breath", async () => {
+    const uploader = create();
+    const [task] = uploader.add("any", large());
+    for (let i = 0; i < 20; i++) {
+      task?.pause();
+      task?.resume();
+      await new Promise((resolve) => setTimeout(resolve, i));
+    }
+    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+  });
+
+  it("leaves nothing behind when it is cancelled, at whatever moment", async () => {
+    const uploader = create({ resumeStore: createMemoryStore() });
+    storage().allow(1);
+    const tasks = uploader.add("any", [large(), small("one.txt"), small("two.txt")]);
+    await until(() => storage().puts.length === 3);
+    await uploader.cancel();
+    for (const task of tasks) await assert.rejects(task.done, { code: "CANCELLED" });
+    storage().allow(Number.POSITIVE_INFINITY);
+    for (const delayMs of [0, 1, 5, 20, 60]) {
+      const [task] = uploader.add("any", large());
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await task?.cancel();
+    }
+    const stop = new AbortController();
+    const stopped = uploader.upload("any", large(), { signal: stop.signal });
+    stop.abort();
+    await assert.rejects(stopped, { code: "CANCELLED" });
+    assert.deepEqual(await listOpen(), []);
+    assert.deepEqual(await uploader.listResumable(), []);
+  });
+
+  it("gives up a part after its retries, aborts, and can try again", async () => {
+    const uploader = create({ retries: 1, resumeStore: createMemoryStore() });
+    storage().cutsPut = () => true;
+    const [task] = uploader.add("any", large());
+    await assert.rejects(task?.done ?? Promise.resolve(), { code: "NETWORK_ERROR" });
+    assert.equal(task?.getState().status, "failed");
+    assert.deepEqual([await listOpen(), await uploader.listResumable()], [[], []]);
+    assert.equal(application.site.actions.at(-1), "abort");
+    storage().cutsPut = () => false;
+    task?.retry();
+    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+  });
+
+  it("keeps a failed upload where that is wanted, and a later uploader sends the rest", async () => {
+    const resumeStore = createMemoryStore();
+    storage().cutsPut = (number) => number > 3;
+    const first = create({ retries: 0, keepOnFailure: true, concurrency: 1, resumeStore });
+    await assert.rejects(first.upload("any", large()));
+    assert.deepEqual(
+      (await first.listResumable()).map((upload) => upload.name),
+      ["large.bin"],
+    );
+
+    storage().puts.length = 0;
+    storage().cutsPut = () => false;
+    const later = create({ resumeStore, verify: true });
+    const [task] = later.add("any", large());
+    const file = await task?.done;
+    assert.equal(await hashOf(file?.url ?? ""), hashOfBytes);
+    assert.equal(storage().puts.length, partCount - 3);
+    assert.deepEqual([file?.isVerified, task?.getState().isResumed], [true, true]);
+    assert.equal(resumeStore.kept.size, 0);
+  });
+
+  it("does not go on with another file that only looks the same", async () => {
+    const resumeStore = createMemoryStore();
+    storage().cutsPut = (number) => number > 3;
+    await assert.rejects(
+      create({ retries: 0, keepOnFailure: true, concurrency: 1, resumeStore }).upload("any", large()),
+    );
+    storage().puts.length = 0;
+    storage().cutsPut = () => false;
+    const changed = Buffer.from(bytes);
+    changed.fill(1, 6 * MB, 7 * MB);
+    const file = new File([changed], "large.bin", { lastModified: 5 });
+    const [stored] = await create({ resumeStore, verify: true }).upload("any", file);
+    assert.equal(storage().puts.length, partCount - 2);
+    assert.equal(await hashOf(stored?.url ?? ""), createHash("sha256").update(changed).digest("hex"));
+  });
+
+  it("renews URLs that have expired, in both flows", async () => {
+    storage().allow(0);
+    const uploader = create();
+    const done = uploader.upload("any", [large(), small()]);
+    await until(() => storage().puts.length === 3);
+    application.service.app.clock.advance(2 * 60 * 60 * 1000);
+    storage().allow(Number.POSITIVE_INFINITY);
+    const [first] = await done;
+    assert.equal(await hashOf(first?.url ?? ""), hashOfBytes);
+    assert.ok(storage().puts.some((put) => put.status === 403));
+    assert.equal(application.site.actions.filter((action) => action === "sign").length, 1);
+  });
+
+  it("stores the same file twice when it is added twice", async () => {
+    const [first, second] = await create({ resumeStore: createMemoryStore() }).upload("any", [
+      large(),
+      large(),
+    ]);
+    assert.notEqual(first?.id, second?.id);
+  });
+
+  it("tells what the routes take", async () => {
+    const routes = await create().getRoutes();
+    assert.deepEqual(routes["album"], { allowedTypes: ["image/*"], maxFileSize: null, maxFileCount: null });
+  });
+});
