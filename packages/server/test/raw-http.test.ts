@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { limitBodyTime } from "../src/http/body-deadline.ts";
+import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
+import { acceptJsonBodies } from "../src/http/json-body.ts";
 import { createHttpFrame } from "../src/http/server.ts";
 import { expectError } from "./support/expect-error.ts";
 import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
@@ -84,25 +88,43 @@ describe("what no HTTP client sends", () => {
 });
 
 describe("a slow body", () => {
-  it("is cut with 408, and the connection with it", async (t) => {
-    const http = createHttpFrame({ tls: null, logger: pino({ level: "silent" }) });
-    limitBodyTime(http, 50);
+  const withinMs = 60;
+  let http: FastifyInstance;
+  let url: string;
+  before(async () => {
+    http = createHttpFrame({ tls: null, logger: pino({ level: "silent" }) });
+    answerErrorsInEnvelope(http);
+    acceptJsonBodies(http);
+    limitBodyTime(http, withinMs);
     http.post("/", async () => ({}));
-    const url = await http.listen({ host: "127.0.0.1", port: 0 });
-    t.after(() => http.close());
+    url = await http.listen({ host: "127.0.0.1", port: 0 });
+  });
+  after(() => http.close());
+  const head = (type: string, length: number) =>
+    requestHead("POST", "/", [`Content-Type: ${type}`, `Content-Length: ${length}`]);
+
+  it("is cut with 408, and the connection with it", async () => {
     const socket = await openSocket(url);
     const ended = once(socket, "close");
-    socket.write(`${requestHead("POST", "/", ["Content-Type: application/json", "Content-Length: 10"])}{`);
+    socket.write(`${head("application/json", 10)}{`);
     const answer = await readAnswer(socket);
     assert.deepEqual([answer.status, answer.body.error.code], [408, "VALIDATION_ERROR"]);
     assert.ok(answer.headers.get("x-request-id"));
     socket.resume();
     await ended;
-    const quick = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: "{}",
-    });
-    assert.equal(quick.status, 200);
+  });
+
+  it("is not confused with one that was refused unread, or read in time", async () => {
+    const socket = await openSocket(url);
+    for (const [type, status] of [
+      ["text/plain", 400],
+      ["application/json", 200],
+      ["text/plain", 400],
+    ] as const) {
+      socket.write(`${head(type, 2)}{}`);
+      assert.equal((await readAnswer(socket)).status, status);
+      await wait(2 * withinMs);
+    }
+    socket.destroy();
   });
 });

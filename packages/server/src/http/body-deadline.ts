@@ -6,13 +6,15 @@ import { rawErrorResponse } from "./error-handler.ts";
 const jsonWithinMs = 30_000;
 
 export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
-  app.addHook("preParsing", async (request, _reply, payload) => {
+  app.addHook("preParsing", async (request, reply, payload) => {
     const { headers, socket } = request.raw;
     if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return;
     const timer = setTimeout(() => {
       const refusal = new AppError("VALIDATION_ERROR", "The body did not arrive in time.", { status: 408 });
       socket.end(rawErrorResponse(refusal, request.id), () => socket.destroy());
     }, withinMs);
-    payload.once("close", () => clearTimeout(timer)).once("end", () => clearTimeout(timer));
+    // A refused request is answered without its body being read to the end.
+    reply.raw.once("close", () => clearTimeout(timer));
+    payload.once("end", () => clearTimeout(timer));
   });
 }
