@@ -1,0 +1,47 @@
+import type { Labels } from "./labels.ts";
+import type { Rules } from "./types.ts";
+
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+
+/** Such as `4.2 MB`, in the words of the locale; 1 MB is 1,048,576 bytes. */
+export function formatBytes(bytes: number, locale?: string): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
+  return new Intl.NumberFormat(locale, {
+    style: "unit",
+    unit: units[step] ?? "byte",
+    unitDisplay: step === 0 ? "long" : "short",
+    maximumFractionDigits: step > 1 ? 1 : 0,
+  }).format(bytes / 1024 ** step);
+}
+
+export function formatSeconds(seconds: number, locale?: string): string {
+  const isLong = seconds >= 90;
+  return new Intl.NumberFormat(locale, {
+    style: "unit",
+    unit: isLong ? "minute" : "second",
+    unitDisplay: "short",
+    maximumFractionDigits: 0,
+  }).format(isLong ? seconds / 60 : seconds);
+}
+
+/** What a person should know beforehand, such as `Images, PDF · up to 4 MB each`. */
+export function describeRules(rules: Rules, labels: Labels, locale?: string): string {
+  const { allowedTypes, maxFileSize, maxFileCount } = rules;
+  const types = allowedTypes.filter((type) => type !== "*/*").map((type) => typeName(type, labels));
+  return [
+    [...new Set(types)].join(", "),
+    maxFileSize === null
+      ? ""
+      : `${labels.upTo(formatBytes(maxFileSize, locale))}${maxFileCount === 1 ? "" : ` ${labels.each}`}`,
+    maxFileCount === null || maxFileCount === 1 ? "" : labels.atMost(maxFileCount),
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+}
+
+function typeName(type: string, labels: Labels): string {
+  const [family = "", name = ""] = type.split("/");
+  return (
+    labels.types[type] ?? (name === "*" ? labels.types[family] : undefined) ?? (name || type).toUpperCase()
+  );
+}

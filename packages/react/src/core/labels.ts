@@ -1,0 +1,88 @@
+import type { ItemStatus } from "./types.ts";
+
+/** Every word that components say by themselves. Give your own to `UpstowProvider`. */
+export interface Labels {
+  chooseFile: string;
+  chooseFiles: string;
+  dropHere: string;
+  dropNow: string;
+  notAccepted: string;
+  orDrop: string;
+  cancel: string;
+  retry: string;
+  pause: string;
+  resume: string;
+  remove: string;
+  start: string;
+  clear: string;
+  close: string;
+  files: string;
+  total: string;
+  offline: string;
+  each: string;
+  left: string;
+  upTo: (size: string) => string;
+  atMost: (count: number) => string;
+  added: (count: number) => string;
+  uploaded: (name: string) => string;
+  failed: (name: string, reason: string) => string;
+  allDone: (count: number) => string;
+  wrongType: (name: string) => string;
+  tooLarge: (name: string, size: string) => string;
+  isEmpty: (name: string) => string;
+  status: Record<ItemStatus, string>;
+  types: Record<string, string>;
+}
+
+const filesOf = (count: number) => `${count} ${count === 1 ? "file" : "files"}`;
+
+export const defaultLabels: Labels = {
+  chooseFile: "Choose a file",
+  chooseFiles: "Choose files",
+  dropHere: "Drop files here",
+  dropNow: "Let go to upload",
+  notAccepted: "These files are not accepted here",
+  orDrop: "or drop them here",
+  cancel: "Cancel",
+  retry: "Retry",
+  pause: "Pause",
+  resume: "Resume",
+  remove: "Remove",
+  start: "Upload",
+  clear: "Clear finished",
+  close: "Close",
+  files: "Files",
+  total: "Total progress",
+  offline: "You are offline. Uploads go on when you are back.",
+  each: "each",
+  left: "left",
+  upTo: (size) => `up to ${size}`,
+  atMost: (count) => `at most ${filesOf(count)}`,
+  added: (count) => `${filesOf(count)} added.`,
+  uploaded: (name) => `${name} uploaded.`,
+  failed: (name, reason) => `${name} failed: ${reason}`,
+  allDone: (count) => `All done: ${filesOf(count)} uploaded.`,
+  wrongType: (name) => `${name} is not of an accepted type.`,
+  tooLarge: (name, size) => `${name} is larger than ${size}.`,
+  isEmpty: (name) => `${name} is empty.`,
+  status: {
+    staged: "Ready",
+    rejected: "Not accepted",
+    queued: "Waiting",
+    preparing: "Starting",
+    uploading: "Uploading",
+    completing: "Finishing",
+    paused: "Paused",
+    done: "Uploaded",
+    failed: "Failed",
+    cancelled: "Cancelled",
+  },
+  types: {
+    image: "Images",
+    video: "Videos",
+    audio: "Audio",
+    text: "Text",
+    "application/pdf": "PDF",
+    "application/zip": "ZIP",
+  },
+};

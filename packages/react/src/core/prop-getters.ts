@@ -1,0 +1,182 @@
+import type { ButtonHTMLAttributes, HTMLAttributes, InputHTMLAttributes, RefObject } from "react";
+import { hasFiles, readDroppedFiles } from "./dropped-files.ts";
+import type { Labels } from "./labels.ts";
+import type { Queue, UploadActions } from "./queue.ts";
+import { isAccepted } from "./rules.ts";
+import type { Rules, UploadItem, UploadList } from "./types.ts";
+
+export type Drag = "accept" | "reject" | null;
+export type ItemAction = keyof UploadActions;
+
+type Attributes = HTMLAttributes<HTMLElement>;
+type ButtonProps = Marked<ButtonHTMLAttributes<HTMLButtonElement>>;
+type Marked<Props> = Props & { [name: `data-${string}`]: string | undefined };
+
+export interface PropGetters {
+  /** Takes drops and pastes. */
+  getRootProps(given?: Attributes): Marked<Attributes>;
+  /** The same, and a click on anything that is no control opens the chooser. */
+  getDropzoneProps(given?: Attributes): Marked<Attributes>;
+  /** For the hidden `<input>`, which must be somewhere. */
+  getInputProps(): InputHTMLAttributes<HTMLInputElement> & { ref: RefObject<HTMLInputElement | null> };
+  getButtonProps(given?: ButtonHTMLAttributes<HTMLButtonElement>): ButtonProps;
+  /** For a button that does something to one file. */
+  getActionProps(action: ItemAction, item: UploadItem): ButtonProps;
+  /** Of one file, or of all together. */
+  getProgressProps(item?: UploadItem): Marked<Attributes>;
+  /** For the element whose text is `announcement`. */
+  getStatusProps(): Attributes;
+  open(once?: { accept?: string; capture?: string; isFolder?: boolean }): void;
+}
+
+interface Parts {
+  queue: Queue;
+  input: RefObject<HTMLInputElement | null>;
+  list: UploadList;
+  rules: Rules;
+  labels: Labels;
+  drag: Drag;
+  setDrag(drag: Drag): void;
+  isDisabled: boolean;
+}
+
+const controls = "button, a, input, select, textarea, label, summary, video, audio, [data-us-control]";
+
+export function createPropGetters(parts: Parts): PropGetters {
+  const { queue, input, list, rules, labels, drag, setDrag, isDisabled } = parts;
+  const accept = rules.allowedTypes.join(",");
+  const isMultiple = rules.maxFileCount !== 1;
+
+  /** What is dragged has types before it has names. */
+  function judge(data: DataTransfer): Drag {
+    const types = [...data.items].filter(({ kind }) => kind === "file").map(({ type }) => type);
+    const isFine = types.some((type) => type === "" || isAccepted(rules.allowedTypes, type));
+    return isDisabled || (types.length > 0 && !isFine) ? "reject" : "accept";
+  }
+
+  const open: PropGetters["open"] = (once = {}) => {
+    const element = input.current;
+    if (element === null || isDisabled) return;
+    element.accept = once.accept ?? accept;
+    if (once.capture === undefined) element.removeAttribute("capture");
+    else element.setAttribute("capture", once.capture);
+    element.toggleAttribute("webkitdirectory", once.isFolder ?? false);
+    element.click();
+  };
+
+  const getRootProps: PropGetters["getRootProps"] = (given = {}) => ({
+    ...given,
+    "data-us-root": "",
+    "data-state": list.status,
+    "data-drag": drag ?? undefined,
+    "data-disabled": isDisabled ? "" : undefined,
+    onDragEnter(event) {
+      given.onDragEnter?.(event);
+      if (hasFiles(event.dataTransfer)) setDrag(judge(event.dataTransfer));
+    },
+    onDragOver(event) {
+      given.onDragOver?.(event);
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = isDisabled ? "none" : "copy";
+    },
+    onDragLeave(event) {
+      given.onDragLeave?.(event);
+      if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setDrag(null);
+    },
+    onDrop(event) {
+      given.onDrop?.(event);
+      if (!hasFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setDrag(null);
+      void readDroppedFiles(event.dataTransfer).then(queue.add);
+    },
+    onPaste(event) {
+      given.onPaste?.(event);
+      const { files } = event.clipboardData;
+      if (files.length === 0) return;
+      event.preventDefault();
+      event.stopPropagation();
+      queue.add(files);
+    },
+  });
+
+  return {
+    open,
+    getRootProps,
+    getDropzoneProps: (given = {}) =>
+      getRootProps({
+        ...given,
+        onClick(event) {
+          given.onClick?.(event);
+          if ((event.target as Element).closest(controls) === null) open();
+        },
+      }),
+    getInputProps: () => ({
+      ref: input,
+      type: "file",
+      hidden: true,
+      multiple: isMultiple,
+      accept: accept === "" ? undefined : accept,
+      disabled: isDisabled,
+      onChange({ currentTarget }) {
+        const files = [...(currentTarget.files ?? [])];
+        // Choosing the same file again must be a change again.
+        currentTarget.value = "";
+        if (files.length > 0) queue.add(files);
+      },
+    }),
+    getButtonProps: (given = {}) => ({
+      type: "button",
+      disabled: isDisabled,
+      "data-state": list.status,
+      ...given,
+      onClick(event) {
+        given.onClick?.(event);
+        if (!event.defaultPrevented) open();
+      },
+    }),
+    getActionProps: (action, item) => actionProps(queue, labels, action, item),
+    getProgressProps: (item) => progressProps(item ?? list, item?.file.name ?? labels.total),
+    getStatusProps: () => ({ role: "status", "aria-live": "polite" }),
+  };
+}
+
+export function actionProps(
+  actions: UploadActions,
+  labels: Labels,
+  action: ItemAction,
+  item: UploadItem,
+): ButtonProps {
+  return {
+    type: "button",
+    "aria-label": `${labels[action]} ${item.file.name}`,
+    "data-action": action,
+    onClick: () => actions[action](item.id),
+  };
+}
+
+export function progressProps(of: { progress: number; status: string }, label: string): Marked<Attributes> {
+  return {
+    role: "progressbar",
+    "aria-label": label,
+    "aria-valuemin": 0,
+    "aria-valuemax": 100,
+    "aria-valuenow": Math.round(of.progress * 100),
+    "data-state": of.status,
+    ...progressStyle(of.progress),
+  };
+}
+
+/**
+ * `--us-progress` for style sheets. Absent at zero: markup from a server then carries no style attribute, which a
+ * strict Content-Security-Policy would refuse; what a browser sets later is no attribute.
+ */
+export function progressStyle(progress: number): Pick<Attributes, "style"> {
+  if (progress === 0) return {};
+  return { style: { "--us-progress": progress.toFixed(4) } as Attributes["style"] } as Pick<
+    Attributes,
+    "style"
+  >;
+}

@@ -1,0 +1,239 @@
+import { type Uploader, type UploadState, type UploadTask, UpstowError } from "@upstow/sdk/client";
+import type { Labels } from "./labels.ts";
+import { findFault } from "./rules.ts";
+import { isUnderWay, summarize } from "./summarize.ts";
+import type { Rules, UploadItem, UploadList, UploadOptions } from "./types.ts";
+
+export interface QueueSettings {
+  options: UploadOptions;
+  rules: Rules;
+  labels: Labels;
+  locale: string | undefined;
+}
+
+export interface UploadActions {
+  pause(id?: string): void;
+  resume(id?: string): void;
+  cancel(id?: string): void;
+  retry(id?: string): void;
+  /** Takes a file off the list, and stops it first if need be. */
+  remove(id: string): void;
+}
+
+/** The files of one component. */
+export interface Queue extends UploadActions {
+  add(files: Iterable<File>): void;
+  /** Begins with staged files. */
+  start(id?: string): void;
+  /** Takes files that are done, refused, failed or cancelled off the list. */
+  clear(): void;
+  /** Puts a file before the one that is at this place now. */
+  move(id: string, toIndex: number): void;
+  subscribe(listener: () => void): () => void;
+  getSnapshot(): UploadList;
+}
+
+interface Entry {
+  id: string;
+  file: File;
+  task: UploadTask<unknown> | null;
+  rejection: Error | null;
+  previewUrl: string | null;
+  /** The state that `item` was made from. */
+  seen: UploadState | null;
+  item: UploadItem | null;
+}
+
+export const emptyList: UploadList = {
+  items: [],
+  ...summarize([]),
+  isOnline: true,
+  announcement: "",
+};
+
+let nextId = 1;
+
+/** Keeps files in order from the moment they are chosen, whatever the provider's uploader is at. */
+export function createQueue(getUploader: () => Uploader, getSettings: () => QueueSettings): Queue {
+  const listeners = new Set<() => void>();
+  let entries: Entry[] = [];
+  let snapshot = emptyList;
+  let attached: Uploader | null = null;
+  let detach = () => {};
+
+  function attach(): void {
+    const uploader = getUploader();
+    if (attached === uploader) return;
+    detach();
+    attached = uploader;
+    const unsubscribe = uploader.subscribe(refresh);
+    detach = () => {
+      unsubscribe();
+      attached = null;
+    };
+  }
+
+  function refresh(): void {
+    const before = new Map(snapshot.items.map((item) => [item.id, item]));
+    const items = entries.map(describe);
+    const isOnline = attached?.getSnapshot().isOnline ?? true;
+    const isSame =
+      items.length === snapshot.items.length && items.every((item, i) => item === snapshot.items[i]);
+    if (isSame && isOnline === snapshot.isOnline) return;
+    const changed = items.filter((item) => before.get(item.id)?.status !== item.status);
+    const totals = summarize(items);
+    const isAllDone = totals.status === "done" && snapshot.status !== "done";
+    const announcement = announce(items, changed, isAllDone) ?? snapshot.announcement;
+    snapshot = { items, ...totals, isOnline, announcement };
+    for (const listener of [...listeners]) listener();
+    tell(changed, isAllDone);
+    // Uploads go on after their component has gone, and so do its callbacks.
+    if (listeners.size === 0 && !items.some(isUnderWay)) detach();
+  }
+
+  function tell(changed: UploadItem[], isAllDone: boolean): void {
+    const { options } = getSettings();
+    for (const item of changed) {
+      if (item.uploaded !== null) options.onUploaded?.({ file: item.uploaded, item });
+      if (item.error !== null && item.status !== "cancelled") options.onFailed?.({ error: item.error, item });
+    }
+    if (isAllDone) options.onAllDone?.(snapshot.items);
+  }
+
+  function announce(items: UploadItem[], changed: UploadItem[], isAllDone: boolean): string | null {
+    const { labels } = getSettings();
+    if (isAllDone && items.length > 1) return labels.allDone(items.length);
+    const failed = changed.find(({ status }) => status === "failed" || status === "rejected");
+    if (failed !== undefined) return labels.failed(failed.file.name, failed.error?.message ?? "");
+    const last = changed.at(-1);
+    if (last === undefined) return null;
+    const { name } = last.file;
+    if (last.status === "done") return labels.uploaded(name);
+    if (last.status === "paused" || last.status === "cancelled")
+      return `${name}: ${labels.status[last.status]}`;
+    const added = changed.filter(({ status }) => status === "queued" || status === "staged").length;
+    return added === 0 ? null : labels.added(added);
+  }
+
+  function add(given: Iterable<File>): void {
+    const { options, rules, labels, locale } = getSettings();
+    if (options.isDisabled) return;
+    attach();
+    const { maxFileCount } = rules;
+    if (maxFileCount === 1) for (const { id } of entries) remove(id);
+    let room = maxFileCount === null ? Number.POSITIVE_INFINITY : maxFileCount - countKept();
+    const added = [...given].map((file): Entry => {
+      const custom = options.validate?.(file) ?? null;
+      const fault =
+        custom === null
+          ? findFault(file, rules, labels, locale)
+          : { code: "VALIDATION_ERROR", message: custom };
+      const refusal =
+        fault === null && room-- <= 0
+          ? { code: "TOO_MANY_FILES", message: `${file.name}: ${labels.atMost(maxFileCount ?? 0)}` }
+          : fault;
+      return createEntry(file, refusal && new UpstowError(refusal.message, { code: refusal.code }));
+    });
+    entries = [...entries, ...added];
+    if (options.autoStart !== false) send(added);
+    refresh();
+    options.onAdded?.(added.flatMap(({ item }) => item ?? []));
+  }
+
+  function countKept(): number {
+    return snapshot.items.filter(({ status }) => !["rejected", "failed", "cancelled"].includes(status))
+      .length;
+  }
+
+  function send(waiting: Entry[]): void {
+    const { route, input } = getSettings().options;
+    const ready = waiting.filter(({ task, rejection }) => task === null && rejection === null);
+    if (ready.length === 0) return;
+    const tasks = getUploader().add(
+      route,
+      ready.map(({ file }) => file),
+      { input },
+    );
+    for (const [i, entry] of ready.entries()) entry.task = tasks[i] ?? null;
+  }
+
+  const pick = (id: string | undefined) => entries.filter((entry) => id === undefined || entry.id === id);
+  const each = (act: (task: UploadTask<unknown>) => unknown) => (id?: string) => {
+    attach();
+    for (const { task } of pick(id)) if (task !== null) act(task);
+    refresh();
+  };
+
+  function remove(id: string): void {
+    const [entry] = pick(id);
+    if (entry === undefined) return;
+    entries = entries.filter((other) => other !== entry);
+    if (entry.previewUrl !== null) URL.revokeObjectURL(entry.previewUrl);
+    const { task } = entry;
+    if (task !== null) void task.cancel().then(() => getUploader().clear(task.id));
+    refresh();
+  }
+
+  return {
+    add,
+    start(id) {
+      attach();
+      send(pick(id));
+      refresh();
+    },
+    pause: each((task) => task.pause()),
+    resume: each((task) => task.resume()),
+    cancel: each((task) => task.cancel()),
+    retry: each((task) => task.retry()),
+    remove,
+    clear() {
+      const over = ["done", "rejected", "failed", "cancelled"];
+      for (const item of snapshot.items) if (over.includes(item.status)) remove(item.id);
+    },
+    move(id, toIndex) {
+      const [entry] = pick(id);
+      if (entry === undefined) return;
+      const others = entries.filter((other) => other !== entry);
+      entries = others.toSpliced(Math.max(0, toIndex), 0, entry);
+      refresh();
+    },
+    subscribe(listener) {
+      attach();
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && !snapshot.items.some(isUnderWay)) detach();
+      };
+    },
+    getSnapshot: () => snapshot,
+  };
+}
+
+function createEntry(file: File, rejection: Error | null): Entry {
+  const isVisible = rejection === null && /^(image|video)\//.test(file.type);
+  const previewUrl = isVisible ? URL.createObjectURL(file) : null;
+  return { id: `us-${nextId++}`, file, task: null, rejection, previewUrl, seen: null, item: null };
+}
+
+function describe(entry: Entry): UploadItem {
+  const { id, file, task, rejection, previewUrl } = entry;
+  const state = task?.getState() ?? null;
+  if (entry.item !== null && entry.seen === state) return entry.item;
+  entry.seen = state;
+  entry.item = {
+    sentBytes: 0,
+    totalBytes: file.size,
+    progress: 0,
+    bytesPerSec: 0,
+    secondsLeft: null,
+    isResumed: false,
+    uploaded: null,
+    ...state,
+    id,
+    file,
+    status: state?.status ?? (rejection === null ? "staged" : "rejected"),
+    error: state?.error ?? rejection,
+    previewUrl,
+  };
+  return entry.item;
+}

@@ -1,0 +1,75 @@
+import type { UploadedFile, UploadStatus } from "@upstow/sdk/client";
+
+/** `staged` waits for `start`; `rejected` was never sent, because it breaks a rule. */
+export type ItemStatus = "staged" | "rejected" | UploadStatus;
+
+/** One file in a list, the same object until something about it changes. */
+export interface UploadItem<Result = unknown> {
+  readonly id: string;
+  readonly file: File;
+  readonly status: ItemStatus;
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly bytesPerSec: number;
+  /** Null while nothing can be said. */
+  readonly secondsLeft: number | null;
+  /** This upload goes on where an earlier page stopped. */
+  readonly isResumed: boolean;
+  readonly error: Error | null;
+  readonly uploaded: UploadedFile<Result> | null;
+  /** For pictures and videos: an address that shows the file before it is uploaded. */
+  readonly previewUrl: string | null;
+}
+
+/** What all files of a list are at together: under way beats paused, paused beats staged, and so on. */
+export type ListStatus = "idle" | "staged" | "uploading" | "paused" | "failed" | "done";
+
+export interface UploadList<Result = unknown> {
+  readonly items: readonly UploadItem<Result>[];
+  readonly status: ListStatus;
+  /** Over all files that were not refused, failed or cancelled. */
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly bytesPerSec: number;
+  readonly secondsLeft: number | null;
+  readonly isOnline: boolean;
+  /** What a screen reader should say now. */
+  readonly announcement: string;
+}
+
+/** What a route accepts. Null stands for no limit. */
+export interface Rules {
+  allowedTypes: readonly string[];
+  /** Bytes. */
+  maxFileSize: number | null;
+  maxFileCount: number | null;
+}
+
+export interface UploadOptions<Input = unknown, Result = unknown> {
+  /** A route of your backend's file router. */
+  route: string;
+  /** Sent along to the route, if it asks for something. */
+  input?: Input | undefined;
+  /** MIME types (`image/*`) or endings (`.csv`); what the route allows unless given. */
+  accept?: readonly string[] | undefined;
+  /** Bytes; what the route allows unless given. */
+  maxFileSize?: number | undefined;
+  /** Files in the list; what the route allows unless given. With 1, a new file takes the place of the old. */
+  maxFileCount?: number | undefined;
+  /** False keeps new files `staged` until `start` is called. */
+  autoStart?: boolean | undefined;
+  isDisabled?: boolean | undefined;
+  /** A sentence refuses the file. */
+  validate?: ((file: File) => string | null) | undefined;
+  onAdded?: ((items: UploadItem<Result>[]) => void) | undefined;
+  /** Once for every file that your backend has confirmed. */
+  onUploaded?: ((done: { file: UploadedFile<Result>; item: UploadItem<Result> }) => void) | undefined;
+  /** Refused and failed files. */
+  onFailed?: ((failure: { error: Error; item: UploadItem<Result> }) => void) | undefined;
+  /** When nothing is under way any more and nothing failed. */
+  onAllDone?: ((items: readonly UploadItem<Result>[]) => void) | undefined;
+}

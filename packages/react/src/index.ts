@@ -1,0 +1,13 @@
+export { UploadDropzone, type UploadDropzoneProps } from "./components/upload-dropzone.tsx";
+export { formatBytes, formatSeconds } from "./core/format.ts";
+export { defaultLabels, type Labels } from "./core/labels.ts";
+export type { Drag, ItemAction, PropGetters } from "./core/prop-getters.ts";
+export { progressStyle } from "./core/prop-getters.ts";
+export { UpstowProvider, type UpstowProviderProps, useLabels, useUploader } from "./core/provider.tsx";
+export type { UploadActions } from "./core/queue.ts";
+export { isUnderWay } from "./core/summarize.ts";
+export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";
+export type { ItemStatus, ListStatus, Rules, UploadItem, UploadList, UploadOptions } from "./core/types.ts";
+export { useAllUploads } from "./core/use-all-uploads.ts";
+export { usePageDrag } from "./core/use-page-drag.ts";
+export { type Upload, type UploadProps, useGivenUpload, useUpload } from "./core/use-upload.ts";

@@ -1,0 +1,6 @@
+/** Your own classes for a component's parts, added to its own. */
+export type ClassNames<Slot extends string> = Partial<Record<Slot, string>>;
+
+export function cx(...names: (string | false | undefined)[]): string {
+  return names.filter(Boolean).join(" ");
+}

@@ -1,0 +1,17 @@
+import { formatBytes, formatSeconds } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
+import type { UploadItem } from "../core/types.ts";
+
+/** How a file is doing, in words: its size, what is happening, how fast, how long still, or what went wrong. */
+export function FileMeta({ item, className = "us-meta" }: { item: UploadItem; className?: string }) {
+  const { labels, locale } = useSurroundings();
+  const { status, error, totalBytes, bytesPerSec, secondsLeft } = item;
+  if (error !== null && status !== "cancelled")
+    return <span className={`${className} us-error`}>{error.message}</span>;
+  const parts = [formatBytes(totalBytes, locale), labels.status[status]];
+  if (status === "uploading" && bytesPerSec > 0) {
+    parts.push(`${formatBytes(bytesPerSec, locale)}/s`);
+    if (secondsLeft !== null) parts.push(`${formatSeconds(secondsLeft, locale)} ${labels.left}`);
+  }
+  return <span className={className}>{parts.join(" · ")}</span>;
+}
