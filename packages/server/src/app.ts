@@ -33,16 +33,19 @@ export interface AppOptions {
   webhooks?: DispatcherOptions;
 }
 
-/** The composition root: the program and the tests both start here. */
+/** The composition root: the program and the tests both start here. What was opened when it fails is closed again. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  await using opened = new AsyncDisposableStack();
   const now = options.now ?? Date.now;
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
   const log = options.logger;
   const keyring = openKeyring(config);
-  const db = await openDatabase(config);
-  const storage = await openStorage({ config, db, keyring, log, now });
-  const limiter = await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log });
-  const background = createBackground(log);
+  const db = opened.adopt(await openDatabase(config), (database) => database.close());
+  const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }), (open) => open.close());
+  const limiter = opened.adopt(
+    await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
+    (open) => open.close(),
+  );
   const metrics = createMetrics();
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
@@ -67,10 +70,19 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     bandwidth: deps.bandwidth,
     transforms: await openTransforms(deps),
   };
-  const http = await createHttp(deps, services, (app) => storage.addRoutes(app, deps.limiter));
+  opened.defer(async () => {
+    await services.transforms.close();
+    // A database that is away must not keep the rest from closing.
+    await writeTallies(services).catch((error) => log.error({ err: error }, "the last tallies are lost"));
+  });
+  const background = opened.adopt(createBackground(log), (running) => running.close());
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
+  opened.defer(() => dispatcher.close());
+  const http = await createHttp(deps, services, (app) => storage.addRoutes(app, deps.limiter));
+  opened.defer(() => http.close());
 
+  const running = opened.move();
   return {
     http,
     deps,
@@ -79,16 +91,6 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
       await http.listen({ host: config.host, port: config.port });
       dispatcher.start();
     },
-    async close() {
-      await http.close();
-      await dispatcher.close();
-      await background.close();
-      await services.transforms.close();
-      // A database that is away must not keep the rest from closing.
-      await writeTallies(services).catch((error) => log.error({ err: error }, "the last tallies are lost"));
-      await limiter.close();
-      await storage.close();
-      await db.close();
-    },
+    close: () => running.disposeAsync(),
   };
 }

@@ -44,3 +44,8 @@ export class DatabaseUnavailable extends Error {
 export class UniqueViolation extends Error {
   override readonly name = "UniqueViolation";
 }
+
+/** The database was used by a later version, whose changes this one does not know. */
+export class NewerDatabase extends Error {
+  override readonly name = "NewerDatabase";
+}

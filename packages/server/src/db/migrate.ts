@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import { type Database, NewerDatabase } from "./database.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
@@ -26,7 +26,7 @@ export async function migrate(database: Database): Promise<void> {
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
     const unknown = [...applied].find((id) => !migrations.some((migration) => migration.id === id));
     if (unknown !== undefined) {
-      throw new Error(
+      throw new NewerDatabase(
         `the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`,
       );
     }

@@ -5,6 +5,7 @@ import { unauthorized } from "../errors.ts";
 import type { Actor } from "../features/api-keys/actor.ts";
 import type { LastUsed } from "../features/api-keys/last-used.ts";
 import { findActorByKeyHash } from "../features/api-keys/queries.ts";
+import { addressBucket } from "../net/address-bucket.ts";
 import { hashApiKey, isApiKey } from "../security/api-key-secret.ts";
 import { rateLimited } from "./rate-limit.ts";
 
@@ -14,7 +15,10 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
   app.addHook("onRequest", async (request) => {
     const actor = await findActor(request, deps);
     if (actor === null) {
-      const hit = await deps.limiter.hit(`address:${request.clientAddress}`, ADDRESS_LIMITS.unauthenticated);
+      const hit = await deps.limiter.hit(
+        `address:${addressBucket(request.clientAddress)}`,
+        ADDRESS_LIMITS.unauthenticated,
+      );
       throw hit.isAllowed ? unauthorized() : rateLimited(hit);
     }
     request.actor = actor;

@@ -2,6 +2,7 @@ import { ADDRESS_LIMITS } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../errors.ts";
 import { rateLimited } from "../../http/rate-limit.ts";
+import { addressBucket } from "../../net/address-bucket.ts";
 import type { RateLimiter } from "../../ports/rate-limiter.ts";
 import { preflightHeaders, type UploadReceiver, uploadCorsHeaders, uploadPath } from "./upload-receiver.ts";
 
@@ -24,7 +25,10 @@ export function presignedUploadRoutes(
         return reply.header("etag", `"${etag}"`).send();
       } catch (error) {
         if (!(error instanceof AppError) || error.status !== 403) throw error;
-        const hit = await limiter.hit(`put:${request.clientAddress}`, ADDRESS_LIMITS.failedPut);
+        const hit = await limiter.hit(
+          `put:${addressBucket(request.clientAddress)}`,
+          ADDRESS_LIMITS.failedPut,
+        );
         throw hit.isAllowed ? error : rateLimited(hit);
       }
     });

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import { rateLimited } from "../../http/rate-limit.ts";
+import { addressBucket } from "../../net/address-bucket.ts";
 import { version } from "../../version.ts";
 import { isCalledAsItself } from "./same-host.ts";
 
@@ -19,7 +20,10 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps): void {
     scope.addHook("onRequest", async (request) => {
       const origin = request.headers.origin;
       if (!isCalledAsItself(deps.config, request.headers.host ?? "", origin)) throw refusedOrigin();
-      const hit = await deps.limiter.hit(`mcp:${request.clientAddress}`, ADDRESS_LIMITS.toolProtocol);
+      const hit = await deps.limiter.hit(
+        `mcp:${addressBucket(request.clientAddress)}`,
+        ADDRESS_LIMITS.toolProtocol,
+      );
       if (!hit.isAllowed) throw rateLimited(hit);
     });
 

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { addressBucket } from "./address-bucket.ts";
+
+describe("the bucket of an address", () => {
+  it("is the address itself for IPv4, mapped or not", () => {
+    assert.equal(addressBucket("192.0.2.7"), "192.0.2.7");
+    assert.equal(addressBucket("::ffff:192.0.2.7"), "::ffff:192.0.2.7");
+  });
+
+  it("is the /64 for IPv6, however it is written", () => {
+    const expected = "2001:db8:0:1::/64";
+    for (const address of [
+      "2001:db8:0:1::5",
+      "2001:0db8:0000:0001:a:b:c:d",
+      "2001:DB8:0:1:ffff::",
+      "2001:db8:0:1::%eth0",
+    ]) {
+      assert.equal(addressBucket(address), expected, address);
+    }
+    assert.equal(addressBucket("::1"), "0:0:0:0::/64");
+    assert.notEqual(addressBucket("2001:db8:0:2::5"), expected);
+  });
+});
