@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { statement } from "../src/db/statement.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
@@ -267,22 +267,29 @@ onBothDatabases("the life of an upload", (database) => {
       assert.equal(await statusOf(client, begun.key), "FAILED");
     });
 
-    it("is not given up while its body is still on the way", async () => {
+    it("is not given up while its body is on the way, and soon after that broke off", async () => {
       const { client } = await createClient();
-      const upload = await client.request();
-      const slow = httpRequest(upload.uploadUrl, {
-        method: "PUT",
-        headers: { "content-type": "text/plain", "content-length": smallBytes },
+      const [slow, broken] = [await client.request(), await client.request()];
+      const sendings = [slow, broken].map(({ uploadUrl }) => {
+        const headers = { "content-type": "text/plain", "content-length": smallBytes };
+        const sending = httpRequest(uploadUrl, { method: "PUT", agent: false, headers });
+        sending.write(smallBody.subarray(0, 4));
+        return sending.on("error", () => {});
       });
-      slow.write(smallBody.subarray(0, 4));
-      await arrival(app, upload.key);
+      for (const { key } of [slow, broken]) await waitForArrival(app, key, true);
       app.clock.advance(25 * minuteMs);
       assert.equal(await reap(), 0);
-      slow.end(smallBody.subarray(4));
-      const [answer] = await once(slow, "response");
+      sendings[1]?.destroy();
+      await waitForArrival(app, broken.key, false);
+      app.clock.advance(5 * minuteMs);
+      assert.equal(await reap(), 1);
+      assert.equal(await statusOf(client, broken.key), "FAILED");
+
+      sendings[0]?.end(smallBody.subarray(4));
+      const [answer] = (await once(sendings[0] as ClientRequest, "response")) as [IncomingMessage];
       answer.resume();
       assert.equal(answer.statusCode, 200);
-      assert.equal((await client.complete(upload.fileId)).status, 200);
+      assert.equal((await client.complete(slow.fileId)).status, 200);
     });
 
     it("is ended in thousands, in any state of its key and project", async () => {
@@ -422,8 +429,7 @@ onBothDatabases("the life of an upload", (database) => {
   });
 });
 
-/** Waits until the server has begun to take a body for this key. */
-async function arrival(app: TestApp, key: string): Promise<void> {
-  while ((await app.app.deps.store.findReceived(key)) === null)
+async function waitForArrival(app: TestApp, key: string, isArriving: boolean): Promise<void> {
+  while (app.app.deps.store.isArriving?.(key) !== isArriving)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }

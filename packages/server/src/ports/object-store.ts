@@ -38,11 +38,10 @@ export interface ObjectStore {
   ): Promise<FinishMultipartResult>;
   abortMultipart(upload: MultipartRef): Promise<void>;
 
-  /**
-   * What has arrived for a key, staged or final: size and time. Null when nothing has. A single body that is on
-   * its way counts as received now, where the store can see it: a slow upload is not an abandoned one.
-   */
+  /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
   findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
+  /** Whether a single body is on its way. Only a store that receives bodies itself knows. */
+  isArriving?(key: string): boolean;
   /** A final object. Null when there is none, or when its bytes are known to be damaged. */
   head(key: string): Promise<StoredObject | null>;
   /**

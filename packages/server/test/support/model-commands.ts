@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { type Environment, MB } from "@upstow/contract";
 import fc from "fast-check";
@@ -102,19 +101,21 @@ const putBody = (pick: number, fill: number, fault: Fault) =>
     const url = file.urls.get(0);
     if (url === undefined) return;
     const body = Buffer.alloc(file.sizeBytes, fill);
-    if (fault === "cut off") return putCutOff(url.address, body);
+    const isUsable = isOpen(file) && nowOf(real) < url.expiresAt;
+    if (fault === "cut off") return isUsable ? putCutOff(file, url.address, body, real) : undefined;
     const wrongSize = { longer: 1, shorter: -1 }[fault as string] ?? 0;
     const sent = wrongSize === 0 ? body : Buffer.alloc(body.length + wrongSize);
     const answer = await put(url.address, sent, fault === "other type" ? "text/html" : "text/plain");
-    const isTaken = isOpen(file) && nowOf(real) < url.expiresAt && fault === "none";
+    const isTaken = isUsable && fault === "none";
     assert.equal(answer.status, isTaken ? 200 : 403);
     if (!isTaken) return;
     file.body = body;
     file.lastActivity = nowOf(real);
   });
 
-/** Announces the whole body, sends half of it and goes away. */
-async function putCutOff(address: string, body: Buffer): Promise<void> {
+/** Announces the whole body, sends less and goes away; the server has noticed when this resolves. */
+async function putCutOff(file: ModelFile, address: string, body: Buffer, real: Real): Promise<void> {
+  const isArriving = () => real.world.app.app.deps.store.isArriving?.(file.key) ?? false;
   const sending = httpRequest(address, {
     method: "PUT",
     agent: false,
@@ -122,9 +123,9 @@ async function putCutOff(address: string, body: Buffer): Promise<void> {
   });
   sending.on("error", () => {});
   sending.write(body.subarray(0, body.length - 1));
-  await once(sending, "socket");
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!isArriving()) await new Promise((resolve) => setTimeout(resolve, 2));
   sending.destroy();
+  while (isArriving()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 const putPart = (pick: number, partNumber: number, sizeBytes: number, fill: number) =>

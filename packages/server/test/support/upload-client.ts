@@ -51,11 +51,11 @@ export function createUploadClient(app: TestApp, key: string) {
     initAnswer,
 
     async request(fields: UploadFields = {}): Promise<RequestedUpload> {
-      return succeed(await requestAnswer(fields));
+      return succeed(app, await requestAnswer(fields));
     },
 
     async init(fields: UploadFields = {}): Promise<InitiatedUpload> {
-      return succeed(await initAnswer(fields));
+      return succeed(app, await initAnswer(fields));
     },
 
     complete: (fileId: string, metadata?: unknown) =>
@@ -181,7 +181,12 @@ function sumBytes(pieces: Uint8Array[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-function succeed<T>(answer: Answer): T {
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+function succeed<T>(app: TestApp, answer: Answer): T {
+  const lastError = app.logLines.findLast((line) => line.includes('"err"'));
+  assert.equal(
+    answer.status,
+    200,
+    `${JSON.stringify(answer.body)}\n${answer.status >= 500 ? lastError : ""}`,
+  );
   return answer.body;
 }

@@ -71,10 +71,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
     finishPut: (key) => finishObject(db, key),
-    async findReceived(key) {
-      if (uploads.isArriving(key)) return { sizeBytes: 0, receivedAt: now() };
-      return findArrival(db, key);
-    },
+    findReceived: (key) => findArrival(db, key),
+    isArriving: uploads.isArriving,
 
     async write(key, bytes) {
       await space.ensure(bytes.byteLength);

@@ -6,6 +6,7 @@ import { findUsageTotal } from "../usage/queries.ts";
 
 export interface Bandwidth {
   count(projectId: string, environment: Environment, bytes: number): void;
+  /** Resolves once everything counted before the call is written down. */
   flush(): Promise<void>;
 }
 
@@ -19,6 +20,7 @@ interface Sum {
 /** Adds up the bytes served and writes the sums now and then, not once per read. */
 export function createBandwidth(db: Database, now: () => number): Bandwidth {
   let sums = new Map<string, Sum>();
+  let lastWrite = Promise.resolve();
 
   function add({ projectId, environment, period, bytes }: Sum): void {
     const id = `${projectId}/${environment}/${period}`;
@@ -27,32 +29,38 @@ export function createBandwidth(db: Database, now: () => number): Bandwidth {
     else sum.bytes += bytes;
   }
 
+  async function write(): Promise<void> {
+    // In one order on every instance, so that two flushes cannot wait for each other's rows.
+    const batch = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+    sums = new Map();
+    if (batch.length === 0) return;
+    try {
+      await db.transact(async (tx) => {
+        for (const { projectId, environment, period, bytes } of batch) {
+          const total = await tx.get(findUsageTotal, { projectId, environment });
+          await tx.run(countBandwidth, {
+            projectId,
+            environment,
+            period,
+            bandwidthBytes: bytes,
+            storedBytes: total?.stored_bytes ?? 0,
+          });
+        }
+      });
+    } catch (error) {
+      for (const sum of batch) add(sum);
+      throw error;
+    }
+  }
+
   return {
     count(projectId, environment, bytes) {
       add({ projectId, environment, period: periodOf(now()), bytes });
     },
-    async flush() {
-      // In one order on every instance, so that two flushes cannot wait for each other's rows.
-      const batch = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
-      sums = new Map();
-      if (batch.length === 0) return;
-      try {
-        await db.transact(async (tx) => {
-          for (const { projectId, environment, period, bytes } of batch) {
-            const total = await tx.get(findUsageTotal, { projectId, environment });
-            await tx.run(countBandwidth, {
-              projectId,
-              environment,
-              period,
-              bandwidthBytes: bytes,
-              storedBytes: total?.stored_bytes ?? 0,
-            });
-          }
-        });
-      } catch (error) {
-        for (const sum of batch) add(sum);
-        throw error;
-      }
+    flush() {
+      // After one that is under way: whoever reads the counters next wants its bytes too.
+      lastWrite = lastWrite.then(write, write);
+      return lastWrite;
     },
   };
 }

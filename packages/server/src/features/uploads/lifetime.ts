@@ -15,12 +15,20 @@ export function emptyLifeMs(urlSec: number): number {
 }
 
 /** How long an upload that sent something stays open after its last sign of life. */
-export function idleLifeMs(file: FileTable): number {
+function idleLifeMs(file: FileTable): number {
   return file.upload_id === null ? singleIdleMs : multipartIdleMs;
 }
 
+/** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
+export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number | null> {
+  // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
+  if (deps.store.isArriving?.(file.key)) return deps.now() + graceMs;
+  const lastReceived = await findLastReceived(deps, file);
+  return lastReceived === null ? null : lastReceived + idleLifeMs(file);
+}
+
 /** When bytes last came in; null where none did. */
-export async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
+async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
   if (file.upload_id === null) return (await deps.store.findReceived(file.key))?.receivedAt ?? null;
   const parts = await deps.store.listParts({ key: file.key, uploadId: file.upload_id });
   return parts === null || parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { releaseUsage } from "../usage/quota.ts";
-import { findLastReceived, idleLifeMs } from "./lifetime.ts";
+import { findOpenUntil } from "./lifetime.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
 
 const batchSize = 100;
@@ -26,10 +26,9 @@ export async function reapAbandonedUploads(deps: Deps): Promise<number> {
 }
 
 async function reap(deps: Deps, file: FileTable): Promise<boolean> {
-  const lastReceived = await findLastReceived(deps, file);
-  const idleUntil = lastReceived === null ? 0 : lastReceived + idleLifeMs(file);
-  if (idleUntil <= deps.now()) return fail(deps, file);
-  await deps.db.run(postponeReaping, { id: file.id, reapAt: idleUntil });
+  const openUntil = await findOpenUntil(deps, file);
+  if (openUntil === null || openUntil <= deps.now()) return fail(deps, file);
+  await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
   return false;
 }
 
