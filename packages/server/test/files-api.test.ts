@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { deleteFiles } from "../src/features/files/delete-files.ts";
+import { runDeletions } from "../src/features/files/storage-deletions.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
@@ -217,6 +219,19 @@ onBothDatabases("files", (database) => {
         expectError(await client.removeAll(wrong), 400, "VALIDATION_ERROR");
       const answer = await client.removeAll(keys);
       assert.deepEqual([answer.status, answer.body.deleted, answer.body.reclaimedBytes], [200, 100, 0]);
+    });
+
+    it("is finished by the queue where the process that began it went away", async () => {
+      const file = await client.upload();
+      const { db, store } = app.app.deps;
+      const scope = { projectId: tenant.projectId, environment: "live" as const };
+      await db.transact((tx) => deleteFiles(tx, app.clock.now(), scope, [file.key]));
+      assert.equal((await fetch(file.url)).status, 404, "dead with the commit");
+      await runDeletions(app.app.deps);
+      assert.notEqual(await store.head(file.key), null, "left to whoever deleted it for a while");
+      app.clock.advance(60_000);
+      await runDeletions(app.app.deps);
+      assert.equal(await store.head(file.key), null);
     });
 
     it("of an open file sets it DELETED, releases what it reserved and reclaims nothing", async () => {
