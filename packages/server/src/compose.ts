@@ -10,12 +10,15 @@ import {
   uploadPath,
 } from "./adapters/disk-store/index.ts";
 import { openPostgres } from "./adapters/postgres.ts";
+import { createS3Store, type S3Store } from "./adapters/s3-store/index.ts";
 import { openSqlite } from "./adapters/sqlite.ts";
 import type { Background } from "./background.ts";
 import type { Config } from "./config.ts";
+import type { S3Config } from "./config-s3.ts";
 import type { Database } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
 import type { Deps } from "./deps.ts";
+import { typePolicy } from "./features/delivery/safe-type.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
@@ -52,8 +55,14 @@ export interface Storage {
 
 export type StorageDeps = Pick<Deps, "config" | "db" | "keyring" | "log" | "now">;
 
-/** The embedded store, with the data directory locked against a second server. */
+/** The store that the configuration names. */
 export async function openStorage(deps: StorageDeps): Promise<Storage> {
+  const { s3 } = deps.config;
+  return s3 === null ? openEmbeddedStorage(deps) : openBucket(deps, s3);
+}
+
+/** The data directory is locked against a second server. */
+async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
   const { config, db, keyring, log, now } = deps;
   const lock = lockDataDir(config.dataDir);
   try {
@@ -83,7 +92,29 @@ export async function openStorage(deps: StorageDeps): Promise<Storage> {
   }
 }
 
+/** Clients upload to the bucket itself. Only an embedded database still ties the service to one process. */
+function openBucket(deps: StorageDeps, s3: S3Config): Storage {
+  const { dataDir, databaseUrl } = deps.config;
+  const lock = databaseUrl === null ? lockDataDir(dataDir) : null;
+  const store = createS3Store({
+    ...s3,
+    name: "s3",
+    publicEndpoint: s3.publicEndpoint ?? s3.endpoint,
+    dispositionOf: (contentType) => typePolicy(contentType).disposition,
+  });
+  return {
+    store,
+    addRoutes() {},
+    keepHouse: (background) => sweepBucket(store, background, deps),
+    async close() {
+      await store.close();
+      lock?.release();
+    },
+  };
+}
+
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const scrubBytesPerSec = 20 * 1024 * 1024;
 
 function maintain(store: DiskStore, background: Background, { log, now }: StorageDeps): void {
@@ -96,4 +127,17 @@ function maintain(store: DiskStore, background: Background, { log, now }: Storag
   background.every(60_000, "check stored bytes", (signal) =>
     store.scrub({ maxBlobs: 1000, bytesPerSec: scrubBytesPerSec, signal }),
   );
+}
+
+// Later than the reaper, which ends an upload after a day (single) or a week (multipart) without activity.
+function sweepBucket(store: S3Store, background: Background, { log }: StorageDeps): void {
+  background.every(hourMs, "sweep the bucket", async () => {
+    const report = await store.sweep({
+      stagedOlderThanMs: 2 * dayMs,
+      uploadsIdleMs: 14 * dayMs,
+      maxDeletions: 10_000,
+      now: Date.now(),
+    });
+    if (report.capped) log.warn("the sweep found more to remove than it may in one go");
+  });
 }

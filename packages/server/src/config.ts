@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
+import { type S3Config, type S3Delivery, s3Delivery, s3Prefix } from "./config-s3.ts";
 import {
   directory,
   flag,
@@ -44,15 +45,6 @@ export interface Config {
   logLevel: LogLevel;
   /** Names that begin like ours and mean nothing, most likely misspelt. */
   unknownVariables: string[];
-}
-
-export interface S3Config {
-  bucket: string;
-  endpoint: string | null;
-  region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
-  forcePathStyle: boolean;
 }
 
 /** A value that the operator has to correct; its message is the one line they see. */
@@ -150,10 +142,13 @@ type ReadValue = <T>(name: string, fallback: T, parse: (value: string) => T) => 
 function readS3(text: ReadText, read: ReadValue): S3Config | null {
   const bucket = text("UPSTOW_S3_BUCKET");
   const endpoint = read<string | null>("UPSTOW_S3_ENDPOINT", null, httpUrl);
+  const publicEndpoint = read<string | null>("UPSTOW_S3_PUBLIC_ENDPOINT", null, httpUrl);
   const region = read("UPSTOW_S3_REGION", "us-east-1", (value) => value);
   const accessKeyId = text("UPSTOW_S3_ACCESS_KEY_ID");
   const secretAccessKey = text("UPSTOW_S3_SECRET_ACCESS_KEY");
   const forcePathStyle = read("UPSTOW_S3_FORCE_PATH_STYLE", endpoint !== null, flag);
+  const prefix = read("UPSTOW_S3_PREFIX", "upstow/", s3Prefix);
+  const delivery = read<S3Delivery>("UPSTOW_S3_DELIVERY", "stream", s3Delivery);
   if (bucket === null) {
     if (endpoint !== null || accessKeyId !== null || secretAccessKey !== null) {
       throw new ConfigError("UPSTOW_S3_BUCKET must be set when other UPSTOW_S3_ variables are");
@@ -165,5 +160,6 @@ function readS3(text: ReadText, read: ReadValue): S3Config | null {
   if (secretAccessKey === null) {
     throw new ConfigError("UPSTOW_S3_SECRET_ACCESS_KEY must be set when UPSTOW_S3_BUCKET is");
   }
-  return { bucket, endpoint, region, accessKeyId, secretAccessKey, forcePathStyle };
+  const place = { bucket, endpoint, publicEndpoint, region, forcePathStyle, prefix };
+  return { ...place, accessKeyId, secretAccessKey, delivery };
 }

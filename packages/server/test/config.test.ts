@@ -79,10 +79,13 @@ describe("configuration", () => {
     assert.deepEqual(config.s3, {
       bucket: "b",
       endpoint: "http://127.0.0.1:9000",
+      publicEndpoint: null,
       region: "us-east-1",
       accessKeyId: "id",
       secretAccessKey: "secret",
       forcePathStyle: true,
+      prefix: "upstow/",
+      delivery: "stream",
     });
     assert.deepEqual(config.secrets, ["a".repeat(32), "b".repeat(40)]);
     assert.deepEqual(config.allowedOrigins, ["https://a.example", "http://localhost:3000"]);
@@ -100,6 +103,9 @@ describe("configuration", () => {
       UPSTOW_CDN_URL: url,
       UPSTOW_DATABASE_URL: ["mysql://u:hunter2@h/db", "postgres", "u:hunter2@h", "postgres//h"],
       UPSTOW_REDIS_URL: ["http://:hunter2@h", "localhost:6379", "redis:"],
+      UPSTOW_S3_PUBLIC_ENDPOINT: url,
+      UPSTOW_S3_PREFIX: ["a//b", "../up", "a/../b", "a b", "ä", "x".repeat(101)],
+      UPSTOW_S3_DELIVERY: ["cdn", "Stream", "proxy"],
       UPSTOW_SECRET: ["hunter2", `${"a".repeat(32)},hunter2`, `${"a".repeat(32)},`],
       UPSTOW_TRUSTED_PROXIES: cidrs,
       UPSTOW_WEBHOOK_ALLOW_CIDRS: cidrs,

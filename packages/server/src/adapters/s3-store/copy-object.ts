@@ -36,11 +36,12 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
   }
 
   return async (copy) => {
+    const guard: Record<string, string> = isGuarded ? { [guardHeader]: "*" } : {};
     try {
-      return await attempt(copy, isGuarded ? { [guardHeader]: "*" } : {});
+      return await attempt(copy, guard);
     } catch (error) {
       if (isStatus(error, 412) || isMissing(error)) return "conflict";
-      if (!isGuarded || !isStatus(error, 400, 501)) throw error;
+      if (!(guardHeader in guard) || !isStatus(error, 400, 501)) throw error;
     }
     // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
     const copied = await attempt(copy, {});

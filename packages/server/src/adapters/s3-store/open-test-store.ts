@@ -11,6 +11,7 @@ export async function openTestStore(
     name: "s3",
     bucket: await createTestBucket(server),
     endpoint,
+    publicEndpoint: endpoint,
     region,
     accessKeyId,
     secretAccessKey,

@@ -16,8 +16,8 @@ export interface S3StoreOptions extends BucketOptions {
   name: string;
   /** In front of every object's name; ends with a slash or is empty. */
   prefix: string;
-  /** Where clients reach the same bucket, if not where the service does. */
-  publicEndpoint?: string;
+  /** Where clients reach the same bucket; null as for `endpoint`. */
+  publicEndpoint: string | null;
   /** The Content-Disposition that goes with a type, for those who read the bucket directly. */
   dispositionOf: (contentType: string) => string;
   /** Larger staged objects are made final in pieces of this size. */
@@ -53,7 +53,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
   const { signer } = client;
   const { dispositionOf } = options;
   const shared = { client, names, probe, dispositionOf };
-  const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint ?? options.endpoint });
+  const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint });
   const { origin, host } = publicLocation;
   const copy = createCopyObject(client, {
     pieceBytes: options.copyPieceBytes ?? defaultPieceBytes,

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, afterEach, before, describe, it } from "node:test";
+import {
+  createRandomFaults,
+  type Fault,
+  type FaultProxy,
+  startFaultProxy,
+} from "../../../../../test/support/fault-proxy.ts";
+import { createTestBucket, type S3Server } from "../../../../../test/support/s3-server.ts";
+import { startSwift, swiftMissing } from "../../../../../test/support/swift.ts";
+import { StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
+import { put, readAll } from "../../ports/object-store-contract-client.ts";
+import { minPartBytes } from "./multipart.ts";
+import { openTestStore } from "./open-test-store.ts";
+import type { S3Store } from "./s3-store.ts";
+
+const type = "application/octet-stream";
+const quickRetry = { attempts: 5, baseDelayMs: 5, maxDelayMs: 20, giveUpAfterMs: 5000 };
+
+describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
+  let server: S3Server;
+  let proxy: FaultProxy;
+  let bucket: string;
+  /** Sees the faults. */
+  let store: S3Store;
+  /** Sees the same bucket as it is. */
+  let witness: S3Store;
+  before(async () => {
+    server = await startSwift();
+    proxy = await startFaultProxy(server.endpoint);
+    bucket = await createTestBucket(server);
+    const settings = { bucket, publicEndpoint: server.endpoint };
+    store = await openTestStore(server, {
+      ...settings,
+      endpoint: proxy.url,
+      retry: quickRetry,
+      attemptDeadlineMs: 1500,
+    });
+    witness = await openTestStore(server, settings);
+  });
+  after(async () => {
+    await store.close();
+    await witness.close();
+    await proxy.close();
+    await server.stop();
+  });
+  afterEach(() => proxy.setFaults(() => null));
+
+  let lastKey = 0;
+  const newKey = () => `faults/${++lastKey}`;
+  const stage = async (key: string, body: Uint8Array) => {
+    const url = await store.presignPut({ key, contentType: type, sizeBytes: body.length, expiresInSec: 60 });
+    assert.equal((await put(url, body, { "content-type": type })).status, 200);
+    return url;
+  };
+  /** As clients do: a clean refusal is tried again, anything else is a failure of the test. */
+  const insist = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        assert.ok(error instanceof StorageUnavailable, String(error));
+        assert.ok(attempt < 20, "twenty refusals in a row");
+      }
+    }
+  };
+  const unanswered: Fault[] = [
+    { kind: "answer", status: 500 },
+    { kind: "answer", status: 503, body: "<Error><Code>SlowDown</Code></Error>" },
+    { kind: "answer", status: 500, isForwarded: true },
+    { kind: "reset" },
+    { kind: "reset", isForwarded: true },
+    { kind: "cut", afterBytes: 10 },
+  ];
+
+  it("loses and mixes up nothing while three requests in ten fail", async () => {
+    proxy.setFaults(createRandomFaults(0.3, 20_260_314, unanswered));
+    const kept = new Map<string, Buffer>();
+    const deleted: string[] = [];
+    const lives = Array.from({ length: 24 }, async (_, index) => {
+      const key = newKey();
+      const body = randomBytes(1000 + index);
+      const url = await stage(key, body);
+      const object = await insist(() => store.finishPut(key));
+      assert.equal(object?.sizeBytes, body.length);
+      await put(url, randomBytes(body.length), { "content-type": type });
+      assert.deepEqual(await insist(() => store.finishPut(key)), object);
+      if (index % 3 === 0) {
+        await insist(() => store.delete([key]));
+        deleted.push(key);
+      } else kept.set(key, body);
+    });
+    await Promise.all(lives);
+    assert.ok(proxy.faultCount() > 30, `${proxy.faultCount()} faults`);
+    for (const [key, body] of kept) assert.deepEqual(await readAll(witness, key), body, key);
+    for (const key of deleted) assert.equal(await witness.head(key), null, key);
+  });
+
+  it("finishes multipart uploads once and whole", async () => {
+    proxy.setFaults(createRandomFaults(0.3, 7, unanswered));
+    const key = newKey();
+    const bodies = [randomBytes(minPartBytes), randomBytes(1234)];
+    const sizeBytes = minPartBytes + 1234;
+    const uploadId = await insist(() => store.startMultipart({ key, contentType: type, sizeBytes }));
+    const urls = await store.presignParts({
+      key,
+      uploadId,
+      sizeBytes,
+      partNumbers: [1, 2],
+      expiresInSec: 60,
+    });
+    const parts: { partNumber: number; etag: string }[] = [];
+    for (const [index, body] of bodies.entries())
+      parts.push({ partNumber: index + 1, etag: (await put(urls[index] ?? "", body)).etag });
+    const finish = () => store.finishMultipart({ key, uploadId, sizeBytes, parts });
+    const result = await insist(finish);
+    assert.ok(result.ok);
+    assert.deepEqual(await insist(finish), result);
+    assert.deepEqual(await readAll(witness, key), Buffer.concat(bodies));
+  });
+
+  it("goes on with a read where the connection broke", async () => {
+    const key = newKey();
+    const body = randomBytes(3_000_000);
+    await witness.write(key, body, { contentType: type });
+    let cutsLeft = 3;
+    proxy.setFaults(() => (cutsLeft-- > 0 ? { kind: "cut", afterBytes: 700_001 } : null));
+    assert.deepEqual(await readAll(store, key), body);
+    cutsLeft = 2;
+    const range = { start: 17, end: 2_500_000 };
+    assert.deepEqual(await readAll(store, key, range), body.subarray(17, 2_500_001));
+  });
+
+  it("fails a read that it cannot end, and one whose object became another", async () => {
+    const key = newKey();
+    await witness.write(key, randomBytes(1_000_000), { contentType: type });
+    proxy.setFaults(() => ({ kind: "cut", afterBytes: 1000 }));
+    await assert.rejects(readAll(store, key));
+
+    const replaced = Promise.withResolvers<void>();
+    proxy.setFaults(({ headers }) =>
+      headers.range === undefined
+        ? { kind: "cut", afterBytes: 200_000 }
+        : { kind: "wait", until: replaced.promise },
+    );
+    const stream = await store.read(key);
+    assert.ok(stream);
+    await witness.write(key, randomBytes(1_000_000), { contentType: type });
+    replaced.resolve();
+    await assert.rejects(stream.toArray(), StorageUnavailable);
+  });
+
+  it("gives up in time where nothing answers, and works again afterwards", async () => {
+    const key = newKey();
+    const hasty = await openTestStore(server, {
+      bucket,
+      endpoint: proxy.url,
+      retry: { ...quickRetry, attempts: 2 },
+      attemptDeadlineMs: 200,
+    });
+    await stage(key, randomBytes(10));
+    proxy.setFaults(() => ({ kind: "hang" }));
+    const calls = [
+      () => hasty.finishPut(key),
+      () => hasty.read(key),
+      () => hasty.delete([key]),
+      () => hasty.check(),
+    ];
+    for (const call of calls) await assert.rejects(call, StorageUnavailable);
+    proxy.setFaults(() => null);
+    assert.equal((await store.finishPut(key))?.sizeBytes, 10);
+    await hasty.check();
+    await hasty.close();
+  });
+
+  it("takes an error under a 200 for what it is", async () => {
+    const key = newKey();
+    const body = randomBytes(100);
+    await stage(key, body);
+    let count = 0;
+    proxy.setFaults(({ method, url }) => {
+      if (method !== "PUT" || url?.includes("probe") || ++count > 1) return null;
+      return { kind: "answer", status: 200, body: "<Error><Code>InternalError</Code></Error>" };
+    });
+    assert.equal((await store.finishPut(key))?.sizeBytes, 100);
+    assert.equal(count, 2);
+    assert.deepEqual(await readAll(witness, key), body);
+  });
+
+  it("calls a full bucket full, and does not ask again", async () => {
+    let count = 0;
+    proxy.setFaults(() => {
+      count++;
+      return { kind: "answer", status: 403, body: "<Error><Code>QuotaExceeded</Code></Error>" };
+    });
+    await assert.rejects(store.write(newKey(), randomBytes(10), { contentType: type }), StorageFull);
+    assert.equal(count, 1);
+  });
+
+  it("calls a bucket that is gone unavailable, not empty", async () => {
+    proxy.setFaults(() => ({
+      kind: "answer",
+      status: 404,
+      body: "<Error><Code>NoSuchBucket</Code></Error>",
+    }));
+    await assert.rejects(store.read(newKey()), StorageUnavailable);
+    await assert.rejects(store.listParts({ key: newKey(), uploadId: "x" }), StorageUnavailable);
+  });
+
+  it("tells a 403 for what is missing from one for everything", async () => {
+    const missing = newKey();
+    const isNamed = (url: string | undefined) => url?.includes(missing) ?? false;
+    const denied: Fault = { kind: "answer", status: 403, body: "<Error><Code>AccessDenied</Code></Error>" };
+    proxy.setFaults(() => denied);
+    await assert.rejects(store.head(missing), StorageUnavailable);
+    await assert.rejects(store.read(missing), StorageUnavailable);
+    proxy.setFaults(({ url }) => (isNamed(url) ? denied : null));
+    assert.equal(await store.head(missing), null);
+    assert.equal(await store.read(missing), null);
+  });
+});

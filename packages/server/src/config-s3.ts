@@ -1,0 +1,32 @@
+export interface S3Config {
+  bucket: string;
+  /** Null: Amazon's own, of the region. */
+  endpoint: string | null;
+  /** Where clients reach the bucket, if not where the service does. */
+  publicEndpoint: string | null;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  forcePathStyle: boolean;
+  /** In front of every object's name. Ends with a slash, or is empty. */
+  prefix: string;
+  delivery: S3Delivery;
+}
+
+/** Whether files are sent through the service, or clients are sent to the bucket. */
+export type S3Delivery = "stream" | "redirect";
+
+export function s3Delivery(value: string): S3Delivery {
+  if (value === "stream" || value === "redirect") return value;
+  throw new Error(`must be stream or redirect, not "${value}"`);
+}
+
+// Amazon's limit for a name is 1,024 bytes, of which the service takes 900 and a few for its own folders.
+export function s3Prefix(value: string): string {
+  if (value === "/") return "";
+  const prefix = value.endsWith("/") ? value : `${value}/`;
+  if (!/^(?:[\w.-]+\/){1,10}$/.test(prefix) || prefix.length > 100 || /(^|\/)\.+\//.test(prefix)) {
+    throw new Error(`must be up to 100 letters, digits and - _ . in folders such as upstow/, not "${value}"`);
+  }
+  return prefix;
+}
