@@ -6,7 +6,7 @@ import { type EventsOptions, type ReceivedEvent, streamEvents } from "./events.t
 import { createFiles } from "./files.ts";
 import { list } from "./list.ts";
 import { createKeys, createProjects, createRouters } from "./projects.ts";
-import { createRequest, type PostOptions, type RequestOptions } from "./request.ts";
+import { createRequest, type PostOptions, pick, type RequestOptions } from "./request.ts";
 import { readConnection, type UpstowOptions } from "./settings.ts";
 import { createUploads } from "./uploads.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -33,13 +33,8 @@ export function createUpstow(options: UpstowOptions = {}) {
     usage: {
       get: (callOptions?: RequestOptions) => request<Usage>("GET", "/usage", callOptions),
       /** Newest month first. */
-      async history(query: { months?: number } = {}, callOptions: RequestOptions = {}) {
-        const answer = await request<{ usage: UsageRecord[] }>("GET", "/usage/history", {
-          ...callOptions,
-          query,
-        });
-        return answer.usage;
-      },
+      history: (query: { months?: number } = {}, callOptions: RequestOptions = {}) =>
+        pick<"usage", UsageRecord[]>(request, "usage")("GET", "/usage/history", { ...callOptions, query }),
     },
     logs: {
       /** Newest first. */

@@ -1,26 +1,23 @@
 import { UpstowError } from "../errors.ts";
 import type { BulkDeleteResult, FileListItem, FileObject, Metadata, PageQuery } from "../wire/files.ts";
 import { list } from "./list.ts";
-import type { Request, RequestOptions } from "./request.ts";
+import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
 export function createFiles(request: Request) {
-  const pathOf = (key: string) => `/files/${encodeURIComponent(key)}`;
+  const one = pick<"file", FileObject>(request, "file");
   return {
     /** Newest first. */
     list: (query: PageQuery = {}, options: RequestOptions = {}) =>
       list<"files", FileListItem>(request, "/files", "files", query, options),
 
-    async get(key: string, options?: RequestOptions) {
-      return (await request<{ file: FileObject }>("GET", pathOf(key), options)).file;
-    },
+    get: (key: string, options?: RequestOptions) => one("GET", pathTo("files", key), options),
 
     /** Replaces the metadata. */
-    async update(key: string, body: { metadata: Metadata }, options?: RequestOptions) {
-      return (await request<{ file: FileObject }>("PATCH", pathOf(key), { ...options, body })).file;
-    },
+    update: (key: string, body: { metadata: Metadata }, options?: RequestOptions) =>
+      one("PATCH", pathTo("files", key), { ...options, body }),
 
     async delete(key: string, options?: RequestOptions) {
-      await request("DELETE", pathOf(key), options);
+      await request("DELETE", pathTo("files", key), options);
     },
 
     /** Up to 100 keys. Keys that were not there are in `failures`; that is not an error. */

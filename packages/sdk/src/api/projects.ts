@@ -11,70 +11,58 @@ import type {
   UpdateRouterBody,
 } from "../wire/projects.ts";
 import type { DeliveryDetail } from "../wire/webhooks.ts";
-import type { PostOptions, Request, RequestOptions } from "./request.ts";
-
-const path = (collection: string, id: string, rest = "") => `/${collection}/${encodeURIComponent(id)}${rest}`;
+import { type PostOptions, pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
 export function createProjects(request: Request) {
+  const one = pick<"project", Project>(request, "project");
   return {
-    async list(options?: RequestOptions) {
-      return (await request<{ projects: ProjectListItem[] }>("GET", "/projects", options)).projects;
-    },
-    async get(id: string, options?: RequestOptions) {
-      return (await request<{ project: Project }>("GET", path("projects", id), options)).project;
-    },
-    async create(body: CreateProjectBody, options?: PostOptions) {
-      return (await request<{ project: Project }>("POST", "/projects", { ...options, body })).project;
-    },
-    async update(id: string, body: UpdateProjectBody, options?: RequestOptions) {
-      return (await request<{ project: Project }>("PATCH", path("projects", id), { ...options, body }))
-        .project;
-    },
+    list: (options?: RequestOptions) =>
+      pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),
+    get: (id: string, options?: RequestOptions) => one("GET", pathTo("projects", id), options),
+    create: (body: CreateProjectBody, options?: PostOptions) =>
+      one("POST", "/projects", { ...options, body }),
+    update: (id: string, body: UpdateProjectBody, options?: RequestOptions) =>
+      one("PATCH", pathTo("projects", id), { ...options, body }),
     /** Revokes the project's keys; its files stay. */
     async delete(id: string, options?: RequestOptions) {
-      await request("DELETE", path("projects", id), options);
+      await request("DELETE", pathTo("projects", id), options);
     },
   };
 }
 
 /** File routes: which types and sizes a class of files may have, and who hears of them. */
 export function createRouters(request: Request) {
+  const one = pick<"router", Router>(request, "router");
   return {
-    async list(projectId: string, options?: RequestOptions) {
-      return (await request<{ routers: Router[] }>("GET", path("projects", projectId, "/routers"), options))
-        .routers;
-    },
-    async create(projectId: string, body: CreateRouterBody, options?: PostOptions) {
-      const to = path("projects", projectId, "/routers");
-      return (await request<{ router: Router }>("POST", to, { ...options, body })).router;
-    },
-    async get(id: string, options?: RequestOptions) {
-      return (await request<{ router: Router }>("GET", path("routers", id), options)).router;
-    },
-    async update(id: string, body: UpdateRouterBody, options?: RequestOptions) {
-      return (await request<{ router: Router }>("PATCH", path("routers", id), { ...options, body })).router;
-    },
+    list: (projectId: string, options?: RequestOptions) =>
+      pick<"routers", Router[]>(request, "routers")(
+        "GET",
+        pathTo("projects", projectId, "/routers"),
+        options,
+      ),
+    create: (projectId: string, body: CreateRouterBody, options?: PostOptions) =>
+      one("POST", pathTo("projects", projectId, "/routers"), { ...options, body }),
+    get: (id: string, options?: RequestOptions) => one("GET", pathTo("routers", id), options),
+    update: (id: string, body: UpdateRouterBody, options?: RequestOptions) =>
+      one("PATCH", pathTo("routers", id), { ...options, body }),
     async delete(id: string, options?: RequestOptions) {
-      await request("DELETE", path("routers", id), options);
+      await request("DELETE", pathTo("routers", id), options);
     },
     /** Sends a signed test event to the route's webhook and shows what came back. */
-    async test(id: string, options?: PostOptions) {
-      return (await request<{ delivery: DeliveryDetail }>("POST", path("routers", id, "/test"), options))
-        .delivery;
-    },
+    test: (id: string, options?: PostOptions) =>
+      pick<"delivery", DeliveryDetail>(request, "delivery")("POST", pathTo("routers", id, "/test"), options),
   };
 }
 
 export function createKeys(request: Request) {
   return {
-    async list(projectId: string, options?: RequestOptions) {
-      return (await request<{ keys: ApiKey[] }>("GET", path("projects", projectId, "/keys"), options)).keys;
-    },
+    list: (projectId: string, options?: RequestOptions) =>
+      pick<"keys", ApiKey[]>(request, "keys")("GET", pathTo("projects", projectId, "/keys"), options),
     /** The secret is shown this once. */
     create: (projectId: string, body: CreateKeyBody = {}, options?: PostOptions) =>
-      request<CreatedKey>("POST", path("projects", projectId, "/keys"), { ...options, body }),
+      request<CreatedKey>("POST", pathTo("projects", projectId, "/keys"), { ...options, body }),
     async revoke(id: string, options?: RequestOptions) {
-      await request("DELETE", path("keys", id), options);
+      await request("DELETE", pathTo("keys", id), options);
     },
   };
 }

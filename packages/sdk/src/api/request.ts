@@ -55,6 +55,16 @@ export function createRequest(connection: () => Connection): Request {
   };
 }
 
+/** The same call, its answer taken out of its envelope. */
+export function pick<Key extends string, Item>(request: Request, key: Key) {
+  return async (...args: Parameters<Request>): Promise<Item> =>
+    (await request<Record<Key, Item>>(...args))[key];
+}
+
+export function pathTo(collection: string, id: string, rest = ""): string {
+  return `/${collection}/${encodeURIComponent(id)}${rest}`;
+}
+
 export function apiUrl(baseUrl: string, path: string, query: object = {}): string {
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${path}`);
   for (const [name, value] of Object.entries(query)) {

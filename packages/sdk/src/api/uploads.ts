@@ -10,19 +10,19 @@ import type {
   SignedParts,
   SignPartsBody,
 } from "../wire/uploads.ts";
-import type { PostOptions, Request, RequestOptions } from "./request.ts";
+import { type PostOptions, pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
 /** The calls behind an upload, one by one; `upload()` makes them for you. */
 export function createUploads(request: Request) {
   const post = <Answer>(path: string, body: object, options?: PostOptions) =>
     request<Answer>("POST", `/upload/${path}`, { ...options, body });
+  const complete = pick<"file", CompletedFile>(request, "file");
   return {
     request: (body: RequestUploadBody, options?: PostOptions) =>
       post<RequestedUpload>("request", body, options),
 
-    async complete(body: CompleteUploadBody, options?: PostOptions) {
-      return (await post<{ file: CompletedFile }>("complete", body, options)).file;
-    },
+    complete: (body: CompleteUploadBody, options?: PostOptions) =>
+      complete("POST", "/upload/complete", { ...options, body }),
 
     multipart: {
       init: (body: RequestUploadBody, options?: PostOptions) =>
@@ -34,14 +34,13 @@ export function createUploads(request: Request) {
 
       /** What has arrived so far. */
       list: ({ fileId, uploadId }: MultipartRef, options?: RequestOptions) =>
-        request<ReceivedParts>("GET", `/upload/multipart/${encodeURIComponent(fileId)}`, {
+        request<ReceivedParts>("GET", pathTo("upload/multipart", fileId), {
           ...options,
           query: { uploadId },
         }),
 
-      async complete(body: CompleteMultipartBody, options?: PostOptions) {
-        return (await post<{ file: CompletedFile }>("multipart/complete", body, options)).file;
-      },
+      complete: (body: CompleteMultipartBody, options?: PostOptions) =>
+        complete("POST", "/upload/multipart/complete", { ...options, body }),
 
       async abort({ fileId, uploadId }: MultipartRef, options?: PostOptions) {
         await post("multipart/abort", { fileId, uploadId }, options);

@@ -7,27 +7,23 @@ import type {
   SigningKeys,
 } from "../wire/webhooks.ts";
 import { list } from "./list.ts";
-import type { PostOptions, Request, RequestOptions } from "./request.ts";
+import { type PostOptions, pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
-const root = "/webhooks/deliveries";
+const root = "webhooks/deliveries";
 
 export function createWebhooks(request: Request) {
   return {
     deliveries: {
       /** Newest first. */
       list: (query: DeliveryQuery = {}, options: RequestOptions = {}) =>
-        list<"deliveries", Delivery>(request, root, "deliveries", query, options),
+        list<"deliveries", Delivery>(request, `/${root}`, "deliveries", query, options),
       /** With its payload and attempts. */
-      async get(id: string, options?: RequestOptions) {
-        const to = `${root}/${encodeURIComponent(id)}`;
-        return (await request<{ delivery: DeliveryDetail }>("GET", to, options)).delivery;
-      },
-      async redeliver(id: string, options?: PostOptions) {
-        const to = `${root}/${encodeURIComponent(id)}/redeliver`;
-        return (await request<{ delivery: Delivery }>("POST", to, options)).delivery;
-      },
+      get: (id: string, options?: RequestOptions) =>
+        pick<"delivery", DeliveryDetail>(request, "delivery")("GET", pathTo(root, id), options),
+      redeliver: (id: string, options?: PostOptions) =>
+        pick<"delivery", Delivery>(request, "delivery")("POST", pathTo(root, id, "/redeliver"), options),
       redeliverMany: (body: RedeliverBody, options?: PostOptions) =>
-        request<RedeliverResult>("POST", `${root}/redeliver`, { ...options, body }),
+        request<RedeliverResult>("POST", `/${root}/redeliver`, { ...options, body }),
     },
     signingKeys: {
       get: (options?: RequestOptions) => request<SigningKeys>("GET", "/webhooks/signing-keys", options),

@@ -91,5 +91,7 @@ export type RouteResult<Router, Name extends keyof Router> =
 export function createFileRouter<Context = unknown>() {
   return <Schema extends StandardSchema | undefined = undefined, Meta = undefined, Result = undefined>(
     config: RouteConfig<Context, Schema, Meta, Result>,
-  ): FileRoute<Context, InputOf<Schema>, Result> => config as FileRoute<Context, InputOf<Schema>, Result>;
+    // The result comes from the callback alone, never from where the route is put.
+  ): FileRoute<Context, InputOf<Schema>, NoInfer<Result>> =>
+    config as FileRoute<Context, InputOf<Schema>, Result>;
 }

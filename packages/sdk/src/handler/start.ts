@@ -1,5 +1,5 @@
 import { UpstowError } from "../errors.ts";
-import { missingRanges } from "../transfer/send-parts.ts";
+import { missingRanges, wholeParts } from "../transfer/send-parts.ts";
 import type { StartAnswer } from "./protocol.ts";
 import {
   findFile,
@@ -63,15 +63,10 @@ async function findResumable<Context>(
   try {
     const { multipart } = tools.uploads;
     const { partSize, parts: received } = await upstream(() => multipart.list({ fileId, uploadId }));
-    const whole = new Map(
-      missingRanges(upload.file.size, partSize, () => false).map((range) => [
-        range.partNumber,
-        range.end - range.start,
-      ]),
-    );
-    const kept = received.filter((part) => part.size === whole.get(part.partNumber));
-    for (const part of kept) whole.delete(part.partNumber);
-    const partNumbers = [...whole.keys()];
+    const kept = wholeParts(upload.file.size, partSize, received);
+    const has = new Set(kept.map((part) => part.partNumber));
+    const missing = missingRanges(upload.file.size, partSize, (partNumber) => has.has(partNumber));
+    const partNumbers = missing.map((range) => range.partNumber);
     if (partNumbers.length === 0) return { token, partSize, parts: [], received: kept };
     const { parts } = await upstream(() => multipart.sign({ fileId, uploadId, partNumbers }));
     return { token, partSize, parts, received: kept };

@@ -46,9 +46,8 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
 }
 
 async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promise<Answer> {
-  const { method, body, signal } = request;
+  const { method, headers, body, signal } = request;
   const timeout = AbortSignal.timeout(request.timeoutMs);
-  const headers = { accept: "application/json", ...request.headers };
   let response: Response;
   let text: string;
   try {
@@ -76,13 +75,11 @@ function mayPass({ status, code }: UpstowError): boolean {
 }
 
 function noAnswer({ url, timeoutMs }: CallRequest, isTimeout: boolean, cause: unknown): UpstowError {
-  const { origin } = new URL(url, "http://this-page");
-  return isTimeout
-    ? new UpstowError(`No answer within ${timeoutMs} ms.`, { code: "TIMEOUT", cause })
-    : new UpstowError(`Could not reach ${origin.replace("http://this-page", url)}.`, {
-        code: "NETWORK_ERROR",
-        cause,
-      });
+  const code = isTimeout ? "TIMEOUT" : "NETWORK_ERROR";
+  return new UpstowError(`No answer from ${url}${isTimeout ? ` within ${timeoutMs} ms` : ""}.`, {
+    code,
+    cause,
+  });
 }
 
 export function toError(response: Response, answer: unknown): UpstowError {

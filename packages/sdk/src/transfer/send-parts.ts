@@ -92,3 +92,14 @@ export function missingRanges(sizeBytes: number, partSize: number, has: (partNum
   }
   return ranges;
 }
+
+/** Of the parts that the storage has, those that are cut as this file is cut now. */
+export function wholeParts<Part extends { partNumber: number; size: number }>(
+  sizeBytes: number,
+  partSize: number,
+  parts: Part[],
+): Part[] {
+  return parts.filter(
+    ({ partNumber, size }) => size === Math.min(partSize, sizeBytes - (partNumber - 1) * partSize),
+  );
+}

@@ -54,9 +54,8 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
   for await (const chunk of chunks) {
     sizeBytes += chunk.byteLength;
     if (sizeBytes > mostBufferedBytes) {
-      throw new UpstowError("The stream is longer than 64 MB and its size is not known.", {
+      throw new UpstowError("A stream of more than 64 MB needs the option size.", {
         code: "VALIDATION_ERROR",
-        suggestion: "Give the option size, in bytes.",
       });
     }
     kept.push(new Uint8Array(chunk));
@@ -74,7 +73,7 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
   async function take(wanted: number): Promise<Uint8Array> {
     while (rest.byteLength === 0) {
       const next = await chunks.next();
-      if (next.done) throw wrongSize(position, sizeBytes);
+      if (next.done) throw wrongSize(sizeBytes);
       rest = new Uint8Array(next.value);
     }
     const taken = rest.subarray(0, wanted);
@@ -91,7 +90,7 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
       bytes.set(await take(end - position), at);
     }
     const isLonger = end === sizeBytes && (rest.byteLength > 0 || !(await chunks.next()).done);
-    if (isLonger) throw wrongSize(null, sizeBytes);
+    if (isLonger) throw wrongSize(sizeBytes);
     return bytes;
   }
 
@@ -108,9 +107,6 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
   };
 }
 
-function wrongSize(got: number | null, sizeBytes: number): UpstowError {
-  const seen = got === null ? "goes on" : `ended after ${got} bytes`;
-  return new UpstowError(`The stream ${seen}; its size was said to be ${sizeBytes}.`, {
-    code: "VALIDATION_ERROR",
-  });
+function wrongSize(sizeBytes: number): UpstowError {
+  return new UpstowError(`The stream is not ${sizeBytes} bytes long.`, { code: "VALIDATION_ERROR" });
 }

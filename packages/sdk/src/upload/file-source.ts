@@ -5,7 +5,7 @@ import { guessContentType } from "./content-type.ts";
 export async function openFile(path: string | URL): Promise<ByteSource> {
   const [{ open }, { basename }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
   const file = await open(path, "r");
-  const name = decodeURIComponent(basename(typeof path === "string" ? encodeURI(path) : path.pathname));
+  const name = basename(typeof path === "string" ? path : decodeURIComponent(path.pathname));
   const { size } = await file.stat();
   return {
     sizeBytes: size,

@@ -1,10 +1,9 @@
 import type { RequestOptions } from "../api/request.ts";
 import type { Uploads } from "../api/uploads.ts";
 import type { Fetch } from "../http/call.ts";
-import { createVerifier, type Verifier } from "../transfer/checksum.ts";
 import { createFetchPut, type Put } from "../transfer/put.ts";
 import { putWithRetries } from "../transfer/put-with-retries.ts";
-import { missingRanges, sendParts } from "../transfer/send-parts.ts";
+import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts";
 import type { CompletedFile, Metadata } from "../wire/files.ts";
 import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
@@ -33,8 +32,6 @@ export interface UploadOptions {
   resume?: MultipartRef;
   /** Leave what was sent on the service when this upload fails or is cancelled, to be resumed. */
   keepOnFailure?: boolean;
-  /** Compare what the storage says it has with what was sent, by SHA-256, as far as the storage lets us. */
-  verify?: boolean;
 }
 
 const multipartAboveBytes = 10 * 1024 * 1024;
@@ -52,7 +49,6 @@ interface Job {
   call: RequestOptions;
   signal: AbortSignal;
   policy: { retries: number; baseDelayMs: number };
-  verifier: Verifier | null;
 }
 
 export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => Fetch) {
@@ -77,7 +73,6 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
         call: options.signal === undefined ? {} : { signal: options.signal },
         signal: options.signal ?? new AbortController().signal,
         policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
-        verifier: options.verify === true ? createVerifier() : null,
       };
       return await (source.sizeBytes > multipartAboveBytes ? uploadInParts(job) : uploadAtOnce(job));
     } finally {
@@ -87,7 +82,7 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
 }
 
 async function uploadAtOnce(job: Job): Promise<CompletedFile> {
-  const { uploads, body, call, verifier } = job;
+  const { uploads, body, call } = job;
   // The same key gets the same upload with a fresh URL.
   const idempotencyKey = crypto.randomUUID();
   const ask = () => uploads.request(body, { ...call, idempotencyKey });
@@ -102,7 +97,6 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
         upload = await ask();
       },
       onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
-      check: verifier?.check.bind(null, bytes),
     });
     return await uploads.complete({ fileId: upload.fileId }, call);
   } catch (error) {
@@ -141,17 +135,9 @@ async function start({ uploads, body, call }: Job): Promise<OpenParts> {
 async function reopen(job: Job, ref: MultipartRef): Promise<OpenParts> {
   const { multipart } = job.uploads;
   const { parts: listed, partSize } = await multipart.list(ref, job.call);
-  const ranges = missingRanges(job.body.fileSize, partSize, () => false);
-  const sizes = new Map(ranges.map((range) => [range.partNumber, range.end - range.start]));
-  const received = listed.filter((part) => part.size === sizes.get(part.partNumber));
-  const has = new Set(received.map((part) => part.partNumber));
-  const partNumbers = ranges.map((range) => range.partNumber).filter((number) => !has.has(number));
-  const urls = partNumbers.length === 0 ? [] : await sign(job, ref, partNumbers);
-  return { ...ref, partSize, urls, received };
-}
-
-async function sign(job: Job, { fileId, uploadId }: MultipartRef, partNumbers: number[]) {
-  return (await job.uploads.multipart.sign({ fileId, uploadId, partNumbers }, job.call)).parts;
+  const received = wholeParts(job.body.fileSize, partSize, listed);
+  // Without a URL, what is missing is signed before it is sent.
+  return { ...ref, partSize, urls: [], received };
 }
 
 async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
@@ -168,9 +154,12 @@ async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
     policy: job.policy,
     signal: job.signal,
     put: job.put,
-    verifier: job.verifier,
+    verifier: null,
     read: (range) => job.source.read(range.start, range.end),
-    sign: (partNumbers) => sign(job, open, partNumbers),
+    sign: async (partNumbers) => {
+      const { fileId, uploadId } = open;
+      return (await job.uploads.multipart.sign({ fileId, uploadId, partNumbers }, job.call)).parts;
+    },
     onProgress(partNumber, sentBytes) {
       sentByPart.set(partNumber, sentBytes);
       const sent = [...sentByPart.values()].reduce((sum, bytes) => sum + bytes, 0);

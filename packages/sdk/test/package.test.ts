@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { promisify } from "node:util";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "..");
+const modules = join(root, "../../node_modules");
+
+describe("the published package", () => {
+  let folder: string;
+  let tarball: string;
+  let project: string;
+  let app: TestApp;
+  const built = () => join(folder, "dist");
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "upstow-package-"));
+    await run(process.execPath, [join(root, "build.mjs"), built()]);
+    await run("npm", ["pack", "--pack-destination", folder], { cwd: built() });
+    const name = (await readdir(folder)).find((file) => file.endsWith(".tgz"));
+    tarball = join(folder, name ?? "");
+    project = await mkdtemp(join(folder, "project-"));
+    await writeFile(join(project, "package.json"), '{ "type": "module", "private": true }');
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: project });
+    app = await startApp({ database: "sqlite" });
+  });
+  after(async () => {
+    await app.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("needs nothing else, and holds neither tests nor sources", async () => {
+    const manifest = JSON.parse(await readFile(join(built(), "package.json"), "utf8"));
+    for (const field of ["dependencies", "peerDependencies", "private", "scripts"]) {
+      assert.equal(field in manifest, false, field);
+    }
+    const files = await readdir(built(), { recursive: true });
+    assert.ok(files.includes("README.md"));
+    const strange = files.filter((file) => /\.test\.|(?<!\.d)\.ts$/.test(file));
+    assert.deepEqual(strange, []);
+    for (const file of files.filter((name) => name.endsWith(".d.ts"))) {
+      const text = await readFile(join(built(), file), "utf8");
+      assert.doesNotMatch(text, /@upstow\/contract|typebox|\.ts"/, file);
+    }
+  });
+
+  it("passes publint", async () => {
+    const { messages, pkg } = await publint({ pkgDir: built(), strict: true });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    );
+  });
+
+  it("has types that every resolver finds", async () => {
+    const attw = join(modules, "@arethetypeswrong/cli/dist/index.js");
+    await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color"]);
+  });
+
+  it("works in a fresh project", async () => {
+    const script = `
+      import { createUpstow, UpstowError } from "@upstow/sdk";
+      import { createUploader } from "@upstow/sdk/client";
+      import { createFileRouter, createRouteHandler } from "@upstow/sdk/server";
+      import "@upstow/sdk/next";
+      import "@upstow/sdk/express";
+      import "@upstow/sdk/fastify";
+      import "@upstow/sdk/hono";
+      import "@upstow/sdk/sveltekit";
+      import { verifyDelivery } from "@upstow/sdk/webhooks";
+
+      const upstow = createUpstow();
+      const file = await upstow.upload("package.json");
+      const f = createFileRouter();
+      const router = { any: f({ onUploadComplete: ({ file }) => file.size }) };
+      const handle = createRouteHandler({ router });
+      const uploader = createUploader({
+        endpoint: "http://site.example/",
+        fetch: (url, init) => (String(url).startsWith("http://site.example/") ? handle(new Request(url, init)) : fetch(url, init)),
+      });
+      const [second] = await uploader.upload("any", new File(["hello"], "hello.txt"));
+      const missing = await upstow.files.get("nothing").catch((error) => error instanceof UpstowError && error.code);
+      console.log(JSON.stringify([file.name, file.type, second.result, missing, typeof verifyDelivery]));
+    `;
+    await writeFile(join(project, "script.js"), script);
+    const env = { ...process.env, UPSTOW_API_KEY: app.owner.live, UPSTOW_URL: app.url };
+    const { stdout } = await run(process.execPath, ["script.js"], { cwd: project, env });
+    assert.deepEqual(JSON.parse(stdout), ["package.json", "application/json", 5, "NOT_FOUND", "function"]);
+  });
+
+  it("compiles in a fresh project for browsers, without the types of Node", async () => {
+    const code = `
+      import { createUploader } from "@upstow/sdk/client";
+      import { createUpstow, type FileObject } from "@upstow/sdk";
+      import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/server";
+      const f = createFileRouter();
+      const router = { any: f({ onUploadComplete: ({ file }) => ({ size: file.size }) }) } satisfies FileRouter;
+      export const handle: (request: Request) => Promise<Response> = createRouteHandler({ router });
+      export async function go(file: File): Promise<[number | undefined, FileObject]> {
+        const [stored] = await createUploader<typeof router>({ endpoint: "/" }).upload("any", file);
+        return [stored?.result.size, await createUpstow().files.get(stored?.key ?? "")];
+      }
+      // @ts-expect-error the types are really there
+      createUploader({ endpoint: 5 });
+    `;
+    await writeFile(join(project, "code.ts"), code);
+    for (const module of ["nodenext", "esnext"]) {
+      const config = {
+        compilerOptions: {
+          module,
+          moduleResolution: module === "esnext" ? "bundler" : "nodenext",
+          target: "es2022",
+          lib: ["es2022", "dom", "dom.iterable"],
+          types: [],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          noEmit: true,
+        },
+        files: ["code.ts"],
+      };
+      await writeFile(join(project, "tsconfig.json"), JSON.stringify(config));
+      const compile = run(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", project]);
+      await compile.catch((error) => assert.fail(error.stdout));
+    }
+  });
+});

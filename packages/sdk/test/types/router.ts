@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { createFileRouter, type FileRouter } from "../../src/server.ts";
+
+const f = createFileRouter();
+
+export const router = {
+  avatar: f({
+    allowedTypes: ["image/*"],
+    maxFileSize: "4MB",
+    maxFileCount: 1,
+    input: z.object({ album: z.string(), page: z.coerce.number().default(1) }),
+    middleware: async ({ input, request, files }) => {
+      const page: number = input.page;
+      const method: string = request.method;
+      const size: number | undefined = files[0]?.size;
+      return { userId: 7, page, method, size, since: new Date() };
+    },
+    onUploadComplete: ({ file, metadata }) => {
+      const userId: number = metadata.userId;
+      // What middleware returned has travelled as JSON.
+      const since: string = metadata.since;
+      return { url: file.url, userId, since, at: new Date() };
+    },
+    onUploadError: ({ error, metadata }) => {
+      const text: string = `${error.message} ${metadata.userId}`;
+      void text;
+    },
+  }),
+  plain: f({}),
+} satisfies FileRouter;
+
+export type AppRouter = typeof router;
+
+export const refusals = {
+  size: f({
+    // @ts-expect-error a size needs a unit that is known
+    maxFileSize: "4 parsecs",
+  }),
+  metadata: f({
+    middleware: () => ({ userId: 7 }),
+    // @ts-expect-error middleware returned no such thing
+    onUploadComplete: ({ metadata }) => metadata.nothing,
+  }),
+  input: f({
+    input: z.object({ album: z.string() }),
+    // @ts-expect-error the schema makes a string of it
+    middleware: ({ input }) => ({ album: input.album.toFixed() }),
+  }),
+};
+
+// @ts-expect-error a router holds routes
+export const wrong = { avatar: 5 } satisfies FileRouter;

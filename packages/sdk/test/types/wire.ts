@@ -1,0 +1,60 @@
+import type * as contract from "@upstow/contract";
+import type { Static, TSchema } from "typebox";
+import type * as wire from "../../src/wire/index.ts";
+
+/** The published types are written by hand so that they read well and need no other package; here they are held. */
+type Same<A, B> = [Flat<A>] extends [Flat<B>] ? ([Flat<B>] extends [Flat<A>] ? true : false) : false;
+type AllSame<Pairs extends Record<string, true>> = Pairs;
+type Flat<T> = T extends readonly (infer Item)[]
+  ? Flat<Item>[]
+  : T extends object
+    ? { [Key in keyof T]: Flat<T[Key]> }
+    : T;
+type Of<Schema> = Schema extends TSchema ? Static<Schema> : never;
+type Contract = typeof contract;
+
+export type Agreements = AllSame<{
+  codes: Same<wire.ErrorCode, contract.ErrorCode>;
+  error: Same<wire.ErrorBody, contract.ErrorBody>;
+  fileListItem: Same<wire.FileListItem, contract.FileListItem>;
+  completedFile: Same<wire.CompletedFile, contract.CompletedFile>;
+  file: Same<wire.FileObject, contract.FileObject>;
+  bulkDelete: Same<wire.BulkDeleteResult, Of<Contract["BulkDeleteResult"]>>;
+  requestUpload: Same<wire.RequestUploadBody, contract.RequestUploadBody>;
+  requested: Same<wire.RequestedUpload, Of<Contract["RequestedUpload"]>>;
+  complete: Same<wire.CompleteUploadBody, Of<Contract["CompleteUploadBody"]>>;
+  initiated: Same<wire.InitiatedMultipart, Of<Contract["InitiatedMultipart"]>>;
+  completeMultipart: Same<wire.CompleteMultipartBody, contract.CompleteMultipartBody>;
+  abort: Same<wire.MultipartRef, Of<Contract["AbortMultipartBody"]>>;
+  sign: Same<wire.SignPartsBody, contract.SignPartsBody>;
+  signed: Same<wire.SignedParts, Of<Contract["SignedParts"]>>;
+  received: Same<wire.ReceivedParts, Of<Contract["ReceivedParts"]>>;
+  project: Same<wire.Project, contract.Project>;
+  projectListItem: Same<wire.ProjectListItem, contract.ProjectListItem>;
+  createProject: Same<wire.CreateProjectBody, Of<Contract["CreateProjectBody"]>>;
+  updateProject: Same<wire.UpdateProjectBody, Of<Contract["UpdateProjectBody"]>>;
+  router: Same<wire.Router, contract.Router>;
+  createRouter: Same<wire.CreateRouterBody, contract.CreateRouterBody>;
+  updateRouter: Same<wire.UpdateRouterBody, contract.UpdateRouterBody>;
+  key: Same<wire.ApiKey, contract.ApiKey>;
+  createKey: Same<wire.CreateKeyBody, contract.CreateKeyBody>;
+  createdKey: Same<wire.CreatedKey, Of<Contract["CreatedKey"]>>;
+  usage: Same<wire.Usage, contract.Usage>;
+  log: Same<wire.Log, contract.Log>;
+  logQuery: Same<wire.LogQuery, Of<Contract["LogQuery"]>>;
+  pageQuery: Same<wire.PageQuery, Of<Contract["PageQuery"]>>;
+  transform: Same<wire.TransformImageBody, contract.TransformImageBody>;
+  transformed: Same<wire.TransformedImage, contract.TransformedImage>;
+  delivery: Same<wire.Delivery, contract.Delivery>;
+  deliveryDetail: Same<wire.DeliveryDetail, contract.DeliveryDetail>;
+  deliveryQuery: Same<wire.DeliveryQuery, contract.DeliveryQuery>;
+  redeliver: Same<wire.RedeliverBody, contract.RedeliverBody>;
+  redelivered: Same<wire.RedeliverResult, contract.RedeliverResult>;
+  signingKeys: Same<wire.SigningKeys, contract.SigningKeys>;
+  rotate: Same<{ force?: boolean }, Of<Contract["RotateKeysBody"]>>;
+  payload: Same<wire.EventPayload, contract.EventPayload>;
+  event: Same<wire.StreamedEvent, contract.StreamedEvent>;
+}>;
+
+// @ts-expect-error a difference is seen
+export type Difference = AllSame<{ usage: Same<wire.Usage, wire.Log> }>;
