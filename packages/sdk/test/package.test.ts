@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -93,6 +93,27 @@ describe("the published package", () => {
     const env = { ...process.env, UPSTOW_API_KEY: app.owner.live, UPSTOW_URL: app.url };
     const { stdout } = await run(process.execPath, ["script.js"], { cwd: project, env });
     assert.deepEqual(JSON.parse(stdout), ["package.json", "application/json", 5, "NOT_FOUND", "function"]);
+  });
+
+  it("has a README whose examples compile", async () => {
+    const readme = await readFile(join(built(), "README.md"), "utf8");
+    const examples = [...readme.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)];
+    assert.equal(examples.length, 5);
+    const folderOfExamples = await mkdtemp(join(project, "readme-"));
+    for (const [, name = "", code = ""] of examples) await writeFile(join(folderOfExamples, name), code);
+    await symlink(join(modules, "zod"), join(project, "node_modules/zod"));
+    const compilerOptions = {
+      module: "nodenext",
+      target: "es2022",
+      strict: true,
+      noPropertyAccessFromIndexSignature: true,
+      types: ["node"],
+      typeRoots: [join(modules, "@types")],
+      noEmit: true,
+    };
+    await writeFile(join(folderOfExamples, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const compile = run(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", folderOfExamples]);
+    await compile.catch((error) => assert.fail(error.stdout));
   });
 
   it("compiles in a fresh project for browsers, without the types of Node", async () => {

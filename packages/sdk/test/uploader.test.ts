@@ -161,8 +161,10 @@ describe("the uploader, outside of a browser", () => {
   it("leaves nothing behind when it is cancelled, at whatever moment", async () => {
     const uploader = create({ resumeStore: createMemoryStore() });
     storage().allow(1);
-    const tasks = uploader.add("any", [large(), small("one.txt"), small("two.txt")]);
-    await until(() => storage().puts.length === 3);
+    const tasks = uploader.add("any", large());
+    await until(() => storage().puts.length === 4);
+    tasks.push(...uploader.add("any", [small("one.txt"), small("two.txt")]));
+    await until(() => tasks.every((task) => task.getState().status === "uploading"));
     await uploader.cancel();
     for (const task of tasks) await assert.rejects(task.done, { code: "CANCELLED" });
     storage().allow(Number.POSITIVE_INFINITY);
@@ -177,6 +179,20 @@ describe("the uploader, outside of a browser", () => {
     await assert.rejects(stopped, { code: "CANCELLED" });
     assert.deepEqual(await listOpen(), []);
     assert.deepEqual(await uploader.listResumable(), []);
+  });
+
+  it("cancels a file that waits for its turn at once, and the others go on", async () => {
+    storage().allow(0);
+    const uploader = create();
+    const [first] = uploader.add("any", large());
+    await until(() => storage().puts.length === 3);
+    const [second] = uploader.add("any", small("waiting.txt"));
+    await until(() => second?.getState().status === "uploading");
+    await second?.cancel();
+    assert.deepEqual(await listOpen(), ["large.bin"]);
+    storage().allow(Number.POSITIVE_INFINITY);
+    assert.equal(await hashOf((await first?.done)?.url ?? ""), hashOfBytes);
+    assert.equal(storage().puts.length, partCount);
   });
 
   it("gives up a part after its retries, aborts, and can try again", async () => {
@@ -248,6 +264,21 @@ describe("the uploader, outside of a browser", () => {
       large(),
     ]);
     assert.notEqual(first?.id, second?.id);
+  });
+
+  it("goes on with a failed file that is added again", async () => {
+    const uploader = create({
+      retries: 0,
+      keepOnFailure: true,
+      concurrency: 1,
+      resumeStore: createMemoryStore(),
+    });
+    storage().cutsPut = (number) => number > 3;
+    await assert.rejects(uploader.upload("any", large()));
+    storage().cutsPut = () => false;
+    storage().puts.length = 0;
+    await uploader.upload("any", large());
+    assert.equal(storage().puts.length, partCount - 3);
   });
 
   it("tells what the routes take", async () => {

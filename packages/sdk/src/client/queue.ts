@@ -16,7 +16,7 @@ export function createQueue(tools: QueueTools) {
   let entries: Entry[] = [];
 
   const isTaken = (fingerprint: string) =>
-    entries.some((entry) => entry.fingerprint === fingerprint && entry.status !== "done");
+    entries.some((entry) => entry.fingerprint === fingerprint && entry.status !== "failed");
 
   /** Starts what waits, as far as there is room. */
   function pump(): void {

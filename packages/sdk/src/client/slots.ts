@@ -8,9 +8,24 @@ export function createSlots(count: number) {
     else next();
   };
 
+  const getTurn = (signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(take), 1);
+        reject(signal.reason);
+      };
+      const take = () => {
+        signal.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      waiting.push(take);
+    });
+
   return async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
+    signal.throwIfAborted();
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await getTurn(signal);
     try {
       signal.throwIfAborted();
       return await work();
