@@ -25,10 +25,11 @@ export interface BucketCalls {
   removeAll(keys: string[]): Promise<void>;
 }
 
-const batchSize = 1000;
+// Some stores delete one after the other.
+const batchDeadlineMs = 60_000;
 const singleConcurrency = 8;
 
-export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls): BucketCalls {
+export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageSize: number): BucketCalls {
   let hasBatches = true;
 
   async function list(query: Record<string, string>): Promise<XmlElement> {
@@ -41,7 +42,13 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls): Buck
     const items = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
     const body = `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${items.join("")}</Delete>`;
     const headers = { "content-type": "application/xml", "content-md5": hash("md5", body, "base64") };
-    const { xml } = await call({ method: "POST", query: { delete: "" }, headers, body });
+    const { xml } = await call({
+      method: "POST",
+      query: { delete: "" },
+      headers,
+      body,
+      deadlineMs: batchDeadlineMs,
+    });
     const [failed] =
       xml === null ? [] : childrenOf(xml, "Error").filter((error) => textOf(error, "Code") !== "NoSuchKey");
     if (failed !== undefined) throw new S3Error(500, textOf(failed, "Code"), textOf(failed, "Message"));
@@ -64,7 +71,7 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls): Buck
       let token = "";
       do {
         const next: Record<string, string> = token === "" ? {} : { "continuation-token": token };
-        const xml = await list({ "list-type": "2", prefix, "max-keys": String(batchSize), ...next });
+        const xml = await list({ "list-type": "2", prefix, "max-keys": String(pageSize), ...next });
         const decode = decoderOf(xml);
         for (const item of childrenOf(xml, "Contents")) {
           yield {
@@ -80,7 +87,7 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls): Buck
     async *listUploads(prefix) {
       let next: Record<string, string> = {};
       do {
-        const xml = await list({ uploads: "", prefix, "max-uploads": String(batchSize), ...next });
+        const xml = await list({ uploads: "", prefix, "max-uploads": String(pageSize), ...next });
         const decode = decoderOf(xml);
         for (const item of childrenOf(xml, "Upload")) {
           yield {
@@ -97,8 +104,8 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls): Buck
 
     async removeAll(keys) {
       const batched = hasBatches ? keys.filter(canBeXml) : [];
-      for (let start = 0; start < batched.length; start += batchSize) {
-        const batch = batched.slice(start, start + batchSize);
+      for (let start = 0; start < batched.length; start += pageSize) {
+        const batch = batched.slice(start, start + pageSize);
         try {
           await removeBatch(batch);
         } catch (error) {

@@ -33,7 +33,7 @@ export interface MultipartCalls {
 // Assembling thousands of parts takes some stores minutes.
 const completeDeadlineMs = 120_000;
 
-export function createMultipartCalls({ call }: S3Calls, bucket: string): MultipartCalls {
+export function createMultipartCalls({ call }: S3Calls, bucket: string, pageSize: number): MultipartCalls {
   return {
     async create(key, headers) {
       const answer = await call({
@@ -52,7 +52,7 @@ export function createMultipartCalls({ call }: S3Calls, bucket: string): Multipa
       let marker = "0";
       try {
         do {
-          const query = { uploadId, "max-parts": "1000", "part-number-marker": marker };
+          const query = { uploadId, "max-parts": String(pageSize), "part-number-marker": marker };
           const { xml } = await call({ method: "GET", key, query });
           if (xml === null) throw new S3Error(502, "", "a list of parts was cut off");
           parts.push(...childrenOf(xml, "Part").map(toPart));

@@ -34,6 +34,7 @@ export async function withRetries<T>(
 function explain(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageFull || isOurMistake(error))
     return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new StorageUnavailable(`the bucket cannot be reached: ${code ?? message}`, { cause: error });
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  const reason = name === "TimeoutError" ? "it did not answer in time" : (code ?? message);
+  return new StorageUnavailable(`the bucket cannot be reached: ${reason}`, { cause: error });
 }

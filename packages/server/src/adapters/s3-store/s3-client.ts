@@ -22,6 +22,8 @@ export interface BucketOptions {
   retry?: RetryPolicy;
   /** How long one attempt of a small request may take. */
   attemptDeadlineMs?: number;
+  /** How many names one request lists or deletes; at most and by default 1,000. */
+  pageSize?: number;
   /** Epoch milliseconds; S3 compares them with its own clock. */
   now?: () => number;
 }
@@ -53,11 +55,12 @@ export function createS3Client(options: BucketOptions): S3Client {
     attemptDeadlineMs: options.attemptDeadlineMs ?? defaultAttemptDeadlineMs,
     ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
   });
+  const pageSize = options.pageSize ?? 1000;
   const objects = createObjectCalls(calls, options.bucket);
   return {
     objects,
-    multipart: createMultipartCalls(calls, options.bucket),
-    bucket: createBucketCalls(calls, objects),
+    multipart: createMultipartCalls(calls, options.bucket, pageSize),
+    bucket: createBucketCalls(calls, objects, pageSize),
     cors: createCorsCalls(calls),
     signer,
     close: calls.close,

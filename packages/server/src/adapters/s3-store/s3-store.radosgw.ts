@@ -1,7 +1,8 @@
 // A second opinion on the contract, from Ceph's gateway. Not part of `npm test`: it takes 250 MB of packages.
 //   apt-get install --no-install-recommends radosgw ceph-mon ceph-osd
 //   npx node --test packages/server/src/adapters/s3-store/s3-store.radosgw.ts
-import { describe } from "node:test";
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
 import { radosgwMissing, startRadosgw } from "../../../../../test/support/radosgw.ts";
 import { describeObjectStore } from "../../ports/object-store-contract.ts";
 import { minPartBytes } from "./multipart.ts";
@@ -29,4 +30,40 @@ describe("radosgw", { skip: radosgwMissing }, () => {
       needsEveryPart: true,
     },
   );
+
+  it("deletes 1,500 keys at once, and takes CORS rules for browsers", async () => {
+    const server = await startRadosgw();
+    const store = await openTestStore(server);
+    const keys = Array.from({ length: 1500 }, (_, i) => `many/${i} & <ü>`);
+    const written = keys.filter((_, i) => i % 50 === 0 || i % 500 === 499);
+    for (const key of written) await store.write(key, Buffer.from(key), { contentType: "text/plain" });
+    await store.delete(keys);
+    for (const key of written) assert.equal(await store.head(key), null, key);
+
+    assert.equal(await store.allowsBrowsers(), false);
+    await store.allowBrowsers();
+    assert.equal(await store.allowsBrowsers(), true);
+    const url = await store.presignPut({
+      key: "k",
+      contentType: "text/plain",
+      sizeBytes: 3,
+      expiresInSec: 60,
+    });
+    const headers = { origin: "https://app.example.com", "content-type": "text/plain" };
+    const preflight = await fetch(url, {
+      method: "OPTIONS",
+      headers: {
+        origin: headers.origin,
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "content-type",
+      },
+    });
+    assert.equal(preflight.status, 200);
+    const put = await fetch(url, { method: "PUT", headers, body: "abc" });
+    assert.equal(put.status, 200);
+    assert.match(put.headers.get("access-control-expose-headers") ?? "", /etag/i);
+    assert.ok(["*", headers.origin].includes(put.headers.get("access-control-allow-origin") ?? ""));
+    await store.close();
+    await server.stop();
+  });
 });
