@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
+import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
+import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { expectError } from "./support/expect-error.ts";
+import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import {
+  createUploadClient,
+  partPieces,
+  put,
+  putParts,
+  smallBody,
+  type UploadClient,
+} from "./support/upload-client.ts";
+
+describe("files in a bucket", { skip: swiftMissing }, () => {
+  let server: S3Server;
+  let proxy: FaultProxy;
+  before(async () => {
+    server = await startSwift();
+    proxy = await startFaultProxy(server.endpoint);
+  });
+  after(async () => {
+    await proxy.close();
+    await server.stop();
+  });
+
+  /** Clients go straight to the server; the service goes through the proxy. */
+  const bucketEnv = async () => ({
+    UPSTOW_S3_BUCKET: await createTestBucket(server),
+    UPSTOW_S3_ENDPOINT: proxy.url,
+    UPSTOW_S3_PUBLIC_ENDPOINT: server.endpoint,
+    UPSTOW_S3_REGION: server.region,
+    UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
+    UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
+  });
+
+  onBothDatabases("through the service", (database) => {
+    let app: TestApp;
+    let client: UploadClient;
+    before(async () => {
+      app = await startApp({ database, env: await bucketEnv() });
+      client = createUploadClient(app, (await app.createTenant("pro")).live);
+    });
+    after(() => app.close());
+
+    it("takes a single upload, serves it whole and in ranges, and deletes it", async () => {
+      const upload = await client.request({ fileName: "größe 1.txt" });
+      assert.ok(upload.uploadUrl.startsWith(server.endpoint));
+      expectError(await client.complete(upload.fileId), 422, "FILE_NOT_IN_STORAGE");
+      assert.equal((await put(upload.uploadUrl, smallBody, "text/html")).status, 403);
+      assert.equal((await put(upload.uploadUrl, Buffer.from("short"))).status, 403);
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      const done = await client.complete(upload.fileId);
+      assert.equal(done.status, 200, JSON.stringify(done.body));
+      const { file } = done.body;
+      assert.equal(file.size, smallBody.length);
+      assert.equal(file.sha256, null);
+
+      const whole = await fetch(file.url);
+      assert.equal(whole.headers.get("content-type"), "text/plain");
+      assert.equal(await whole.text(), smallBody.toString());
+      const etag = whole.headers.get("etag") ?? "";
+      assert.equal((await fetch(file.url, { headers: { "if-none-match": etag } })).status, 304);
+      const range = await fetch(file.url, { headers: { range: "bytes=2-4" } });
+      assert.equal(range.status, 206);
+      assert.equal(range.headers.get("content-range"), `bytes 2-4/${smallBody.length}`);
+      assert.equal(await range.text(), smallBody.toString().slice(2, 5));
+      assert.equal(
+        (await fetch(file.url, { method: "HEAD" })).headers.get("content-length"),
+        `${smallBody.length}`,
+      );
+
+      assert.equal((await put(upload.uploadUrl, Buffer.from("HELLO BYTES"))).status, 200);
+      assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
+      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
+
+      assert.equal((await client.remove(file.key)).status, 200);
+      assert.equal((await fetch(file.url)).status, 404);
+      assert.equal(await app.app.deps.store.findReceived(file.key), null);
+    });
+
+    it("takes a multipart upload that is resumed, and serves it across its parts", async () => {
+      const pieces = partPieces();
+      const whole = Buffer.concat(pieces);
+      const upload = await client.init({ fileSize: whole.length });
+      const [first] = await putParts(upload, pieces.slice(0, 1));
+      const received = await client.listParts(upload);
+      assert.deepEqual(
+        received.body.parts.map((part: { partNumber: number; size: number }) => [part.partNumber, part.size]),
+        [[1, pieces[0]?.length]],
+      );
+      const signed = await client.sign(upload, [2, 3]);
+      const rest = await Promise.all(
+        signed.body.parts.map(
+          async ({ partNumber, uploadUrl }: { partNumber: number; uploadUrl: string }) => {
+            const sent = await fetch(uploadUrl, {
+              method: "PUT",
+              body: new Uint8Array(pieces[partNumber - 1] ?? []),
+            });
+            return { partNumber, etag: sent.headers.get("etag") ?? "" };
+          },
+        ),
+      );
+      assert.ok(first);
+      expectError(await client.completeParts(upload, [first]), 422, "FILE_NOT_IN_STORAGE");
+      const done = await client.completeParts(upload, [first, ...rest]);
+      assert.equal(done.status, 200, JSON.stringify(done.body));
+      const { file } = done.body;
+      assert.ok(whole.equals(Buffer.from(await (await fetch(file.url)).arrayBuffer())));
+      const seam = pieces[0]?.length ?? 0;
+      const range = await fetch(file.url, { headers: { range: `bytes=${seam - 5}-${seam + 4}` } });
+      assert.deepEqual(Buffer.from(await range.arrayBuffer()), whole.subarray(seam - 5, seam + 5));
+      assert.equal((await client.remove(file.key)).status, 200);
+      assert.equal((await fetch(file.url)).status, 404);
+    });
+
+    it("aborts a multipart upload, and says which part is too small", async () => {
+      const upload = await client.init({ fileSize: 10_485_761 });
+      const parts = await putParts(upload, [randomBytes(1000), randomBytes(10_484_761)]);
+      expectError(await client.completeParts(upload, parts), 400, "VALIDATION_ERROR");
+      assert.equal((await client.abort(upload)).status, 200);
+      expectError(await client.completeParts(upload, parts), 404, "NOT_FOUND");
+    });
+
+    it("answers 503 with nothing half done while the bucket is away, and goes on when it is back", async () => {
+      const upload = await client.request();
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      const file = await client.upload();
+      proxy.setFaults(() => ({ kind: "answer", status: 503 }));
+      const refused = await client.complete(upload.fileId);
+      assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
+      expectError(refused, 503, "SERVICE_UNAVAILABLE");
+      assert.equal((await fetch(file.url)).status, 503);
+      assert.equal((await fetch(`${app.url}/readyz`)).status, 503);
+      assert.equal((await fetch(`${app.url}/healthz`)).status, 200);
+      proxy.setFaults(() => null);
+      assert.equal((await client.complete(upload.fileId)).status, 200);
+      assert.equal((await fetch(`${app.url}/readyz`)).status, 200);
+      assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
+      const lines = app.logLines.join("");
+      for (const secret of [server.secretAccessKey, "X-Amz-Signature="]) assert.ok(!lines.includes(secret));
+    });
+  });
+});
