@@ -144,4 +144,39 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       for (const secret of [server.secretAccessKey, "X-Amz-Signature="]) assert.ok(!lines.includes(secret));
     });
   });
+
+  it("sends readers to the bucket where the operator wants it, with safe headers and not for long", async () => {
+    const app = await startApp({
+      database: "sqlite",
+      env: { ...(await bucketEnv()), UPSTOW_S3_DELIVERY: "redirect" },
+    });
+    try {
+      const client = createUploadClient(app, (await app.createTenant("pro")).live);
+      const fields = { fileName: "ä.html", contentType: "text/html" };
+      const file = await client.upload(smallBody, fields);
+      const answer = await fetch(file.url, { redirect: "manual" });
+      assert.equal(answer.status, 302);
+      assert.equal(answer.headers.get("cache-control"), "no-store");
+      assert.equal(answer.headers.get("etag"), null);
+      const address = new URL(answer.headers.get("location") ?? "");
+      assert.equal(address.origin, server.endpoint);
+      assert.equal(address.searchParams.get("X-Amz-Expires"), "60");
+
+      const served = await fetch(file.url, { headers: { range: "bytes=0-4" } });
+      assert.equal(served.status, 206);
+      assert.equal(await served.text(), smallBody.toString().slice(0, 5));
+      assert.match(served.headers.get("content-disposition") ?? "", /^attachment; .*%C3%A4\.html$/);
+      const head = await fetch(file.url, { method: "HEAD", redirect: "manual" });
+      assert.equal(head.status, 200);
+      const etag = head.headers.get("etag") ?? "";
+      assert.equal(served.headers.get("etag"), etag);
+      assert.equal((await fetch(file.url, { headers: { "if-none-match": etag } })).status, 304);
+
+      assert.equal((await client.remove(file.key)).status, 200);
+      assert.equal((await fetch(address)).status, 404);
+      assert.equal((await fetch(file.url)).status, 404);
+    } finally {
+      await app.close();
+    }
+  });
 });

@@ -54,6 +54,8 @@ export interface ObjectStore {
    * it itself. Null as in `head`, or when it is in several. Only a store on a local disk has it.
    */
   findPath?(key: string): Promise<string | null>;
+  /** A URL that serves a final object with these headers until it expires or the object is deleted. */
+  presignGet?(key: string, options: PresignGet): string;
   /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
   write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
   /** Removes objects, staged or final. Keys that are not there count as removed. */
@@ -69,6 +71,12 @@ export interface PresignPut {
   contentType: string;
   sizeBytes: number;
   expiresInSec: number;
+}
+
+export interface PresignGet {
+  expiresInSec: number;
+  contentType: string;
+  contentDisposition: string;
 }
 
 export interface MultipartRef {

@@ -1,1 +1,1 @@
-export { createS3Store, type PresignGet, type S3Store, type S3StoreOptions } from "./s3-store.ts";
+export { createS3Store, type S3Store, type S3StoreOptions } from "./s3-store.ts";

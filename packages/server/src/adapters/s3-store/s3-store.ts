@@ -1,4 +1,4 @@
-import type { ObjectStore } from "../../ports/object-store.ts";
+import type { ObjectStore, PresignGet } from "../../ports/object-store.ts";
 import { createAccessProbe } from "./access-probe.ts";
 import { createCopyObject } from "./copy-object.ts";
 import { allowsUploads, openToUploads } from "./cors.ts";
@@ -24,15 +24,8 @@ export interface S3StoreOptions extends BucketOptions {
   copyPieceBytes?: number;
 }
 
-export interface PresignGet {
-  expiresInSec: number;
-  contentType: string;
-  contentDisposition: string;
-}
-
 /** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
 export interface S3Store extends ObjectStore {
-  /** A URL that serves a final object with these headers until it expires, whatever happens to the file. */
   presignGet(key: string, options: PresignGet): string;
   /** Writes, reads and removes an object; throws when one of them is not allowed. */
   probe(): Promise<void>;

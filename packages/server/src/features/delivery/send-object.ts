@@ -8,6 +8,7 @@ import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.
 import { contentDisposition } from "./content-disposition.ts";
 import { sharedCacheHeaderNames, sharedCacheHeaders } from "./purge.ts";
 import { parseRange } from "./range.ts";
+import { findRedirect } from "./redirect.ts";
 import { servedType, typePolicy } from "./safe-type.ts";
 import { findHandover } from "./sendfile.ts";
 
@@ -61,6 +62,12 @@ export async function sendObject(
     reply.removeHeader("accept-ranges");
     deps.bandwidth.count(object.projectId, object.environment, length);
     return reply.type(servedType(object.contentType)).header(handover.header, handover.path).send();
+  }
+  const address = findRedirect(deps, object);
+  if (address !== null) {
+    deps.bandwidth.count(object.projectId, object.environment, length);
+    clearHeaders(reply);
+    return reply.header("cache-control", "no-store").redirect(address, 302);
   }
   const stream = await openStream(deps, object.storeKey, range, reply);
   stream.on("data", (chunk: Buffer) =>
@@ -123,10 +130,15 @@ function refuse(reply: FastifyReply, status: number): FastifyReply {
 
 /** The row is there and its bytes are not: deleted a moment ago, or damaged. The answer is no longer the file's. */
 function bytesNotFound(reply: FastifyReply) {
+  clearHeaders(reply);
+  return fileNotFound();
+}
+
+/** Takes back what describes the file. */
+function clearHeaders(reply: FastifyReply): void {
   for (const header of Object.keys(reply.getHeaders())) {
     if (!/^(?:access-control-|x-|vary$)/.test(header)) reply.removeHeader(header);
   }
-  return fileNotFound();
 }
 
 export function fileNotFound() {
