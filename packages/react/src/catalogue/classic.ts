@@ -1,0 +1,120 @@
+import type { CatalogueEntry } from "./entry.ts";
+import { prop, sharedProps, simpleUsage, slots, wholeUsage } from "./props.ts";
+
+const emptyText = prop("emptyText", "string", "What stands there while the list is empty.");
+const upload = prop("upload", "Upload", "What `useUpload` returned.", { isRequired: true });
+
+export const classic: CatalogueEntry[] = [
+  {
+    name: "UploadButton",
+    slug: "upload-button",
+    category: "classic",
+    description: "A button that chooses files and says how they are doing; the smallest thing that works.",
+    keywords: ["button", "simple", "choose", "browse", "input", "uploadthing"],
+    props: [
+      ...sharedProps(),
+      prop("children", "ReactNode", "What the button says while nothing happens."),
+      prop("hasDetails", "boolean", "False shows the button alone.", { default: "true" }),
+      slots("root", "button", "progress", "details"),
+    ],
+    usage: simpleUsage("UploadButton"),
+  },
+  {
+    name: "UploadDropzone",
+    slug: "upload-dropzone",
+    category: "classic",
+    description: "An area to drop files on, with a button and a list of what was chosen; the usual choice.",
+    keywords: ["drag", "drop", "area", "list", "default", "react-dropzone"],
+    props: [
+      ...sharedProps(),
+      prop("title", "ReactNode", "The line above the button."),
+      prop("hasList", "boolean", "False leaves the list to you, such as to a FileList elsewhere.", {
+        default: "true",
+      }),
+      slots("root", "area", "title", "button", "hint", "list", "item"),
+    ],
+    usage: simpleUsage("UploadDropzone"),
+  },
+  {
+    name: "UploadModal",
+    slug: "upload-modal",
+    category: "classic",
+    description:
+      "A dialog with a dropzone; uploads go on when it is closed, and its button tells how far they are.",
+    keywords: ["dialog", "popup", "overlay", "modal", "uppy dashboard"],
+    props: [
+      ...sharedProps(),
+      prop("children", "ReactNode", "What the button that opens it says."),
+      prop("title", "ReactNode", "The heading of the dialog."),
+      slots("root", "trigger", "dialog", "title"),
+    ],
+    usage: simpleUsage("UploadModal", 'title="Add to the album"', "Add photos"),
+  },
+  {
+    name: "FileList",
+    slug: "file-list",
+    category: "classic",
+    description:
+      "All files of a list with pause, retry and clear for all at once; beside any other component.",
+    keywords: ["list", "rows", "queue", "bulk", "pause all", "retry all"],
+    props: [upload, emptyText, slots("root", "head", "list", "item")],
+    usage: wholeUsage(
+      ["FileList", "UploadButton", "useUpload"],
+      `  const upload = useUpload({ route: "files" });
+  return (
+    <>
+      <UploadButton upload={upload} hasDetails={false} />
+      <FileList upload={upload} />
+    </>
+  );`,
+    ),
+  },
+  {
+    name: "FilePreview",
+    slug: "file-preview",
+    category: "classic",
+    description: "Shows one file at a time, large: pictures, videos, sound, and the first lines of text.",
+    keywords: ["preview", "lightbox", "image", "video", "audio", "text", "carousel"],
+    props: [upload, emptyText, slots("root", "stage", "caption")],
+    usage: wholeUsage(
+      ["FilePreview", "UploadButton", "useUpload"],
+      `  const upload = useUpload({ route: "files" });
+  return (
+    <>
+      <FilePreview upload={upload} />
+      <UploadButton upload={upload} hasDetails={false} />
+    </>
+  );`,
+    ),
+  },
+  {
+    name: "UploadField",
+    slug: "upload-field",
+    category: "classic",
+    description:
+      "A form field: sends the ids of what was uploaded, and keeps the form until everything is there.",
+    keywords: ["form", "field", "input", "required", "validation", "submit", "hidden input"],
+    props: [
+      ...sharedProps(),
+      prop("name", "string", "The name under which a form sends the files.", { isRequired: true }),
+      prop("label", "ReactNode", "What the field is for.", { isRequired: true }),
+      prop("value", '"id" | "key" | "url"', "What a form sends for each file.", { default: '"id"' }),
+      prop("isRequired", "boolean", "The form cannot be sent without a file.", { default: "false" }),
+      prop(
+        "messages",
+        "{ missing?: string; waiting?: string }",
+        "What the browser says when it is too early.",
+      ),
+      slots("root", "label", "button", "hint", "list", "item"),
+    ],
+    usage: wholeUsage(
+      ["UploadField"],
+      `  return (
+    <form action="/apply">
+      <UploadField route="files" name="documents" label="Documents" isRequired />
+      <button type="submit">Send</button>
+    </form>
+  );`,
+    ),
+  },
+];

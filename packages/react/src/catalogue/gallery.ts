@@ -1,0 +1,70 @@
+import type { CatalogueEntry } from "./entry.ts";
+import { prop, sharedProps, simpleUsage, slots, wholeUsage } from "./props.ts";
+
+export const gallery: CatalogueEntry[] = [
+  {
+    name: "GalleryGrid",
+    slug: "gallery-grid",
+    category: "gallery",
+    description:
+      "Pictures in an order that people choose, by dragging or with arrow keys; the first is the cover.",
+    keywords: ["grid", "sortable", "reorder", "cover", "product photos", "album", "listing"],
+    props: [
+      ...sharedProps(),
+      prop("onReorder", "(items: readonly UploadItem[]) => void", "Hears of every new order."),
+      prop("words", "{ cover?: string; move?: (name: string) => string }", "Your own words."),
+      slots("root", "tile", "add"),
+    ],
+    usage: wholeUsage(
+      ["GalleryGrid"],
+      `  return (
+    <GalleryGrid route="files" onReorder={(items) => console.log(items.map(({ file }) => file.name))} />
+  );`,
+    ),
+  },
+  {
+    name: "GalleryTimeline",
+    slug: "gallery-timeline",
+    category: "gallery",
+    description: "Files along a line of days, by the day each was made, the latest first.",
+    keywords: ["timeline", "days", "dates", "history", "photos", "chronological"],
+    props: [...sharedProps(), slots("root", "day", "entry", "button")],
+    usage: simpleUsage("GalleryTimeline"),
+  },
+  {
+    name: "GalleryKanban",
+    slug: "gallery-kanban",
+    category: "gallery",
+    description: "A board of files: drag a card under way to start or retry it, back to waiting to pause it.",
+    keywords: ["kanban", "board", "columns", "trello", "workflow", "queue"],
+    props: [
+      ...sharedProps(),
+      prop(
+        "words",
+        "{ waiting?: string; underWay?: string; done?: string; stopped?: string }",
+        "The columns' titles.",
+      ),
+      slots("root", "column", "card", "button"),
+    ],
+    usage: simpleUsage("GalleryKanban"),
+  },
+  {
+    name: "GalleryPolaroid",
+    slug: "gallery-polaroid",
+    category: "gallery",
+    description: "Instant photos that develop while they upload, with room for a line under each.",
+    keywords: ["polaroid", "instant", "photo", "caption", "vintage", "develop", "wall"],
+    props: [
+      ...sharedProps(),
+      prop("onCaption", "(item: UploadItem, caption: string) => void", "Hears of every caption written."),
+      prop("words", "{ caption?: (name: string) => string }", "Your own words."),
+      slots("root", "card", "caption", "button"),
+    ],
+    usage: wholeUsage(
+      ["GalleryPolaroid"],
+      `  return (
+    <GalleryPolaroid route="files" onCaption={(item, caption) => console.log(item.file.name, caption)} />
+  );`,
+    ),
+  },
+];

@@ -1,0 +1,59 @@
+import type { PropEntry } from "./entry.ts";
+
+export function prop(
+  name: string,
+  type: string,
+  description: string,
+  extra: { isRequired?: boolean; default?: string } = {},
+): PropEntry {
+  return { name, type, description, isRequired: false, ...extra };
+}
+
+const shared: PropEntry[] = [
+  prop("route", "string", "A route of your backend's file router. Needed unless `upload` is given."),
+  prop("upload", "Upload", "What `useUpload` returned, to share one list between components."),
+  prop("input", "unknown", "Sent along to the route, if it asks for something."),
+  prop("accept", "readonly string[]", "MIME types or endings; what the route allows unless given."),
+  prop("maxFileSize", "number", "Bytes; what the route allows unless given."),
+  prop("maxFileCount", "number", "Files in the list. With 1, a new file takes the place of the old."),
+  prop("autoStart", "boolean", "False keeps new files back until `start` is called.", { default: "true" }),
+  prop("isDisabled", "boolean", "Takes no files.", { default: "false" }),
+  prop("validate", "(file: File) => string | null", "A sentence refuses the file."),
+  prop("onAdded", "(items: UploadItem[]) => void", "After files were chosen, dropped or pasted."),
+  prop("onUploaded", "({ file, item }) => void", "Once for every file that your backend has confirmed."),
+  prop("onFailed", "({ error, item }) => void", "Refused and failed files."),
+  prop(
+    "onAllDone",
+    "(items: readonly UploadItem[]) => void",
+    "When nothing is under way and nothing failed.",
+  ),
+];
+
+/** What every component takes that makes its own list, some names left out. */
+export function sharedProps(...without: string[]): PropEntry[] {
+  return shared.filter(({ name }) => !without.includes(name));
+}
+
+export function slots(...names: string[]): PropEntry {
+  const type = `{ ${names.map((name) => `${name}?: string`).join("; ")} }`;
+  return prop("classNames", type, "Your own classes, added to each part's own.");
+}
+
+/** The shortest whole example: one component, one callback. */
+export function simpleUsage(name: string, attributes = "", children = ""): string {
+  const given = `route="files"${attributes === "" ? "" : ` ${attributes}`}`;
+  const open = `<${name} ${given} onUploaded={({ file }) => console.log(file.url)}`;
+  const element = children === "" ? `${open} />` : `${open}>${children}</${name}>`;
+  return wholeUsage([name], `  return ${element};`);
+}
+
+export function wholeUsage(names: string[], body: string, imports = ""): string {
+  return `"use client";
+
+import { ${names.join(", ")} } from "@upstow/react";
+${imports}
+export default function Example() {
+${body}
+}
+`;
+}

@@ -1,0 +1,84 @@
+"use client";
+
+import { useCallback } from "react";
+import { useLabels } from "../core/provider.tsx";
+import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { Cropper, type CropperWords } from "../parts/cropper.tsx";
+import { CurrentFile } from "../parts/current-file.tsx";
+import { CameraIcon } from "../parts/icons.tsx";
+import { Root } from "../parts/root.tsx";
+
+export interface AvatarUploadProps extends Omit<UploadProps, "autoStart" | "maxFileCount"> {
+  /** The picture that is in use now. */
+  src?: string;
+  alt?: string;
+  /** Pixels on each side of what is uploaded; 512 unless given. */
+  sizePx?: number;
+  words?: Partial<CropperWords & { change: string }>;
+  classNames?: ClassNames<"root" | "picture" | "button">;
+}
+
+const english = {
+  change: "Change picture",
+  move: "Move the picture with the arrow keys",
+  zoom: "Zoom",
+  save: "Use this",
+  back: "Back",
+};
+
+/** A round picture: choose, crop, upload. Only the part that is seen is sent. */
+export function AvatarUpload({
+  src,
+  alt = "",
+  sizePx = 512,
+  words,
+  classNames,
+  ...props
+}: AvatarUploadProps) {
+  const upload = useGivenUpload(props, { autoStart: false, maxFileCount: 1, accept: ["image/*"] });
+  const labels = useLabels();
+  const said = { ...english, ...words };
+  const { add, start, remove } = upload;
+  const [item] = upload.items;
+  const isCropping = item?.status === "staged";
+  const id = item?.id ?? "";
+  const goBack = useCallback(() => remove(id), [remove, id]);
+  const shown = item?.previewUrl ?? src;
+  return (
+    <Root upload={upload} className={cx("us-avatar", classNames?.root)}>
+      {isCropping ? (
+        <Cropper
+          key={item.id}
+          file={item.file}
+          sizePx={sizePx}
+          words={said}
+          onBack={goBack}
+          onCropped={(cropped) => {
+            add([cropped]);
+            start();
+          }}
+        />
+      ) : (
+        <>
+          <div className="us-avatar-frame">
+            {item && item.status !== "done" && (
+              <div {...upload.getProgressProps(item)} className="us-avatar-ring" />
+            )}
+            {shown ? (
+              <img className={cx("us-avatar-picture", classNames?.picture)} src={shown} alt={alt} />
+            ) : (
+              <span className={cx("us-avatar-picture", classNames?.picture)} aria-hidden="true">
+                <CameraIcon />
+              </span>
+            )}
+          </div>
+          <button {...upload.getButtonProps()} className={cx("us-button", classNames?.button)} data-quiet="">
+            {item?.status === "uploading" ? labels.status.uploading : said.change}
+          </button>
+          <CurrentFile upload={upload} />
+        </>
+      )}
+    </Root>
+  );
+}

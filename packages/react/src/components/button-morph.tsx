@@ -1,0 +1,70 @@
+"use client";
+
+import { type ReactNode, useEffect } from "react";
+import { useLabels } from "../core/provider.tsx";
+import type { ListStatus } from "../core/types.ts";
+import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { findCurrent } from "../parts/current-file.tsx";
+import { CheckIcon, CloseIcon, PlayIcon, RetryIcon, UploadIcon } from "../parts/icons.tsx";
+import { Root } from "../parts/root.tsx";
+
+export interface ButtonMorphProps extends UploadProps {
+  children?: ReactNode;
+  /** How long it stays a tick; 2,500 unless given. */
+  resetAfterMs?: number;
+  classNames?: ClassNames<"root" | "button" | "error">;
+}
+
+/** One control for everything: it chooses, fills up, cancels, retries, ticks, and is a button again. */
+export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...props }: ButtonMorphProps) {
+  const upload = useGivenUpload(props);
+  const labels = useLabels();
+  const { status, clear } = upload;
+  const canRetry = upload.items.some((item) => item.status === "failed");
+  const failure = findCurrent(upload.items)?.error;
+
+  useEffect(() => {
+    if (status !== "done") return;
+    const timer = setTimeout(clear, resetAfterMs);
+    return () => clearTimeout(timer);
+  }, [status, clear, resetAfterMs]);
+
+  const choose = () => {
+    clear();
+    upload.open();
+  };
+  const idle = { icon: <UploadIcon />, text: children ?? labels.chooseFiles, act: choose };
+  const faces: Record<ListStatus, { icon: ReactNode; text: ReactNode; act: () => void }> = {
+    idle,
+    staged: { icon: <UploadIcon />, text: labels.start, act: () => upload.start() },
+    uploading: {
+      icon: <CloseIcon />,
+      text: `${labels.cancel} ${Math.round(upload.progress * 100)} %`,
+      act: () => upload.cancel(),
+    },
+    paused: { icon: <PlayIcon />, text: labels.resume, act: () => upload.resume() },
+    failed: canRetry ? { icon: <RetryIcon />, text: labels.retry, act: () => upload.retry() } : idle,
+    done: { icon: <CheckIcon />, text: labels.status.done, act: choose },
+  };
+  const face = faces[status];
+  return (
+    <Root upload={upload} className={cx("us-morph", classNames?.root)}>
+      <div className="us-morph-pill" data-state={status}>
+        {status === "uploading" && <div {...upload.getProgressProps()} className="us-morph-fill" />}
+        <button
+          type="button"
+          className={cx("us-morph-button", classNames?.button)}
+          disabled={upload.isDisabled}
+          onClick={face.act}
+        >
+          {face.icon}
+          {face.text}
+        </button>
+      </div>
+      {status === "failed" && failure && (
+        <p className={cx("us-meta us-error", classNames?.error)}>{failure.message}</p>
+      )}
+    </Root>
+  );
+}

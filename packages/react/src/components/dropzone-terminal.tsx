@@ -1,0 +1,91 @@
+"use client";
+
+import { useId, useState } from "react";
+import { formatBytes } from "../core/format.ts";
+import { progressProps } from "../core/prop-getters.ts";
+import { useSurroundings } from "../core/provider.tsx";
+import type { UploadItem } from "../core/types.ts";
+import { type Upload, type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { FileActions } from "../parts/file-actions.tsx";
+import { FileName } from "../parts/file-name.tsx";
+import { Root } from "../parts/root.tsx";
+
+export interface DropzoneTerminalProps extends UploadProps {
+  /** What stands before the cursor. */
+  prompt?: string;
+  classNames?: ClassNames<"root" | "line" | "input">;
+}
+
+const help = "add · ls · cancel [n] · retry [n] · rm n · pause · resume · clear";
+const barCells = 16;
+
+/** Files as lines of a shell that takes commands: type `help`. */
+export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: DropzoneTerminalProps) {
+  const upload = useGivenUpload(props);
+  const { labels, locale } = useSurroundings();
+  const inputId = useId();
+  const [command, setCommand] = useState("");
+  const [answer, setAnswer] = useState(`${labels.dropHere}, or type: ${help}`);
+  const submit = (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    setAnswer(run(command, upload));
+    setCommand("");
+  };
+  return (
+    <Root upload={upload} className={cx("us-terminal", classNames?.root)}>
+      <ol className="us-terminal-lines" aria-label={labels.files}>
+        {upload.items.map((item, i) => (
+          <li key={item.id} className={cx("us-terminal-line", classNames?.line)} data-status={item.status}>
+            <span>{i + 1}</span>
+            <FileName name={item.file.name} />
+            <span {...progressProps(item, item.file.name)}>
+              <span aria-hidden="true">{drawBar(item)}</span>
+            </span>
+            <span>
+              {item.error?.message ?? `${formatBytes(item.totalBytes, locale)} ${labels.status[item.status]}`}
+            </span>
+            <FileActions item={item} actions={upload.actions} />
+          </li>
+        ))}
+      </ol>
+      <p className="us-terminal-answer" role="log">
+        {upload.drag === null ? answer : upload.drag === "accept" ? labels.dropNow : labels.notAccepted}
+      </p>
+      <form className="us-terminal-form" onSubmit={submit}>
+        <label htmlFor={inputId}>{prompt}</label>
+        <input
+          id={inputId}
+          className={cx("us-terminal-input", classNames?.input)}
+          value={command}
+          onChange={(event) => setCommand(event.currentTarget.value)}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <button {...upload.getButtonProps()} className="us-terminal-add">
+          {labels.chooseFiles}
+        </button>
+      </form>
+    </Root>
+  );
+}
+
+function drawBar({ progress }: UploadItem): string {
+  const filled = Math.round(progress * barCells);
+  return `[${"#".repeat(filled)}${".".repeat(barCells - filled)}] ${String(Math.round(progress * 100)).padStart(3)} %`;
+}
+
+/** Does what was typed and says what was done. */
+function run(typed: string, upload: Upload): string {
+  const [name = "", which] = typed.trim().toLowerCase().split(/\s+/);
+  const id = which === undefined ? undefined : upload.items[Number(which) - 1]?.id;
+  if (which !== undefined && id === undefined) return `there is no file ${which}`;
+  if (name === "add") upload.open();
+  else if (name === "clear") upload.clear();
+  else if (name === "rm" && id !== undefined) upload.remove(id);
+  else if (name === "cancel" || name === "retry" || name === "pause" || name === "resume") upload[name](id);
+  else if (name === "ls") return `${upload.items.length} files, ${Math.round(upload.progress * 100)} %`;
+  else return name === "help" || name === "" ? help : `${name}: unknown. Try: ${help}`;
+  return `${name}: ok`;
+}

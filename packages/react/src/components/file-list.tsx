@@ -1,0 +1,49 @@
+"use client";
+
+import { formatBytes } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
+import type { Upload } from "../core/use-upload.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { FileRows } from "../parts/file-rows.tsx";
+
+export interface FileListProps {
+  /** What `useUpload` returned. */
+  upload: Upload;
+  /** What stands there while the list is empty. */
+  emptyText?: string;
+  classNames?: ClassNames<"root" | "head" | "list" | "item">;
+}
+
+/** All files of a list, with what can be done to all of them at once. */
+export function FileList({ upload, emptyText = "Nothing here yet.", classNames }: FileListProps) {
+  const { labels, locale } = useSurroundings();
+  const { items } = upload;
+  const has = (...wanted: string[]) => items.some(({ status }) => wanted.includes(status));
+  const retryAll = () => {
+    for (const { id, status } of items) if (status === "failed") upload.retry(id);
+  };
+  const bulk = [
+    { text: `${labels.pause} all`, isShown: has("uploading", "queued"), act: () => upload.pause() },
+    { text: `${labels.resume} all`, isShown: has("paused"), act: () => upload.resume() },
+    { text: `${labels.retry} failed`, isShown: has("failed"), act: retryAll },
+    { text: labels.clear, isShown: has("done", "rejected", "cancelled"), act: () => upload.clear() },
+  ];
+  return (
+    <section className={cx("us-ui us-file-list", classNames?.root)} aria-label={labels.files}>
+      <div className={cx("us-file-list-head", classNames?.head)}>
+        <span className="us-hint">
+          {items.length} · {formatBytes(upload.totalBytes, locale)}
+        </span>
+        {bulk
+          .filter(({ isShown }) => isShown)
+          .map(({ text, act }) => (
+            <button key={text} type="button" className="us-link" onClick={act}>
+              {text}
+            </button>
+          ))}
+      </div>
+      {items.length === 0 && <p className="us-empty">{emptyText}</p>}
+      <FileRows items={items} actions={upload.actions} classNames={classNames} />
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+"use client";
+
+import { useEffect, useId, useState } from "react";
+import { progressProps } from "../core/prop-getters.ts";
+import { useLabels } from "../core/provider.tsx";
+import { isUnderWay } from "../core/summarize.ts";
+import { useAllUploads } from "../core/use-all-uploads.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { FileRows } from "../parts/file-rows.tsx";
+import { CloseIcon, DownIcon, UpIcon } from "../parts/icons.tsx";
+
+export interface NotificationPanelProps {
+  /** Asks before the page is left while something is under way; true unless given. */
+  warnsBeforeLeaving?: boolean;
+  words?: { title?: string; fold?: string; unfold?: string };
+  classNames?: ClassNames<"root" | "head" | "list" | "item">;
+}
+
+/** Floats in a corner and shows every upload of the provider, whichever page or component began it. */
+export function NotificationPanel({
+  warnsBeforeLeaving = true,
+  words = {},
+  classNames,
+}: NotificationPanelProps) {
+  const all = useAllUploads();
+  const labels = useLabels();
+  const listId = useId();
+  const [isOpen, setIsOpen] = useState(true);
+  const { items, actions } = all;
+  const underWay = items.filter(isUnderWay).length;
+  const isBusy = underWay > 0;
+
+  useEffect(() => {
+    if (!isBusy || !warnsBeforeLeaving) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isBusy, warnsBeforeLeaving]);
+
+  const done = items.filter(({ status }) => status === "done").length;
+  const summary = isBusy ? `${labels.status.uploading} ${underWay}` : labels.allDone(done);
+  return (
+    <aside className={cx("us-ui us-panel", classNames?.root)} aria-label={words.title ?? "Uploads"}>
+      <span className="us-sr" role="status">
+        {items.length === 0 ? "" : summary}
+      </span>
+      {items.length > 0 && (
+        <div className="us-panel-card" data-state={all.status}>
+          <header className={cx("us-panel-head", classNames?.head)}>
+            <span className="us-title">{all.status === "failed" ? labels.status.failed : summary}</span>
+            <button
+              type="button"
+              className="us-icon-button"
+              aria-label={isOpen ? (words.fold ?? "Fold") : (words.unfold ?? "Unfold")}
+              aria-expanded={isOpen}
+              aria-controls={listId}
+              onClick={() => setIsOpen(!isOpen)}
+            >
+              {isOpen ? <DownIcon /> : <UpIcon />}
+            </button>
+            {isBusy || (
+              <button
+                type="button"
+                className="us-icon-button"
+                aria-label={labels.close}
+                onClick={() => actions.clear()}
+              >
+                <CloseIcon />
+              </button>
+            )}
+          </header>
+          {isBusy && (
+            <div {...progressProps(all, labels.total)} className="us-track us-panel-track">
+              <div className="us-track-fill" />
+            </div>
+          )}
+          <div id={listId} className="us-panel-list" hidden={!isOpen}>
+            <FileRows items={items} actions={actions} classNames={classNames} />
+          </div>
+        </div>
+      )}
+    </aside>
+  );
+}
