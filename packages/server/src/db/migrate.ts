@@ -4,6 +4,7 @@ import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
 import { webhooks } from "./migrations/004-webhooks.ts";
 import { variants } from "./migrations/005-variants.ts";
+import { consoleTables } from "./migrations/006-console.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -13,6 +14,7 @@ const migrations = [
   { id: "003-disk-store", sql: diskStore },
   { id: "004-webhooks", sql: webhooks },
   { id: "005-variants", sql: variants },
+  { id: "006-console", sql: consoleTables },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

@@ -35,6 +35,8 @@ export interface Schema {
   webhook_endpoint: WebhookEndpointTable;
   webhook_message: WebhookMessageTable;
   webhook_attempt: WebhookAttemptTable;
+  console_session: ConsoleSessionTable;
+  project_member: ProjectMemberTable;
 }
 
 export interface AccountTable {
@@ -260,4 +262,23 @@ export interface VariantTable {
   content_type: string | null;
   ready_at: number | null;
   used_at: number;
+}
+
+export interface ConsoleSessionTable {
+  id: string;
+  token_hash: string;
+  account_id: string;
+  user_agent: string;
+  address: string;
+  created_at: number;
+  last_seen_at: number;
+  expires_at: number;
+}
+
+/** Accounts that a project's owner let in; the owner has no row. */
+export interface ProjectMemberTable {
+  project_id: string;
+  account_id: string;
+  role: "developer" | "viewer";
+  created_at: number;
 }

@@ -1,0 +1,77 @@
+import { hash, randomBytes } from "node:crypto";
+import type { TierName } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError } from "../../errors.ts";
+import { createId } from "../../ids.ts";
+import {
+  deleteEndedSessions,
+  deleteSessionByToken,
+  findSessionByToken,
+  insertSession,
+  touchSession,
+} from "./session-queries.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const idleMs = 14 * dayMs;
+const longestMs = 60 * dayMs;
+const touchEveryMs = 5 * 60 * 1000;
+
+/** A person at the dashboard. */
+export interface Session {
+  id: string;
+  accountId: string;
+  email: string;
+  tier: TierName;
+}
+
+/** Who asks to be let in, as far as the request tells. */
+export interface Visitor {
+  address: string;
+  userAgent: string;
+  /** What the browser presented, whoever put it there. */
+  oldToken: string | null;
+}
+
+/**
+ * Always under a new token, and the one that the browser came with ends: a session planted in somebody's browser
+ * never becomes theirs.
+ */
+export async function createSession(
+  tx: Queryable,
+  now: number,
+  accountId: string,
+  visitor: Visitor,
+): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  if (visitor.oldToken !== null) {
+    await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", visitor.oldToken) });
+  }
+  await tx.run(deleteEndedSessions, { now });
+  await tx.run(insertSession, {
+    id: createId(now),
+    token_hash: hash("sha256", token),
+    account_id: accountId,
+    user_agent: visitor.userAgent.slice(0, 300),
+    address: visitor.address,
+    created_at: now,
+    last_seen_at: now,
+    expires_at: now + idleMs,
+  });
+  return token;
+}
+
+export async function findSession(deps: Pick<Deps, "db" | "now">, token: string): Promise<Session | null> {
+  const now = deps.now();
+  const found = await deps.db.get(findSessionByToken, { tokenHash: hash("sha256", token), now });
+  if (found === null) return null;
+  if (now - found.lastSeenAt >= touchEveryMs) {
+    const expiresAt = Math.min(now + idleMs, found.createdAt + longestMs);
+    await deps.db.run(touchSession, { id: found.id, now, expiresAt });
+  }
+  return { id: found.id, accountId: found.accountId, email: found.email, tier: found.tier };
+}
+
+export function signedOut(): AppError {
+  return new AppError("UNAUTHORIZED", "You are not signed in.", { suggestion: "Sign in and try again." });
+}

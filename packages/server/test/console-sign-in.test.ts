@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createAccount } from "../src/features/accounts/create-account.ts";
+import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+
+const password = "correct horse battery";
+
+function cookieOf(answer: Answer): string {
+  return answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+}
+
+onBothDatabases("signing in to the dashboard", (database) => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database });
+    await createAccount(app.app.deps, { email: "ada@example.com", password, tier: "pro" });
+  });
+  after(() => app.close());
+
+  function call(
+    method: string,
+    path: string,
+    options: { cookie?: string; body?: unknown; headers?: object } = {},
+  ) {
+    const { cookie, body, headers } = options;
+    return app.call(method, `/dashboard/api${path}`, {
+      ...(body === undefined ? {} : { body }),
+      headers: { origin: app.url, ...(cookie === undefined ? {} : { cookie }), ...headers },
+    });
+  }
+
+  async function signIn(email = "ada@example.com"): Promise<string> {
+    const answer = await call("POST", "/sign-in", { body: { email, password } });
+    assert.equal(answer.status, 200);
+    return cookieOf(answer);
+  }
+
+  test("the owner's link works once and sets how they sign in", async () => {
+    const token = app.app.firstStart?.loginToken ?? "";
+    const short = await call("POST", "/claim", {
+      body: { token, email: "me@example.com", password: "short" },
+    });
+    assert.equal(short.status, 400);
+    const body = { token, email: "Me@Example.com", password };
+    const first = await call("POST", "/claim", { body });
+    assert.equal(first.status, 200);
+    const session = await call("GET", "/session", { cookie: cookieOf(first) });
+    assert.equal(session.body.account.email, "me@example.com");
+    assert.equal((await call("POST", "/claim", { body })).status, 403);
+    await signIn("me@example.com");
+  });
+
+  test("a link for an address that is taken stays usable", async () => {
+    const other = await startApp({ database });
+    try {
+      await createAccount(other.app.deps, { email: "ada@example.com", password, tier: "free" });
+      const token = other.app.firstStart?.loginToken ?? "";
+      const claim = (email: string) =>
+        callApi(other.url, "POST", "/dashboard/api/claim", {
+          body: { token, email, password },
+          headers: { origin: other.url },
+        });
+      assert.equal((await claim("ada@example.com")).status, 400);
+      assert.equal((await claim("owner@example.com")).status, 200);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("a link ends after a day", async () => {
+    const other = await startApp({ database });
+    try {
+      other.clock.advance(24 * 60 * 60 * 1000 + 1);
+      const token = other.app.firstStart?.loginToken ?? "";
+      const answer = await callApi(other.url, "POST", "/dashboard/api/claim", {
+        body: { token, email: "owner@example.com", password },
+        headers: { origin: other.url },
+      });
+      assert.equal(answer.status, 403);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("the cookie is out of reach for scripts and other sites", async () => {
+    const answer = await call("POST", "/sign-in", { body: { email: "ada@example.com", password } });
+    const cookie = answer.headers.get("set-cookie") ?? "";
+    assert.match(cookie, /^upstow_session=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.ok(!JSON.stringify(answer.body).includes(cookieOf(answer).split("=")[1] ?? "-"));
+    assert.ok(!app.logLines.join("").includes(cookieOf(answer).split("=")[1] ?? "-"));
+  });
+
+  test("a wrong password and an unknown address get the same answer", async () => {
+    const wrong = await call("POST", "/sign-in", { body: { email: "ada@example.com", password: "wrong" } });
+    const unknown = await call("POST", "/sign-in", { body: { email: "bob@example.com", password: "wrong" } });
+    assert.equal(wrong.status, 401);
+    assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body]);
+    assert.equal(wrong.headers.get("set-cookie"), null);
+  });
+
+  test("an account without a password cannot be signed in to", async () => {
+    const { email } = await app.createTenant("free");
+    assert.equal((await call("POST", "/sign-in", { body: { email, password } })).status, 401);
+  });
+
+  test("signing in ends the session that the browser came with and uses a new token", async () => {
+    const planted = await signIn();
+    const answer = await call("POST", "/sign-in", {
+      cookie: planted,
+      body: { email: "ada@example.com", password },
+    });
+    const fresh = cookieOf(answer);
+    assert.notEqual(fresh, planted);
+    assert.equal((await call("GET", "/session", { cookie: planted })).status, 401);
+    assert.equal((await call("GET", "/session", { cookie: fresh })).status, 200);
+    assert.equal((await call("GET", "/session", { cookie: `${fresh}; ${planted}` })).status, 401);
+  });
+
+  test("a token of one's own choice is never taken over", async () => {
+    const chosen = `upstow_session=${"a".repeat(43)}`;
+    const answer = await call("POST", "/sign-in", {
+      cookie: chosen,
+      body: { email: "ada@example.com", password },
+    });
+    assert.notEqual(cookieOf(answer), chosen);
+    assert.equal((await call("GET", "/session", { cookie: chosen })).status, 401);
+  });
+
+  test("sessions are listed and ended one by one, and only one's own", async () => {
+    const here = await signIn();
+    const there = await signIn();
+    const { sessions } = (await call("GET", "/sessions", { cookie: there })).body;
+    const current = sessions.find((session: { isCurrent: boolean }) => session.isCurrent);
+    await createAccount(app.app.deps, { email: "eve@example.com", password, tier: "free" });
+    const eve = await signIn("eve@example.com");
+    assert.equal((await call("DELETE", `/sessions/${current.id}`, { cookie: eve })).status, 404);
+    assert.equal((await call("DELETE", `/sessions/${current.id}`, { cookie: here })).status, 200);
+    assert.equal((await call("GET", "/session", { cookie: there })).status, 401);
+    assert.equal((await call("GET", "/session", { cookie: here })).status, 200);
+  });
+
+  test("signing out ends the session and clears the cookie", async () => {
+    const cookie = await signIn();
+    const answer = await call("POST", "/sign-out", { cookie });
+    assert.match(answer.headers.get("set-cookie") ?? "", /^upstow_session=; .*Max-Age=0/);
+    assert.equal((await call("GET", "/session", { cookie })).status, 401);
+  });
+
+  test("a new password needs the old one and ends all other sessions", async () => {
+    await createAccount(app.app.deps, { email: "joe@example.com", password, tier: "free" });
+    const [here, there] = [await signIn("joe@example.com"), await signIn("joe@example.com")];
+    const body = { email: "joe@example.com", password: "another long one" };
+    const wrong = await call("PUT", "/account", { cookie: here, body: { ...body, currentPassword: "no" } });
+    assert.equal(wrong.status, 400);
+    const right = await call("PUT", "/account", {
+      cookie: here,
+      body: { ...body, currentPassword: password },
+    });
+    assert.equal(right.status, 200);
+    for (const ended of [here, there]) {
+      assert.equal((await call("GET", "/session", { cookie: ended })).status, 401);
+    }
+    assert.equal((await call("GET", "/session", { cookie: cookieOf(right) })).status, 200);
+  });
+
+  test("a session that nobody uses ends", async () => {
+    const cookie = await signIn();
+    app.clock.advance(13 * 24 * 60 * 60 * 1000);
+    assert.equal((await call("GET", "/session", { cookie })).status, 200);
+    app.clock.advance(13 * 24 * 60 * 60 * 1000);
+    assert.equal((await call("GET", "/session", { cookie })).status, 200);
+    app.clock.advance(15 * 24 * 60 * 60 * 1000);
+    assert.equal((await call("GET", "/session", { cookie })).status, 401);
+  });
+
+  test("other sites' pages cannot act in the visitor's name", async () => {
+    const cookie = await signIn();
+    const forged = [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { origin: app.url, "sec-fetch-site": "cross-site" },
+      { origin: app.url, "sec-fetch-site": "same-site" },
+      { origin: app.url.replace(/:\d+$/, ":1") },
+    ];
+    for (const headers of forged) {
+      const answer = await call("POST", "/sign-out", { cookie, headers });
+      assert.equal(answer.status, 403, JSON.stringify(headers));
+    }
+    const bare = await app.call("POST", "/dashboard/api/sign-out", { headers: { cookie } });
+    assert.equal(bare.status, 403);
+    const form = await call("POST", "/sign-in", {
+      body: "email=ada@example.com",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+    assert.equal(form.status, 400);
+    assert.equal((await call("GET", "/session", { cookie })).status, 200);
+  });
+
+  test("the cookie opens nothing in the customer API", async () => {
+    const cookie = await signIn();
+    assert.equal((await app.call("GET", "files", { headers: { cookie } })).status, 401);
+  });
+});
+
+test("guessing from one address is slowed down", async () => {
+  const app = await startApp({ database: "sqlite", keepRateLimits: true });
+  try {
+    const guess = () =>
+      app.call("POST", "/dashboard/api/sign-in", {
+        body: { email: "ada@example.com", password: "guess" },
+        headers: { origin: app.url },
+      });
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i++) statuses.push((await guess()).status);
+    assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
+  } finally {
+    await app.close();
+  }
+});
+
+test("over https the cookie is bound to the host", async () => {
+  const app = await startApp({
+    database: "sqlite",
+    env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1", UPSTOW_PUBLIC_URL: "https://files.example.com" },
+  });
+  try {
+    const answer = await app.call("POST", "/dashboard/api/claim", {
+      body: { token: app.app.firstStart?.loginToken, email: "me@example.com", password },
+      headers: {
+        origin: "https://files.example.com",
+        "x-forwarded-proto": "https",
+        "x-forwarded-for": "198.51.100.7",
+      },
+    });
+    const cookie = answer.headers.get("set-cookie") ?? "";
+    assert.match(cookie, /^__Host-upstow_session=[\w-]{43}; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/);
+  } finally {
+    await app.close();
+  }
+});
