@@ -145,6 +145,23 @@ describe("upload() in Node", () => {
     );
   });
 
+  it("lets go of a stream that hangs", async () => {
+    async function* hanging() {
+      yield bytes.subarray(0, 100);
+      await new Promise(() => {});
+    }
+    for (const size of [undefined, 1000, bytes.length]) {
+      const options = { name: "hanging.bin", signal: AbortSignal.timeout(100) };
+      const upload = upstow.upload(hanging(), size === undefined ? options : { ...options, size });
+      await assert.rejects(upload, { name: "TimeoutError" });
+    }
+    const { files } = await upstow.files.list();
+    assert.equal(
+      files.some((file) => file.name === "hanging.bin"),
+      false,
+    );
+  });
+
   it("resumes with the parts that are missing", async () => {
     const refs: MultipartRef[] = [];
     service.storage.cutsPut = (number) => number > 2;

@@ -208,6 +208,26 @@ describe("the uploader, outside of a browser", () => {
     assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
   });
 
+  it("may be told to try again from the very moment that it failed or was cancelled", async () => {
+    storage().cutsPut = () => true;
+    const uploader = create({ retries: 0, resumeStore: createMemoryStore() });
+    const [task] = uploader.add("any", large());
+    const failed = task?.done;
+    const unsubscribe = uploader.subscribe(() => {
+      if (task?.getState().status !== "failed") return;
+      unsubscribe();
+      storage().cutsPut = () => false;
+      task.retry();
+    });
+    await assert.rejects(failed ?? Promise.resolve(), { code: "NETWORK_ERROR" });
+    await until(() => task?.getState().status === "uploading");
+    const cancelling = task?.cancel();
+    task?.retry();
+    await cancelling;
+    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+    assert.deepEqual(await listOpen(), []);
+  });
+
   it("keeps a failed upload where that is wanted, and a later uploader sends the rest", async () => {
     const resumeStore = createMemoryStore();
     storage().cutsPut = (number) => number > 3;
@@ -285,4 +305,29 @@ describe("the uploader, outside of a browser", () => {
     const routes = await create().getRoutes();
     assert.deepEqual(routes["album"], { allowedTypes: ["image/*"], maxFileSize: null, maxFileCount: null });
   });
+});
+
+it("waits out the service's rate limit: a long queue arrives whole", async () => {
+  const application = await startApplication({ rateWindowMs: 1_000 });
+  try {
+    const statuses: number[] = [];
+    const uploader = createUploader<TestRouter>({
+      endpoint: application.site.endpoint,
+      fetch: async (...args) => {
+        const response = await fetch(...args);
+        statuses.push(response.status);
+        return response;
+      },
+      concurrency: 20,
+      retries: 0,
+    });
+    const stored = await uploader.upload(
+      "any",
+      Array.from({ length: 40 }, (_, i) => small(`${i}.txt`, i + 1)),
+    );
+    assert.equal(stored.length, 40);
+    assert.ok(statuses.includes(429));
+  } finally {
+    await application.close();
+  }
 });

@@ -1,6 +1,6 @@
 import { UpstowError } from "../errors.ts";
 import { createOutcome, type Entry } from "./entry.ts";
-import { forget, openSession } from "./open-session.ts";
+import { createBatch, forget, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
 
@@ -23,14 +23,28 @@ export function createQueue(tools: QueueTools) {
     const running = entries.filter((entry) => entry.run !== null).length;
     const waiting = entries.filter((entry) => entry.status === "queued" && entry.run === null);
     for (const entry of waiting.slice(0, Math.max(0, tools.concurrency - running))) {
-      entry.run = run(entry).finally(() => {
-        entry.run = null;
-        pump();
-      });
+      occupy(entry, () => run(entry));
     }
   }
 
+  /** One thing at a time happens to an entry: what comes second begins when the first has let go. */
+  function occupy(entry: Entry, work: () => Promise<void>): Promise<void> {
+    const previous = entry.run;
+    const current = (async () => {
+      await previous;
+      await work();
+    })().finally(() => {
+      if (entry.run !== current) return;
+      entry.run = null;
+      pump();
+    });
+    entry.run = current;
+    return current;
+  }
+
   async function run(entry: Entry): Promise<void> {
+    // It may have been stopped before its turn came.
+    if (entry.status !== "queued") return;
     const stop = new AbortController();
     const { signal } = stop;
     const enter = (status: Entry["status"]) => {
@@ -58,16 +72,20 @@ export function createQueue(tools: QueueTools) {
   }
 
   async function fail(entry: Entry, error: Error): Promise<void> {
+    const { outcome } = entry;
     entry.status = "failed";
     entry.error = error;
     onChange();
     if (!tools.keepOnFailure) await discard(entry, error.message);
-    entry.outcome.reject(error);
+    outcome.reject(error);
   }
 
   async function discard(entry: Entry, failure?: string): Promise<void> {
-    const { session } = entry;
+    const { session, route, input, file } = entry;
     entry.session = null;
+    // Its ticket opens the upload that ends here: another try needs another one.
+    entry.batch = createBatch(backend, route, input, [file]);
+    entry.index = 0;
     // It failed for want of a backend, perhaps: then the service removes what was sent, later.
     if (session !== null) await backend.abort(session.token, failure).catch(() => {});
     await forget(store, entry);
@@ -92,13 +110,13 @@ export function createQueue(tools: QueueTools) {
       // What is being completed cannot be taken back any more.
       if (["completing", "done", "cancelled"].includes(entry.status)) return;
       const error = new UpstowError("The upload was cancelled.", { code: "CANCELLED" });
+      const { outcome } = entry;
       entry.status = "cancelled";
       entry.error = error;
       entry.stop?.abort();
       onChange();
-      await entry.run;
-      await discard(entry);
-      entry.outcome.reject(error);
+      await occupy(entry, () => discard(entry));
+      outcome.reject(error);
     },
     retry(entry: Entry): void {
       if (entry.status !== "failed" && entry.status !== "cancelled") return;

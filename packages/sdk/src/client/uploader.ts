@@ -72,13 +72,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
   };
   const pause = each(queue.pause);
   const resume = each(queue.resume);
-  const retry = each((entry) => {
-    queue.retry(entry);
-    // Its ticket opens the upload that has ended; one that was kept goes on.
-    if (entry.status !== "queued" || entry.session !== null) return;
-    entry.batch = createBatch(backend, entry.route, entry.input, [entry.file]);
-    entry.index = 0;
-  });
+  const retry = each(queue.retry);
 
   const toTask = (entry: Entry): UploadTask<unknown> => ({
     id: entry.id,

@@ -126,7 +126,8 @@ async function reportingTo<Context, Result>(
   try {
     return await work();
   } catch (error) {
-    await hearFailure(tools, upload, error as Error);
+    // Who came too often comes again.
+    if ((error as UpstowError).code !== "RATE_LIMITED") await hearFailure(tools, upload, error as Error);
     throw error;
   }
 }

@@ -14,6 +14,16 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** What the promise brings, unless the signal is aborted first: some work cannot be told to stop. */
+export function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
 const longestMs = 30_000;
 
 /** Doubles with every attempt; the jitter keeps clients that failed together from coming back together. */

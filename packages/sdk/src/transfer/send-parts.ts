@@ -1,3 +1,4 @@
+import { orAborted } from "../http/wait.ts";
 import type { SignedPart, UploadedPart } from "../wire/uploads.ts";
 import type { Verifier } from "./checksum.ts";
 import type { Put, PutBody } from "./put.ts";
@@ -36,7 +37,7 @@ export async function sendParts(job: PartsToSend): Promise<void> {
     for (let range = waiting.shift(); range !== undefined; range = waiting.shift()) {
       const { partNumber } = range;
       urls.underWay.add(partNumber);
-      const body = await job.read(range);
+      const body = await orAborted(job.read(range), signal);
       const etag = await putWithRetries(job.put, job.policy, signal, {
         body,
         url: () => urls.get(partNumber),

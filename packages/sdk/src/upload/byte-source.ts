@@ -101,8 +101,9 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
       last = read.catch(() => {});
       return read;
     },
+    // Not awaited: a stream that hangs would not let go either.
     async close() {
-      await chunks.return(undefined);
+      chunks.return(undefined).catch(() => {});
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { RequestOptions } from "../api/request.ts";
 import type { Uploads } from "../api/uploads.ts";
 import type { Fetch } from "../http/call.ts";
+import { orAborted } from "../http/wait.ts";
 import { createFetchPut, type Put } from "../transfer/put.ts";
 import { putWithRetries } from "../transfer/put-with-retries.ts";
 import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts";
@@ -54,8 +55,8 @@ interface Job {
 export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => Fetch) {
   const put = createFetchPut(getFetch);
   return async (from: UploadSource, options: UploadOptions = {}): Promise<CompletedFile> => {
-    options.signal?.throwIfAborted();
-    const source = await openSource(from, options.size);
+    const { signal = new AbortController().signal } = options;
+    const source = await orAborted(openSource(from, options.size), signal);
     try {
       const job: Job = {
         uploads,
@@ -70,8 +71,8 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
           routeSlug: options.routeSlug ?? "default",
           ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
         },
-        call: options.signal === undefined ? {} : { signal: options.signal },
-        signal: options.signal ?? new AbortController().signal,
+        call: { signal },
+        signal,
         policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
       };
       return await (source.sizeBytes > multipartAboveBytes ? uploadInParts(job) : uploadAtOnce(job));
@@ -88,7 +89,7 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   const ask = () => uploads.request(body, { ...call, idempotencyKey });
   let upload = await ask();
   try {
-    const bytes = await job.source.read(0, body.fileSize);
+    const bytes = await orAborted(job.source.read(0, body.fileSize), job.signal);
     await putWithRetries(job.put, job.policy, job.signal, {
       body: bytes,
       contentType: body.contentType,
@@ -98,11 +99,12 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
       },
       onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
     });
-    return await uploads.complete({ fileId: upload.fileId }, call);
   } catch (error) {
     await job.remove(upload.key).catch(() => {});
     throw error;
   }
+  // Not removed when this fails: it may have been done, and only its answer lost.
+  return uploads.complete({ fileId: upload.fileId }, call);
 }
 
 interface OpenParts extends MultipartRef {

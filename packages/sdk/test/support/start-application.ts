@@ -26,8 +26,8 @@ export interface TestApplication {
 }
 
 /** A whole application: the service, a network before it, a backend with a route handler, and a page. */
-export async function startApplication(): Promise<TestApplication> {
-  const service = await startService();
+export async function startApplication(options?: { rateWindowMs?: number }): Promise<TestApplication> {
+  const service = await startService(options);
   const site = await startSite(
     createRouteHandler({ router, apiKey: service.apiKey, baseUrl: service.app.url }),
   );

@@ -10,9 +10,10 @@ export interface TestService {
 }
 
 /** The real service with a network in front of it that tests can disturb. */
-export async function startService(): Promise<TestService> {
+export async function startService(options: { rateWindowMs?: number } = {}): Promise<TestService> {
   const storage = await startStorageProxy();
-  const app = await startApp({ database: "sqlite", env: { UPSTOW_PUBLIC_URL: storage.url } });
+  const env = { UPSTOW_PUBLIC_URL: storage.url };
+  const app = await startApp({ database: "sqlite", env, ...options });
   storage.target = app.url;
   return {
     app,
