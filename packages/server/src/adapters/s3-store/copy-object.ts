@@ -1,5 +1,5 @@
 import type { S3Client } from "./s3-client.ts";
-import { isMissing, isStatus } from "./s3-error.ts";
+import { hasCode, isMissing, isStatus } from "./s3-error.ts";
 
 export interface Copy {
   fromKey: string;
@@ -40,7 +40,7 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
     try {
       return await attempt(copy, guard);
     } catch (error) {
-      if (isStatus(error, 412) || isMissing(error)) return "conflict";
+      if (isConflict(error)) return "conflict";
       if (!(guardHeader in guard) || !isStatus(error, 400, 501)) throw error;
     }
     // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
@@ -48,6 +48,10 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
     isGuarded = false;
     return copied;
   };
+}
+
+function isConflict(error: unknown): boolean {
+  return isStatus(error, 412) || isMissing(error) || hasCode(error, "ConditionalRequestConflict");
 }
 
 async function copyInPieces(

@@ -1,27 +1,63 @@
 import type { CorsCalls, CorsRule } from "./cors-calls.ts";
+import type { Exchange } from "./exchange.ts";
 
-/** What browsers need to PUT to presigned URLs and to read the etag of a part. */
+/** What browsers need to PUT to presigned URLs, to read the etag of a part, and to follow redirects to files. */
 export const uploadCorsRule: CorsRule = {
   allowedOrigins: ["*"],
   allowedMethods: ["PUT", "GET", "HEAD"],
-  allowedHeaders: ["*"],
-  exposeHeaders: ["ETag"],
-  maxAgeSec: 86_400,
+  // By name: not every store takes a star here.
+  allowedHeaders: ["content-type", "range", "if-match", "if-none-match", "if-range", "if-modified-since"],
+  exposeHeaders: ["ETag", "Content-Range"],
+  maxAgeSec: 3600,
 };
 
-/** Whether any page may upload. A bucket open only to some origins is the operator's choice, and shows here. */
-export function allowsUploads(rules: CorsRule[]): boolean {
-  return rules.some(
-    (rule) =>
-      rule.allowedOrigins.includes("*") &&
-      rule.allowedMethods.includes("PUT") &&
-      rule.allowedHeaders.some((header) => ["*", "content-type"].includes(header.toLowerCase())) &&
-      rule.exposeHeaders.some((header) => header.toLowerCase() === "etag"),
-  );
+/** Adds our rule to those that are there. */
+export async function openToBrowsers(cors: CorsCalls): Promise<void> {
+  const rules = await cors.getRules();
+  await cors.setRules([...rules, uploadCorsRule]);
 }
 
-/** Adds our rule to those that are there. */
-export async function openToUploads(cors: CorsCalls): Promise<void> {
-  const rules = await cors.getRules();
-  if (!allowsUploads(rules)) await cors.setRules([...rules, uploadCorsRule]);
+const origin = "https://upstow.invalid";
+const contentType = "text/plain";
+const deadlineMs = 5000;
+
+/**
+ * Does what a page elsewhere would do with a presigned URL, because rules can stand in more places than a store
+ * tells of. Puts three bytes there.
+ */
+export async function letsBrowsersUpload(exchange: Exchange, presignedUrl: string): Promise<boolean> {
+  const { pathname, search, host } = new URL(presignedUrl);
+  const path = pathname + search;
+  const preflight = await exchange.fetch({
+    method: "OPTIONS",
+    path,
+    headers: {
+      host,
+      origin,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "content-type",
+    },
+    deadlineMs,
+  });
+  const listed = (header: string | string[] | undefined) =>
+    String(header ?? "")
+      .toLowerCase()
+      .split(/\s*,\s*/);
+  const allowed = listed(preflight.headers["access-control-allow-headers"]);
+  if (preflight.status >= 300 || !(allowed.includes("content-type") || allowed.includes("*"))) return false;
+
+  const put = await exchange.fetch({
+    method: "PUT",
+    path,
+    headers: { host, origin, "content-type": contentType, "content-length": "3" },
+    body: Buffer.from("abc"),
+    deadlineMs,
+  });
+  const allowedOrigin = put.headers["access-control-allow-origin"];
+  const exposed = listed(put.headers["access-control-expose-headers"]);
+  return (
+    put.status === 200 &&
+    (allowedOrigin === "*" || allowedOrigin === origin) &&
+    (exposed.includes("etag") || exposed.includes("*"))
+  );
 }

@@ -245,6 +245,8 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     await assert.rejects(noBucket.probe(), { name: "StorageUnavailable", message: /NoSuchBucket/ });
     await assert.rejects(noBucket.check(), StorageUnavailable);
     await store.probe();
+    assert.equal(await store.allowsBrowsers(), false);
+    assert.deepEqual(await listNames("installation/probe/"), []);
     await Promise.all([wrongSecret.close(), noBucket.close()]);
   });
 

@@ -1,7 +1,9 @@
+import { randomText } from "../../ids.ts";
 import type { ObjectStore, PresignGet } from "../../ports/object-store.ts";
 import { createAccessProbe } from "./access-probe.ts";
 import { createCopyObject } from "./copy-object.ts";
-import { allowsUploads, openToUploads } from "./cors.ts";
+import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
+import { createExchange } from "./exchange.ts";
 import { createLocation } from "./location.ts";
 import { createMultipart } from "./multipart.ts";
 import { createObjectNames } from "./object-names.ts";
@@ -30,7 +32,7 @@ export interface S3Store extends ObjectStore {
   /** Writes, reads and removes an object; throws when one of them is not allowed. */
   probe(): Promise<void>;
   sweep(options: SweepOptions): Promise<SweepReport>;
-  /** Whether browsers may upload from any page. */
+  /** Whether browsers may upload from any page and see the etag; tried with a small object. */
   allowsBrowsers(): Promise<boolean>;
   /** Adds what browsers need to the bucket's CORS rules. */
   allowBrowsers(): Promise<void>;
@@ -102,8 +104,19 @@ export function createS3Store(options: S3StoreOptions): S3Store {
 
     probe: () => probe.run(),
     sweep: (sweepOptions) => sweep(client, names, sweepOptions),
-    allowsBrowsers: async () => allowsUploads(await client.cors.getRules()),
-    allowBrowsers: () => openToUploads(client.cors),
+    async allowsBrowsers() {
+      const exchange = createExchange(origin, options.lookup);
+      const key = names.probePrefix + randomText(26);
+      const headers = { host, "content-type": "text/plain", "content-length": "3" };
+      const request = { method: "PUT", origin, path: publicLocation.pathOf(key), headers, expiresInSec: 60 };
+      try {
+        return await letsBrowsersUpload(exchange, signer.presign(request));
+      } finally {
+        exchange.close();
+        await client.objects.remove(key);
+      }
+    },
+    allowBrowsers: () => openToBrowsers(client.cors),
     async close() {
       client.close();
     },
