@@ -1,8 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { createPasswordWork } from "./password-work.ts";
+import { projectRoutes } from "./project-routes.ts";
+import { requireSession } from "./require-session.ts";
 import { requireSameOrigin } from "./same-origin.ts";
-import { signInRoutes } from "./session-routes.ts";
+import { accountRoutes, signInRoutes } from "./session-routes.ts";
+import { workspaceRoutes } from "./workspace-routes.ts";
 
 /** What the dashboard's pages call: a session in a cookie, never an API key. */
 export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
@@ -12,7 +16,14 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
         reply.header("cache-control", "no-store");
         requireSameOrigin(deps.config, request);
       });
-      signInRoutes(scope as unknown as ApiApp, deps);
+      const passwords = createPasswordWork();
+      signInRoutes(scope as unknown as ApiApp, deps, passwords);
+      scope.register(async (signedIn) => {
+        requireSession(signedIn, deps);
+        accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
+        projectRoutes(signedIn as unknown as ApiApp, deps);
+        workspaceRoutes(signedIn, deps);
+      });
     },
     { prefix: "/dashboard/api" },
   );

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { createPasswordWork } from "./password-work.ts";
-import { requireSession } from "./require-session.ts";
+import type { PasswordWork } from "./password-work.ts";
 import { clearSessionCookie, readSessionToken, setSessionCookie } from "./session-cookie.ts";
 import { deleteSession, listSessions } from "./session-queries.ts";
 import type { Visitor } from "./sessions.ts";
@@ -20,9 +19,7 @@ const SignInBody = Type.Object(credentials);
 const AccountBody = Type.Object({ ...credentials, currentPassword: Type.String({ maxLength: 1000 }) });
 
 /** How people get in: no session yet. */
-export function signInRoutes(app: ApiApp, deps: Deps): void {
-  const passwords = createPasswordWork();
-
+export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request, reply) => {
     const token = await claim(deps, passwords, request.body, visitorOf(request));
     return letIn(request, reply, token);
@@ -32,14 +29,9 @@ export function signInRoutes(app: ApiApp, deps: Deps): void {
     const token = await signIn(deps, passwords, request.body, visitorOf(request));
     return letIn(request, reply, token);
   });
-
-  app.register(async (scope) => {
-    requireSession(scope, deps);
-    accountRoutes(scope as unknown as ApiApp, deps, passwords);
-  });
 }
 
-function accountRoutes(app: ApiApp, deps: Deps, passwords: ReturnType<typeof createPasswordWork>): void {
+export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   app.get("/session", { schema }, async ({ session }) => ({
     account: { id: session.accountId, email: session.email, tier: session.tier },
   }));

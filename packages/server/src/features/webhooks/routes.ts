@@ -40,7 +40,7 @@ export function webhookRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-function deliveryRoutes(app: ApiApp, deps: Deps): void {
+export function deliveryRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/webhooks/deliveries",
     {
@@ -102,7 +102,7 @@ function deliveryRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-function signingKeyRoutes(app: ApiApp, deps: Deps): void {
+export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/webhooks/signing-keys",
     { schema: { tags, summary: "Get the keys that sign deliveries", response: { 200: SigningKeys } } },

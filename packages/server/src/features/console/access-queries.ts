@@ -1,0 +1,57 @@
+import { statement } from "../../db/statement.ts";
+
+/** The project with what its account may do, and how the asking account stands to it; no row for strangers. */
+export const findAccess = statement((q, p: { projectId: string; accountId: string }) =>
+  q
+    .selectFrom("project")
+    .innerJoin("account", "account.id", "project.account_id")
+    .leftJoin("project_member", (join) =>
+      join
+        .onRef("project_member.project_id", "=", "project.id")
+        .on("project_member.account_id", "=", p.accountId),
+    )
+    .where("project.id", "=", p.projectId)
+    .where("project.deleted_at", "is", null)
+    .where((where) =>
+      where.or([
+        where("project.account_id", "=", p.accountId),
+        where("project_member.account_id", "is not", null),
+      ]),
+    )
+    .select([
+      "project.id as projectId",
+      "account.id as accountId",
+      "account.tier as tier",
+      "account.rate_upload as rateUpload",
+      "account.rate_transform as rateTransform",
+      "account.rate_other as rateOther",
+      "account.transform_units as transformUnits",
+      "project_member.role as memberRole",
+    ]),
+);
+
+export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("project")
+    .leftJoin("project_member", (join) =>
+      join
+        .onRef("project_member.project_id", "=", "project.id")
+        .on("project_member.account_id", "=", p.accountId),
+    )
+    .where("project.deleted_at", "is", null)
+    .where((where) =>
+      where.or([
+        where("project.account_id", "=", p.accountId),
+        where("project_member.account_id", "is not", null),
+      ]),
+    )
+    .select([
+      "project.id as id",
+      "project.name as name",
+      "project.slug as slug",
+      "project.account_id as accountId",
+      "project.created_at as createdAt",
+      "project_member.role as memberRole",
+    ])
+    .orderBy("project.id", "desc"),
+);

@@ -1,0 +1,39 @@
+import type { Environment } from "@upstow/contract";
+import type { Deps } from "../../deps.ts";
+import { AppError, notFound } from "../../errors.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { findAccess } from "./access-queries.ts";
+import type { Session } from "./sessions.ts";
+
+const ranks = { viewer: 0, developer: 1, owner: 2 };
+export type Role = keyof typeof ranks;
+
+/**
+ * The actor as whom a signed-in person uses a project. One that they have no part in is not found, like one that
+ * does not exist.
+ */
+export async function enterProject(
+  deps: Pick<Deps, "db">,
+  session: Session,
+  target: { projectId: string; environment: Environment },
+  needed: Role,
+): Promise<Actor> {
+  const { projectId, environment } = target;
+  const found = await deps.db.get(findAccess, { projectId, accountId: session.accountId });
+  if (found === null) throw notFound("Project");
+  const { memberRole, ...bound } = found;
+  const role = roleOf(session, { accountId: found.accountId, memberRole });
+  if (ranks[role] < ranks[needed]) {
+    throw new AppError("FORBIDDEN", `As a ${role} of this project you cannot do that.`, {
+      suggestion: "Ask the project's owner.",
+    });
+  }
+  return { ...bound, keyId: `session:${session.id}`, environment };
+}
+
+export function roleOf(
+  session: Session,
+  project: { accountId: string; memberRole: "developer" | "viewer" | null },
+): Role {
+  return project.accountId === session.accountId ? "owner" : (project.memberRole ?? "viewer");
+}

@@ -1,0 +1,70 @@
+import { ENVIRONMENTS, type Environment, IdParam } from "@upstow/contract";
+import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { notFound } from "../../errors.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { honourIdempotencyKeys } from "../../http/idempotency.ts";
+import { apiKeyRoutes } from "../api-keys/routes.ts";
+import { fileRouteRoutes } from "../file-routes/routes.ts";
+import { fileRoutes } from "../files/routes.ts";
+import { logRoutes } from "../logs/routes.ts";
+import { usageRoutes } from "../usage/routes.ts";
+import { deliveryRoutes, signingKeyRoutes } from "../webhooks/routes.ts";
+import { sendTestEvent } from "../webhooks/send-test-event.ts";
+import { enterProject, type Role } from "./access.ts";
+import { fileSearchRoute } from "./file-search.ts";
+
+/**
+ * One environment of one project. The customer API's own routes answer here too: what differs is who may call them,
+ * so rules and answers cannot drift apart.
+ */
+export function workspaceRoutes(app: FastifyInstance, deps: Deps): void {
+  app.register(
+    async (scope) => {
+      scope.decorateRequest("actor");
+      scope.addHook("onRequest", async (request) => {
+        request.actor = await enterProject(deps, request.session, targetOf(request), roleFor(request));
+      });
+      honourIdempotencyKeys(scope, deps.db);
+      const api = undocumented(scope as unknown as ApiApp);
+      const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, usageRoutes];
+      for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, fileSearchRoute]) {
+        addRoutes(api, deps);
+      }
+      api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({
+        delivery: await sendTestEvent(deps, actor, params.id),
+      }));
+    },
+    { prefix: "/in/:projectId/:environment" },
+  );
+}
+
+interface WorkspaceParams {
+  projectId: string;
+  environment: string;
+  id?: string;
+}
+
+function targetOf(request: FastifyRequest): { projectId: string; environment: Environment } {
+  const { projectId, environment, id } = request.params as WorkspaceParams;
+  const known = ENVIRONMENTS.find((name) => name === environment);
+  // The routes of a project name it once more; here that is never another one.
+  const namesAnother = (request.routeOptions.url ?? "").includes("/projects/:id") && id !== projectId;
+  if (known === undefined || namesAnother) throw notFound("Project");
+  return { projectId, environment: known };
+}
+
+/** Whoever may see a project may not see what signs its webhooks. */
+function roleFor({ method, routeOptions }: FastifyRequest): Role {
+  const isSecret = (routeOptions.url ?? "").includes("/signing-keys");
+  return (method === "GET" || method === "HEAD") && !isSecret ? "viewer" : "developer";
+}
+
+/** The described API is the one with keys. */
+function undocumented(app: ApiApp): ApiApp {
+  const add = (method: "get" | "post" | "patch" | "delete") => ({
+    [method]: (path: string, options: RouteShorthandOptions, handler: never) =>
+      app[method](path, { ...options, schema: { ...options.schema, hide: true } }, handler),
+  });
+  return Object.assign(Object.create(app), add("get"), add("post"), add("patch"), add("delete"));
+}

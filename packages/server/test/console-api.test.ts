@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { statement } from "../src/db/statement.ts";
+import { type ConsoleCall, signInAs } from "./support/console-client.ts";
+import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { uploadFile } from "./support/upload.ts";
+
+const addMember = statement((q, p: { projectId: string; accountId: string; role: "developer" | "viewer" }) =>
+  q
+    .insertInto("project_member")
+    .values({ project_id: p.projectId, account_id: p.accountId, role: p.role, created_at: 0 }),
+);
+
+onBothDatabases("the dashboard's API", (database) => {
+  let app: TestApp;
+  let tenant: Tenant;
+  let owner: ConsoleCall;
+  let inLive: string;
+
+  before(async () => {
+    app = await startApp({ database });
+    tenant = await app.createTenant("pro");
+    owner = await signInAs(app, tenant.accountId);
+    inLive = `/in/${tenant.projectId}/live`;
+  });
+  after(() => app.close());
+
+  async function signInMember(role: "developer" | "viewer"): Promise<ConsoleCall> {
+    const { accountId } = await app.createTenant("free");
+    await app.app.deps.db.run(addMember, { projectId: tenant.projectId, accountId, role });
+    return signInAs(app, accountId);
+  }
+
+  /** Everything that a project offers, as calls that reach their use case. */
+  function everyCall(): [method: string, path: string, body?: unknown][] {
+    const id = "0".repeat(26);
+    return [
+      ["GET", `${inLive}/projects/${tenant.projectId}/keys`],
+      ["GET", `${inLive}/projects/${tenant.projectId}/routers`],
+      ["GET", `${inLive}/routers/${id}`],
+      ["GET", `${inLive}/files`],
+      ["GET", `${inLive}/files/some/key`],
+      ["GET", `${inLive}/search?name=a`],
+      ["GET", `${inLive}/logs`],
+      ["GET", `${inLive}/usage`],
+      ["GET", `${inLive}/usage/history`],
+      ["GET", `${inLive}/webhooks/deliveries`],
+      ["GET", `${inLive}/webhooks/deliveries/${id}`],
+      ["GET", `${inLive}/webhooks/signing-keys`],
+      ["POST", `${inLive}/projects/${tenant.projectId}/keys`, {}],
+      ["DELETE", `${inLive}/keys/${id}`],
+      ["POST", `${inLive}/projects/${tenant.projectId}/routers`, { slug: "stolen" }],
+      ["PATCH", `${inLive}/routers/${id}`, {}],
+      ["DELETE", `${inLive}/routers/${id}`],
+      ["POST", `${inLive}/routers/${id}/test`],
+      ["PATCH", `${inLive}/files/some/key`, { metadata: {} }],
+      ["DELETE", `${inLive}/files/some/key`],
+      ["DELETE", `${inLive}/files`, { keys: ["some/key"] }],
+      ["POST", `${inLive}/webhooks/deliveries/${id}/redeliver`],
+      ["POST", `${inLive}/webhooks/deliveries/redeliver`, { ids: [id] }],
+      ["POST", `${inLive}/webhooks/signing-keys/rotate`, {}],
+      ["PATCH", `/projects/${tenant.projectId}`, { name: "stolen" }],
+      ["DELETE", `/projects/${tenant.projectId}`],
+    ];
+  }
+
+  test("strangers find no project, and callers without a session are refused", async () => {
+    const stranger = await signInAs(app, (await app.createTenant("pro")).accountId);
+    for (const [method, path, body] of everyCall()) {
+      const refused = await stranger(method, path, body);
+      assert.equal(refused.status, 404, `${method} ${path}`);
+      assert.equal(refused.body.error.message, "Project not found.", `${method} ${path}`);
+      const headers = { origin: app.url, authorization: `Bearer ${tenant.live}` };
+      const options = body === undefined ? { headers } : { headers, body };
+      const unknown = await app.call(method, `/dashboard/api${path}`, options);
+      assert.equal(unknown.status, 401, `${method} ${path}`);
+    }
+    assert.deepEqual((await stranger("GET", "/projects")).body.projects.length, 1);
+  });
+
+  test("a viewer reads, and changes nothing", async () => {
+    const viewer = await signInMember("viewer");
+    for (const [method, path, body] of everyCall()) {
+      const { status } = await viewer(method, path, body);
+      const mayRead = method === "GET" && !path.endsWith("/signing-keys");
+      assert.equal(status === 403, !mayRead, `${method} ${path} was ${status}`);
+    }
+  });
+
+  test("a developer changes what is in the project, not the project", async () => {
+    const developer = await signInMember("developer");
+    const keys = `${inLive}/projects/${tenant.projectId}/keys`;
+    assert.equal((await developer("POST", keys, { name: "ci" })).status, 201);
+    assert.equal((await developer("PATCH", `/projects/${tenant.projectId}`, { name: "mine" })).status, 403);
+    assert.equal((await developer("DELETE", `/projects/${tenant.projectId}`)).status, 403);
+    const { projects } = (await developer("GET", "/projects")).body;
+    const joined = projects.find((project: { id: string }) => project.id === tenant.projectId);
+    assert.equal(joined.role, "developer");
+    assert.equal(projects.length, 2);
+  });
+
+  test("another project's ids are not reached through one's own", async () => {
+    const other = await app.createTenant("pro");
+    const stranger = await signInAs(app, other.accountId);
+    const { keys } = (await owner("GET", `${inLive}/projects/${tenant.projectId}/keys`)).body;
+    const { routers } = (await owner("GET", `${inLive}/projects/${tenant.projectId}/routers`)).body;
+    const own = `/in/${other.projectId}/live`;
+    assert.equal((await stranger("DELETE", `${own}/keys/${keys[0].id}`)).status, 404);
+    assert.equal((await stranger("PATCH", `${own}/routers/${routers[0].id}`, { slug: "x" })).status, 404);
+    assert.equal((await stranger("GET", `${own}/projects/${tenant.projectId}/keys`)).status, 404);
+    assert.equal((await stranger("GET", `/in/${other.projectId}/prod/files`)).status, 404);
+  });
+
+  test("a key is made, works, is shown once and is revoked", async () => {
+    const keys = `${inLive}/projects/${tenant.projectId}/keys`;
+    const created = await owner("POST", keys, { name: "web" });
+    assert.equal(created.status, 201);
+    const { secret, key } = created.body;
+    assert.equal((await app.call("GET", "files", { key: secret })).status, 200);
+    assert.ok(!JSON.stringify((await owner("GET", keys)).body).includes(secret));
+    assert.equal((await owner("DELETE", `${inLive}/keys/${key.id}`)).status, 200);
+    assert.equal((await app.call("GET", "files", { key: secret })).status, 401);
+    assert.ok(!app.logLines.join("").includes(secret));
+  });
+
+  test("projects are made, renamed and deleted by their owner", async () => {
+    const { project } = (await owner("POST", "/projects", { name: "second" })).body;
+    const renamed = await owner("PATCH", `/projects/${project.id}`, { name: "better" });
+    assert.equal(renamed.body.project.name, "better");
+    assert.equal((await owner("DELETE", `/projects/${project.id}`)).status, 200);
+    assert.equal((await owner("GET", `/in/${project.id}/live/files`)).status, 404);
+  });
+
+  test("files are found by name, type, status and route, page by page", async () => {
+    const names = ["Report 100%.pdf", "report_b.pdf", "photo.png", "notes.txt"];
+    for (const name of names) await uploadFile(app, "hello", { key: tenant.live, name });
+    await uploadFile(app, "hello", { key: tenant.test, name: "report of tests.pdf" });
+    const find = async (query: string) => {
+      const { body } = await owner("GET", `${inLive}/search?${query}`);
+      return body.files.map((file: { name: string }) => file.name);
+    };
+    assert.deepEqual(await find("name=REPORT"), ["report_b.pdf", "Report 100%.pdf"]);
+    assert.deepEqual(await find("name=100%25"), ["Report 100%.pdf"]);
+    assert.deepEqual(await find("name=t_b"), ["report_b.pdf"]);
+    assert.deepEqual(await find("type=text/"), [...names].reverse());
+    assert.deepEqual(await find("status=FAILED"), []);
+    assert.deepEqual(await find("routeSlug=default&name=photo"), ["photo.png"]);
+    const first = (await owner("GET", `${inLive}/search?limit=3`)).body;
+    assert.equal(first.hasMore, true);
+    assert.deepEqual(await find(`limit=3&cursor=${first.nextCursor}`), ["Report 100%.pdf"]);
+    const [file] = first.files;
+    assert.equal((await owner("DELETE", `${inLive}/files/${encodeURIComponent(file.key)}`)).status, 200);
+    assert.deepEqual(await find("name=notes"), []);
+  });
+
+  test("the described API does not name the dashboard's", async () => {
+    const { body } = await app.call("GET", "openapi.json");
+    assert.deepEqual(
+      Object.keys(body.paths).filter((path) => path.includes("dashboard")),
+      [],
+    );
+  });
+});
