@@ -10,6 +10,7 @@ import { createWebhookMetrics } from "./metrics.ts";
 import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
 import { createSender, type Send } from "./send.ts";
+import { within } from "./within.ts";
 
 export type DispatcherDeps = Pick<
   Deps,
@@ -55,7 +56,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   });
   const deliver = createDelivery(deps, {
     send: options.send ?? createSender(deps.webhookGuard, deadlineMs),
-    finish: createBatched((attempts) => finishAttempts(deps.db, deps.now(), attempts)),
+    finish: createBatched((attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts))),
     metrics: createWebhookMetrics(deps.metrics, deps.db),
     leaseMs,
     stop: cutOff.signal,
@@ -96,7 +97,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (sinceMs < paceMs) await wait(paceMs - sinceMs);
       let idleMs = pollMs;
       try {
-        idleMs = await dispatch();
+        idleMs = await within(leaseMs, dispatch());
       } catch (error) {
         deps.log.error({ err: error }, "webhook dispatch failed");
         await wait(pollMs, undefined, { signal: closing.signal }).catch(() => {});

@@ -23,13 +23,12 @@ const wakeAll = statement((q, _: object) => q.updateTable("webhook_endpoint").se
 
 /** A network that answers at once and remembers every request. */
 function createNetwork(answer: (delivery: OutgoingDelivery) => Promise<SendResult> = async () => ok) {
-  const sent: { url: string; messageId: string; attempt: string; at: number }[] = [];
+  const sent: { url: string; messageId: string; attempt: string }[] = [];
   const send: Send = async (delivery, stop) => {
     sent.push({
       url: delivery.url,
       messageId: delivery.headers["delivery-message-id"] ?? "",
       attempt: delivery.headers["delivery-attempt"] ?? "",
-      at: performance.now(),
     });
     const stopped = new Promise<never>((_resolve, reject) => {
       stop.addEventListener("abort", () => reject(stop.reason));
@@ -163,7 +162,7 @@ onBothDatabases("the webhook queue", (database) => {
     });
   });
 
-  it("keeps a slow endpoint from holding up fast ones: p99 under a second", async () => {
+  it("keeps a slow endpoint with 2,000 messages from holding up 200 that came later", async () => {
     await withQueue(async (own) => {
       const slow = await own.createProject();
       await own.enqueue(slow, "https://slow.example/", 2_000);
@@ -174,7 +173,6 @@ onBothDatabases("the webhook queue", (database) => {
       const dispatcher = await own.createInstance({ send, slots: 50, drainMs: 0 });
       dispatcher.start();
       await until(async () => sent.length >= 8);
-      const startedAt = performance.now();
       const fast = await own.createProject();
       await Promise.all(
         Array.from({ length: 10 }, (_, e) =>
@@ -182,11 +180,13 @@ onBothDatabases("the webhook queue", (database) => {
         ),
       );
       dispatcher.nudge();
-      const delays = await until(async () => {
-        const ended = sent.filter(({ url }) => url.includes("fast"));
-        return ended.length === 200 && ended.map(({ at }) => at - startedAt).sort((a, b) => a - b);
-      });
-      assert.ok((delays[198] ?? 9_999) < 1_000, `p99 was ${delays[198]} ms`);
+      await until(async () => sent.filter(({ url }) => url.includes("fast")).length === 200);
+      // Each round of eight takes three seconds there; the fast ones had to wait for hardly any of them.
+      const before = sent.slice(
+        0,
+        sent.findLastIndex(({ url }) => url.includes("fast")),
+      );
+      assert.ok(before.filter(({ url }) => url.includes("slow")).length <= 16);
       await dispatcher.close();
     });
   });

@@ -33,6 +33,8 @@ const listAllAttempts = statement((q, _: object) =>
 
 export interface TestQueue {
   db: Database;
+  /** Null for the embedded database. */
+  databaseUrl: string | null;
   deps: DispatcherDeps;
   logLines: string[];
   createProject(): Promise<string>;
@@ -40,7 +42,7 @@ export interface TestQueue {
   messages(): Promise<WebhookMessageTable[]>;
   attempts(): Promise<WebhookAttemptTable[]>;
   /** As on an instance of its own: with its own connection to the same database. */
-  createInstance(options?: DispatcherOptions): Promise<Dispatcher>;
+  createInstance(options?: DispatcherOptions, changed?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}
 
   return {
     db,
+    databaseUrl: postgres?.url ?? null,
     deps: createDeps(db),
     logLines,
     createProject: () => insertProject(db),
@@ -94,9 +97,9 @@ export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}
     },
     messages: () => db.all(listMessages, {}),
     attempts: () => db.all(listAllAttempts, {}),
-    async createInstance(instance) {
+    async createInstance(instance, changed) {
       const database = connect();
-      const dispatcher = createDispatcher(createDeps(database), instance);
+      const dispatcher = createDispatcher({ ...createDeps(database), ...changed }, instance);
       opened.push({ dispatcher, database });
       return dispatcher;
     },

@@ -1,8 +1,8 @@
-import type { TestApp } from "../../../../test/support/start-app.ts";
+import type { Answer, CallOptions } from "../../../../test/support/start-app.ts";
 
 /** Uploads a small file by the public API, so that its event is made as in real use. */
 export async function uploadFile(
-  app: TestApp,
+  app: { call(method: string, path: string, options?: CallOptions): Promise<Answer> },
   key: string,
   routeSlug: string,
   metadata: object = {},

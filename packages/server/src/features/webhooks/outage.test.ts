@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { onBothDatabases } from "../../../test/support/start-app.ts";
+import { openPostgres } from "../../adapters/postgres.ts";
+import { statement } from "../../db/statement.ts";
+import { createOutboundGuard } from "../../net/outbound-guard.ts";
+import type { Send } from "./send.ts";
+import { getSigningKeys } from "./signing-keys.ts";
+import { createQueue } from "./testing/queue.ts";
+import { until } from "./testing/until.ts";
+
+const listLogRows = statement((q, _: object) => q.selectFrom("log").selectAll());
+const breakKeys = statement((q, p: { projectId: string }) =>
+  q
+    .updateTable("webhook_signing_key")
+    .set({ current_sealed: "00000000.AAAA" })
+    .where("project_id", "=", p.projectId),
+);
+
+/** Stands between a client and PostgreSQL, and can be cut like a cable. */
+async function startCable(targetUrl: string) {
+  const target = new URL(targetUrl);
+  const sockets = new Set<net.Socket>();
+  let isCut = false;
+  const server = net.createServer((client) => {
+    if (isCut) return void client.resetAndDestroy();
+    const upstream = net.connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(socket);
+          client.destroy();
+          upstream.destroy();
+        });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(targetUrl);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+describe("a database that goes away while messages are being sent", () => {
+  it("is waited for, and everything arrives", async (t) => {
+    const queue = await createQueue("postgres");
+    t.after(() => queue.close());
+    const cable = await startCable(queue.databaseUrl ?? "");
+    t.after(() => cable.close());
+    const db = openPostgres(cable.url, { maxConnections: 4 });
+    const sent = new Map<string, number>();
+    const send: Send = async ({ headers }) => {
+      const id = headers["delivery-message-id"] ?? "";
+      sent.set(id, (sent.get(id) ?? 0) + 1);
+      await wait(20);
+      return { statusCode: 200, error: null, response: "" };
+    };
+    const projectId = await queue.createProject();
+    for (let e = 0; e < 4; e++) await queue.enqueue(projectId, `https://hooks.example/${e}`, 50);
+    // The outage outlasts the leases, so what was being sent is lost to its worker and sent again.
+    const dispatcher = await queue.createInstance({ send, leaseMs: 1_000, pollMs: 100 }, { db });
+    dispatcher.start();
+    await until(async () => sent.size >= 30);
+    cable.cut();
+    await wait(2_500);
+    const sentBefore = sent.size;
+    assert.ok(sentBefore < 200);
+    cable.mend();
+    await until(async () => (await queue.messages()).every((message) => message.state === "delivered"));
+    assert.equal(sent.size, 200);
+    assert.ok((await queue.messages()).every((message) => message.retried === 0));
+    await dispatcher.close();
+    await db.close();
+  });
+});
+
+onBothDatabases("what an operator and a customer get to see of a failure", (database) => {
+  it("holds neither keys nor the address behind a name", async (t) => {
+    const queue = await createQueue(database, { retryBaseMs: 5 });
+    t.after(() => queue.close());
+    const secretAddress = "10.77.66.55";
+    const webhookGuard = createOutboundGuard({
+      allow: queue.deps.config.webhookAllowCidrs,
+      resolve: async () => [{ address: secretAddress, family: 4 }],
+    });
+    const projectId = await queue.createProject();
+    const keys = await getSigningKeys(queue.deps, { projectId, environment: "live" });
+    await queue.enqueue(projectId, "https://inside.example/hook");
+    const dispatcher = await queue.createInstance({}, { webhookGuard });
+    dispatcher.start();
+    await until(async () => (await queue.messages())[0]?.state === "dead");
+    await dispatcher.close();
+    const attempts = await queue.attempts();
+    assert.deepEqual(
+      attempts.map(({ error }) => error),
+      ["blocked", "blocked", "blocked", "blocked"],
+    );
+    const visible = JSON.stringify([attempts, await queue.db.all(listLogRows, {}), queue.logLines]);
+    for (const secret of [secretAddress, keys.current, keys.next, "whsec_"]) {
+      assert.ok(!visible.includes(secret), secret);
+    }
+  });
+
+  it("of keys that cannot be opened fails that project alone", async (t) => {
+    const queue = await createQueue(database);
+    t.after(() => queue.close());
+    const broken = await queue.createProject();
+    const sound = await queue.createProject();
+    await getSigningKeys(queue.deps, { projectId: broken, environment: "live" });
+    await queue.db.run(breakKeys, { projectId: broken });
+    await queue.enqueue(broken, "https://hooks.example/a");
+    await queue.enqueue(sound, "https://hooks.example/b");
+    const urls: string[] = [];
+    const dispatcher = await queue.createInstance({
+      send: async ({ url }) => {
+        urls.push(url);
+        return { statusCode: 200, error: null, response: "" };
+      },
+    });
+    dispatcher.start();
+    const ended = await until(async () => {
+      const attempts = (await queue.attempts()).filter(({ duration_ms: duration }) => duration !== null);
+      return attempts.length === 2 && attempts;
+    });
+    assert.deepEqual(
+      ended.map(({ error }) => error),
+      ["internal", null],
+    );
+    assert.deepEqual(urls, ["https://hooks.example/b"]);
+  });
+});
