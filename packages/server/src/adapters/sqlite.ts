@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { chmodSync } from "node:fs";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 import { StorageFull } from "../ports/object-store.ts";
@@ -18,7 +18,7 @@ const largestGroup = 256;
 const stalled = Symbol("stalled");
 
 /**
- * The embedded engine. One connection writes, another reads, so a read never sees what is not yet durable.
+ * The embedded engine. Reads never see what is not yet durable.
  * Transactions that arrive in the same turn of the event loop share one COMMIT and so one fsync, each inside
  * its own savepoint; callers hear of success only after that fsync.
  */
@@ -29,6 +29,12 @@ export function openSqlite(path: string): Database {
   const messages = new EventEmitter();
   let queue: Job[] = [];
   let flushing = false;
+
+  /**
+   * A connection that sees only what is durable. The writer's own cache is warm where another connection would have
+   * to read every page again that a commit has touched; while a transaction is open, its changes are not for others.
+   */
+  const committed = (): Connection => (writer.database.isTransaction ? reader : writer);
 
   const transact = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
     new Promise<T>((resolve, reject) => {
@@ -50,8 +56,8 @@ export function openSqlite(path: string): Database {
 
   return {
     dialect: "sqlite",
-    all: async (statement, params) => reader.all(statement, params),
-    get: async (statement, params) => reader.get(statement, params),
+    all: async (statement, params) => committed().all(statement, params),
+    get: async (statement, params) => committed().get(statement, params),
     run: (statement, params) => transact((tx) => tx.run(statement, params)),
     change: (statement, params) => transact((tx) => tx.all(statement, params)),
     transact,
@@ -84,10 +90,10 @@ export function openSqlite(path: string): Database {
 async function commitGroup(writer: Connection, group: Job[]): Promise<void> {
   let outcomes: Outcome[];
   try {
-    guardEngine(() => writer.database.exec("BEGIN IMMEDIATE"));
+    guardEngine(() => writer.steps.begin.run());
     outcomes = [];
     for (const job of group) outcomes.push(await runInSavepoint(writer, job));
-    guardEngine(() => writer.database.exec("COMMIT"));
+    guardEngine(() => writer.steps.commit.run());
   } catch (error) {
     if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
     for (const job of group) job.reject(error);
@@ -100,7 +106,7 @@ async function commitGroup(writer: Connection, group: Job[]): Promise<void> {
 }
 
 async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
-  writer.database.exec("SAVEPOINT job");
+  writer.steps.save.run();
   let open = true;
   const usable = (): Connection => {
     if (!open) throw new Error("this transaction has ended");
@@ -113,7 +119,7 @@ async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
   };
   try {
     const value = await withinThisTurn(job.work(tx));
-    writer.database.exec("RELEASE job");
+    writer.steps.release.run();
     return { job, value };
   } catch (error) {
     // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
@@ -142,6 +148,8 @@ async function withinThisTurn<T>(work: Promise<T>): Promise<T> {
 
 interface Connection {
   database: DatabaseSync;
+  /** The steps of every transaction, prepared: parsing them costs more than taking them. */
+  steps: { begin: StatementSync; commit: StatementSync; save: StatementSync; release: StatementSync };
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
@@ -158,34 +166,63 @@ function openConnection(path: string): Connection {
     PRAGMA wal_autocheckpoint = 4000;
   `);
   if (path !== ":memory:") chmodSync(path, 0o600);
-  const prepared = new Map<
-    Statement<object, unknown>,
-    { run: StatementSync; bind: (params: object) => unknown[] }
-  >();
+  const prepared = new Map<Statement<object, unknown>, Prepared>();
 
-  function prepare(statement: Statement<object, unknown>) {
+  function prepare(statement: Statement<object, unknown>): Prepared {
     let ready = prepared.get(statement);
     if (ready === undefined) {
-      const { sql, bind } = statement.compile("sqlite");
-      ready = { run: database.prepare(sql), bind };
+      ready = prepareStatement(database, statement);
       prepared.set(statement, ready);
     }
     return ready;
   }
 
+  const steps = {
+    begin: database.prepare("BEGIN IMMEDIATE"),
+    commit: database.prepare("COMMIT"),
+    save: database.prepare("SAVEPOINT job"),
+    release: database.prepare("RELEASE job"),
+  };
+
   return {
     database,
+    steps,
     all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind } = prepare(statement);
-      return guardEngine(() => run.all(...(bind(params) as never[])) as Row[]);
+      const { run, bind, toRow } = prepare(statement);
+      const rows = guardEngine(() => run.all(...bind(params)) as unknown as unknown[][]);
+      return rows.map(toRow) as Row[];
     },
     get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind } = prepare(statement);
-      return guardEngine(() => (run.get(...(bind(params) as never[])) as Row | undefined) ?? null);
+      const { run, bind, toRow } = prepare(statement);
+      const values = guardEngine(() => run.get(...bind(params)) as unknown as unknown[] | undefined);
+      return values === undefined ? null : (toRow(values) as Row);
     },
     run(statement, params) {
       const { run, bind } = prepare(statement);
-      return guardEngine(() => Number(run.run(...(bind(params) as never[])).changes));
+      return guardEngine(() => Number(run.run(...bind(params)).changes));
+    },
+  };
+}
+
+interface Prepared {
+  run: StatementSync;
+  bind: (params: object) => SQLInputValue[];
+  toRow: (values: unknown[]) => object;
+}
+
+/** Values come as arrays and become objects here, which takes half the time that the engine's own objects take. */
+function prepareStatement(database: DatabaseSync, statement: Statement<object, unknown>): Prepared {
+  const { sql, bind } = statement.compile("sqlite");
+  const run = database.prepare(sql);
+  run.setReturnArrays(true);
+  const names = run.columns().map((column) => column.name);
+  return {
+    run,
+    bind: bind as Prepared["bind"],
+    toRow(values) {
+      const row: Record<string, unknown> = {};
+      for (let i = 0; i < names.length; i++) row[names[i] as string] = values[i];
+      return row;
     },
   };
 }

@@ -5,10 +5,12 @@ import type { FastifyInstance } from "fastify";
  * signed URLs hold signatures.
  */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    done();
   });
-  app.addHook("onResponse", async (request, reply) => {
+  if (!["info", "debug", "trace"].includes(app.log.level)) return;
+  app.addHook("onResponse", (request, reply, done) => {
     request.log.info(
       {
         requestId: request.id,
@@ -21,5 +23,6 @@ export function logRequests(app: FastifyInstance): void {
       },
       "request",
     );
+    done();
   });
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Queryable } from "../db/database.ts";
 import { AppError, invalid } from "../errors.ts";
 import { randomText } from "../ids.ts";
@@ -23,9 +23,9 @@ export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void 
   const open = new WeakMap<FastifyRequest, Claim>();
   app.decorateRequest("idempotency");
 
-  app.addHook("preHandler", async (request, reply) => {
+  const claim = async (request: FastifyRequest, reply: FastifyReply) => {
     request.idempotency = notAsked;
-    const key = request.method === "POST" ? readKey(request) : null;
+    const key = readKey(request);
     if (key === null) return;
     const outcome = await claimOrReplay(db, request, key);
     if (!("answer" in outcome)) {
@@ -36,21 +36,27 @@ export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void 
     const { replay } = request.routeOptions.config;
     const body = replay === undefined ? outcome.answer : await replay(request, outcome.answer);
     await reply.code(outcome.status).header("idempotency-replayed", "true").send(body);
-  });
+  };
 
   // Answers that no transaction recorded: refusals are kept as they are; what may succeed later is not.
-  app.addHook("onSend", async (request, reply, payload) => {
-    const claim = open.get(request);
-    if (claim === undefined) return;
+  const settle = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+    const held = open.get(request);
+    if (held === undefined) return;
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
-    if (isFinal && claim.isRecorded) return;
+    if (isFinal && held.isRecorded) return;
     try {
-      if (isFinal) await claim.rememberText(db, reply.statusCode, payload);
-      else await db.run(dropClaim, { scope: claim.scope, claim: claim.id });
+      if (isFinal) await held.rememberText(db, reply.statusCode, payload);
+      else await db.run(dropClaim, { scope: held.scope, claim: held.id });
     } catch (error) {
       // A second failure would replace our error answer by the framework's own; the lease ends the claim anyway.
       request.log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
     }
+  };
+
+  app.addHook("onRoute", (route) => {
+    if (route.method !== "POST") return;
+    route.preHandler = [claim, ...[route.preHandler ?? []].flat()];
+    route.onSend = [settle, ...[route.onSend ?? []].flat()];
   });
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError, invalid } from "../errors.ts";
@@ -18,26 +18,53 @@ const forwardingHeaders = [
  * between. A forwarding header from a peer that is not a trusted proxy means something is in between.
  */
 export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): void {
+  const findPeer = rememberPeers(trustedProxies);
   app.decorateRequest("clientAddress", "");
-  app.addHook("onRequest", async (request) => {
-    const peer = request.socket.remoteAddress ?? "";
-    const isProxied = trustedProxies.contains(peer);
-    request.clientAddress = isProxied ? findClientAddress(request, peer, trustedProxies) : peer;
+  app.addHook("onRequest", (request, _reply, done) => {
+    const peer = findPeer(request.socket);
+    request.clientAddress = peer.isProxy
+      ? findClientAddress(request, peer.address, trustedProxies)
+      : peer.address;
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      throw invalid("Host", "is a header that every request needs");
+      done(invalid("Host", "is a header that every request needs"));
+      return;
     }
-    if (request.routeOptions.config.plainHttp === true || isSecure(request, peer, isProxied)) return;
-    throw new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
-      suggestion: "Use https, or call a server on your own machine as http://localhost.",
-    });
+    const isTaken = request.routeOptions.config.plainHttp === true || isSecure(request, peer);
+    done(isTaken ? undefined : plainHttpRefused());
   });
 }
 
-function isSecure(request: FastifyRequest, peer: string, isProxied: boolean): boolean {
+function plainHttpRefused(): AppError {
+  return new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
+    suggestion: "Use https, or call a server on your own machine as http://localhost.",
+  });
+}
+
+interface Peer {
+  address: string;
+  isProxy: boolean;
+  isLoopback: boolean;
+}
+
+/** Who is at the other end does not change while a connection lives, and many requests share one. */
+function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
+  const peers = new WeakMap<Socket, Peer>();
+  return (socket) => {
+    let peer = peers.get(socket);
+    if (peer === undefined) {
+      const address = socket.remoteAddress ?? "";
+      peer = { address, isProxy: trustedProxies.contains(address), isLoopback: isLoopbackAddress(address) };
+      peers.set(socket, peer);
+    }
+    return peer;
+  };
+}
+
+function isSecure(request: FastifyRequest, peer: Peer): boolean {
   if ((request.socket as TLSSocket).encrypted === true) return true;
   const forwarded = isForwarded(request);
-  if (isProxied && forwarded) return request.headers["x-forwarded-proto"] === "https";
-  return !forwarded && isLoopbackAddress(peer) && isLoopbackHost(hostName(request));
+  if (peer.isProxy && forwarded) return request.headers["x-forwarded-proto"] === "https";
+  return !forwarded && peer.isLoopback && isLoopbackHost(hostName(request));
 }
 
 /** Whether something stood between the caller and us, as far as the request says. */

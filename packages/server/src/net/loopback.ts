@@ -1,10 +1,13 @@
-import { parseCidrList } from "./cidr-list.ts";
+import { isIPv4 } from "node:net";
 import { isLocalhostName } from "./outbound-url.ts";
 
-const loopback = parseCidrList("127.0.0.0/8, ::1");
+const mappedPrefix = "::ffff:";
 
+/** 127.0.0.0/8 and ::1. Looked at for every connection and Host, so no list is searched for it. */
 export function isLoopbackAddress(address: string): boolean {
-  return loopback.contains(address);
+  if (address === "::1") return true;
+  const ipv4 = address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
+  return ipv4.startsWith("127.") && isIPv4(ipv4);
 }
 
 /** A host name as it stands in a URL or a Host header, without its port. Browsers call these names safe too. */
