@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createUpstow, type Upstow, UpstowError } from "../src/index.ts";
 import type { MultipartRef } from "../src/wire/index.ts";
+import { until } from "./support/start-application.ts";
 import { MB, startService, type TestService } from "./support/start-service.ts";
 
 const bytes = randomBytes(23 * MB + 17);
@@ -104,7 +105,7 @@ describe("upload() in Node", () => {
   it("renews URLs that have expired, in both flows", async () => {
     service.storage.allow(1);
     const upload = upstow.upload(new Blob([bytes]), { name: "slow.bin" });
-    while (service.storage.puts.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => service.storage.puts.length >= 3);
     service.app.clock.advance(2 * 60 * 60 * 1000);
     service.storage.allow(Number.POSITIVE_INFINITY);
     await assertStored((await upload).url, bytes);
@@ -113,7 +114,7 @@ describe("upload() in Node", () => {
     service.storage.puts.length = 0;
     service.storage.allow(0);
     const small = upstow.upload(bytes.subarray(0, 1000), { name: "small.bin" });
-    while (service.storage.puts.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => service.storage.puts.length >= 1);
     service.app.clock.advance(16 * 60 * 1000);
     service.storage.allow(Number.POSITIVE_INFINITY);
     await assertStored((await small).url, bytes.subarray(0, 1000));
@@ -127,7 +128,7 @@ describe("upload() in Node", () => {
     const stop = new AbortController();
     service.storage.allow(2);
     const stopped = upstow.upload(new Blob([bytes]), { name: "stopped.bin", signal: stop.signal });
-    while (service.storage.puts.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => service.storage.puts.length >= 4);
     stop.abort();
     await assert.rejects(stopped, { name: "AbortError" });
     service.storage.allow(Number.POSITIVE_INFINITY);
@@ -145,6 +146,31 @@ describe("upload() in Node", () => {
     );
   });
 
+  it("removes what was being opened when it is cancelled", async () => {
+    for (const size of [1000, bytes.length]) {
+      const stop = new AbortController();
+      const slow = createUpstow({
+        apiKey: service.apiKey,
+        baseUrl: service.app.url,
+        fetch: async (...args) => {
+          const response = await fetch(...args);
+          // The service has opened the upload, and its caller does not know it yet.
+          stop.abort();
+          return response;
+        },
+      });
+      const upload = slow.upload(new Blob([bytes.subarray(0, size)]), {
+        name: "opened.bin",
+        signal: stop.signal,
+      });
+      await assert.rejects(upload, { name: "AbortError" });
+      await until(async () => {
+        const { files } = await upstow.files.list();
+        return !files.some((file) => file.name === "opened.bin");
+      });
+    }
+  });
+
   it("lets go of a stream that hangs", async () => {
     async function* hanging() {
       yield bytes.subarray(0, 100);
@@ -155,11 +181,11 @@ describe("upload() in Node", () => {
       const upload = upstow.upload(hanging(), size === undefined ? options : { ...options, size });
       await assert.rejects(upload, { name: "TimeoutError" });
     }
-    const { files } = await upstow.files.list();
-    assert.equal(
-      files.some((file) => file.name === "hanging.bin"),
-      false,
-    );
+    // What was being opened at that moment goes a moment later.
+    await until(async () => {
+      const { files } = await upstow.files.list();
+      return !files.some((file) => file.name === "hanging.bin");
+    });
   });
 
   it("resumes with the parts that are missing", async () => {

@@ -86,8 +86,8 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   const { uploads, body, call } = job;
   // The same key gets the same upload with a fresh URL.
   const idempotencyKey = crypto.randomUUID();
-  const ask = () => uploads.request(body, { ...call, idempotencyKey });
-  let upload = await ask();
+  const ask = () => uploads.request(body, { idempotencyKey });
+  let upload = await orRemoved(ask(), job.signal, ({ key }) => job.remove(key));
   try {
     const bytes = await orAborted(job.source.read(0, body.fileSize), job.signal);
     await putWithRetries(job.put, job.policy, job.signal, {
@@ -105,6 +105,20 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   }
   // Not removed when this fails: it may have been done, and only its answer lost.
   return uploads.complete({ fileId: upload.fileId }, call);
+}
+
+/** The call that opens an upload is not told to stop: what it opens must be known, to be removed again. */
+async function orRemoved<Upload>(
+  opening: Promise<Upload>,
+  signal: AbortSignal,
+  remove: (upload: Upload) => Promise<void>,
+): Promise<Upload> {
+  try {
+    return await orAborted(opening, signal);
+  } catch (error) {
+    if (signal.aborted) opening.then(remove).catch(() => {});
+    throw error;
+  }
 }
 
 interface OpenParts extends MultipartRef {
@@ -129,8 +143,8 @@ async function uploadInParts(job: Job): Promise<CompletedFile> {
   }
 }
 
-async function start({ uploads, body, call }: Job): Promise<OpenParts> {
-  const { parts, ...upload } = await uploads.multipart.init(body, call);
+async function start({ uploads: { multipart }, body, signal }: Job): Promise<OpenParts> {
+  const { parts, ...upload } = await orRemoved(multipart.init(body), signal, multipart.abort);
   return { ...upload, urls: parts, received: [] };
 }
 
