@@ -9,7 +9,7 @@ import {
   listDue,
   requeueEndpoint,
   takeDueEndpoints,
-} from "./queue-queries.ts";
+} from "./claim-queries.ts";
 
 /** A message that this worker alone may send until its lease ends. */
 export interface Claim {
@@ -18,7 +18,6 @@ export interface Claim {
   projectId: string;
   environment: Environment;
   event: EventType;
-  fileId: string;
   routeSlug: string;
   body: string;
   url: string;
@@ -109,7 +108,7 @@ function sumByProject(leases: { project_id: string; count: number }[]): Map<stri
 
 type DueRow = Omit<
   WebhookMessageTable,
-  "seq" | "state" | "interruptions" | "run_at" | "lease_until" | "lease_token" | "created_at"
+  "seq" | "file_id" | "state" | "interruptions" | "run_at" | "lease_until" | "lease_token" | "created_at"
 >;
 
 function toClaim(row: DueRow, token: string): Claim {
@@ -119,7 +118,6 @@ function toClaim(row: DueRow, token: string): Claim {
     projectId: row.project_id,
     environment: row.environment,
     event: row.event,
-    fileId: row.file_id,
     routeSlug: row.route_slug,
     body: row.body,
     url: row.url ?? "",

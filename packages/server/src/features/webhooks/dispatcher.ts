@@ -6,8 +6,8 @@ import { createBatched } from "./batched.ts";
 import { type Claim, claimDue } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
 import { finishAttempts } from "./finish.ts";
+import { findNextWork } from "./lease-queries.ts";
 import { createWebhookMetrics } from "./metrics.ts";
-import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
 import { createSender, type Send } from "./send.ts";
 import { within } from "./within.ts";
@@ -44,6 +44,7 @@ export interface Dispatcher {
 const paceMs = 5;
 /** What is due is in the hands of another transaction for this moment. */
 const lockedElsewhereMs = 10;
+const pauseAfterFailureMs = 1_000;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, deadlineMs = 30_000, leaseMs = 60_000, pollMs = 1_000, drainMs = 30_000 } = options;
@@ -89,19 +90,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   async function run(): Promise<void> {
-    await deps.db.listen(MESSAGES_CHANNEL, alarm.ring).catch((error: unknown) => {
+    deps.db.listen(MESSAGES_CHANNEL, alarm.ring).catch((error: unknown) => {
       deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
     });
-    for (let lastAt = 0; !closing.signal.aborted; lastAt = performance.now()) {
-      const sinceMs = performance.now() - lastAt;
-      if (sinceMs < paceMs) await wait(paceMs - sinceMs);
-      let idleMs = pollMs;
-      try {
-        idleMs = await within(leaseMs, dispatch());
-      } catch (error) {
+    let lastAt = -paceMs;
+    while (!closing.signal.aborted) {
+      await wait(Math.max(0, lastAt + paceMs - performance.now()));
+      lastAt = performance.now();
+      const idleMs = await within(leaseMs, dispatch()).catch((error: unknown) => {
         deps.log.error({ err: error }, "webhook dispatch failed");
-        await wait(pollMs, undefined, { signal: closing.signal }).catch(() => {});
-      }
+        return pauseAfterFailureMs;
+      });
       if (idleMs > 0) await alarm.sleep(idleMs);
     }
   }

@@ -2,7 +2,7 @@ import type { DeliveryErrorClass, EventPayload } from "@upstow/contract";
 import type { Database, Queryable } from "../../db/database.ts";
 import { writeLog } from "../logs/write-log.ts";
 import type { Claim } from "./claim.ts";
-import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./queue-queries.ts";
+import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./finish-queries.ts";
 import type { SendResult } from "./send.ts";
 
 export interface FinishedAttempt {

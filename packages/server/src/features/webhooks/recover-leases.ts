@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../../db/database.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { fileOf } from "./finish.ts";
-import { endLease, listExpiredLeases, markInterrupted, releaseEndpoint } from "./queue-queries.ts";
+import { endLease, listExpiredLeases, markInterrupted, releaseEndpoint } from "./lease-queries.ts";
 
 const batch = 100;
 /** A message that ends the process each time it is sent must not do so for ever. */

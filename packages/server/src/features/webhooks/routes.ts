@@ -24,8 +24,11 @@ const DetailEnvelope = Type.Object({ delivery: DeliveryDetail });
 export function webhookRoutes(app: ApiApp, deps: Deps): void {
   deliveryRoutes(app, deps);
   signingKeyRoutes(app, deps);
+  testEventRoute(app, deps);
   eventStreamRoute(app, deps);
+}
 
+export function testEventRoute(app: ApiApp, deps: Deps): void {
   app.post(
     "/routers/:id/test",
     {

@@ -6,9 +6,9 @@ import { createId, randomText } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { getRoute } from "../file-routes/file-routes.ts";
 import type { Claim } from "./claim.ts";
+import { insertAttempts, leaseMessages } from "./claim-queries.ts";
 import { getDelivery } from "./deliveries.ts";
 import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
-import { insertAttempts, leaseMessages } from "./queue-queries.ts";
 
 /**
  * Sends a sample event to the route's webhook, once and at once, by the same way as a real one; the answer shows
@@ -50,7 +50,6 @@ async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteTable, u
     projectId,
     environment,
     event: "test",
-    fileId: event.file_id,
     routeSlug: route.slug,
     body: event.body,
     url,

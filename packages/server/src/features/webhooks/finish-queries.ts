@@ -1,0 +1,88 @@
+import type { DeliveryErrorClass } from "@upstow/contract";
+import { sql } from "kysely";
+import { databaseNow } from "../../db/expressions.ts";
+import type { WebhookState } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import { idIsOneOf } from "./id-is-one-of.ts";
+
+/** SQLite has one writer and needs no lock. */
+export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
+  const named = q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "consecutive_timeouts", "has_backlog"])
+    .where(idIsOneOf(dialect, p.ids))
+    .orderBy("id");
+  return dialect === "postgres" ? named.forUpdate() : named;
+});
+
+interface Health {
+  id: string;
+  consecutiveTimeouts: number;
+  /** Until the earliest of the new retries; -1 when there is none. */
+  delayMs: number;
+}
+
+/** After attempts have ended: what was held back for lack of room may go on. */
+export const updateHealth = statement((q, p: Health, dialect) => {
+  const now = databaseNow(dialect);
+  const delay = sql`cast(${p.delayMs} as bigint)`;
+  return q
+    .updateTable("webhook_endpoint")
+    .set({
+      consecutive_timeouts: p.consecutiveTimeouts,
+      next_run_at: sql`case
+        when has_backlog = 1 then ${now}
+        when ${delay} < 0 then next_run_at
+        when next_run_at < ${now} + ${delay} then next_run_at
+        else ${now} + ${delay} end`,
+      has_backlog: 0,
+    })
+    .where("id", "=", p.id);
+});
+
+interface FinishedMessage {
+  id: string;
+  token: string;
+  state: WebhookState;
+  retried: number;
+  delayMs: number;
+}
+
+/** The token is the guard: a worker whose lease went to another changes nothing. */
+export const finishMessage = statement((q, p: FinishedMessage, dialect) =>
+  q
+    .updateTable("webhook_message")
+    .set({
+      state: p.state,
+      retried: p.retried,
+      interruptions: 0,
+      run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
+      lease_until: null,
+      lease_token: null,
+    })
+    .where("id", "=", p.id)
+    .where("lease_token", "=", p.token)
+    .where(sql<boolean>`state = 'leased'`),
+);
+
+interface FinishedAttempt {
+  messageId: string;
+  number: number;
+  durationMs: number;
+  statusCode: number | null;
+  error: DeliveryErrorClass | null;
+  response: string | null;
+}
+
+export const finishAttemptRow = statement((q, p: FinishedAttempt) =>
+  q
+    .updateTable("webhook_attempt")
+    .set({
+      duration_ms: p.durationMs,
+      status_code: p.statusCode,
+      error: p.error,
+      response: p.response,
+    })
+    .where("message_id", "=", p.messageId)
+    .where("number", "=", p.number),
+);
