@@ -13,7 +13,14 @@ import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured
 
 /** What serving needs built. The tools a command uses are `dependencies`: `npm start` installs no others. */
 /** @type {BuildTarget[]} */
-export const buildTargets = [];
+export const buildTargets = [
+  {
+    name: "dashboard",
+    inputs: ["packages/dashboard/app", "packages/dashboard/build.mjs", "packages/dashboard/package.json"],
+    output: "packages/dashboard/dist",
+    command: ["node", "packages/dashboard/build.mjs"],
+  },
+];
 
 // Beside the packages on purpose: a fresh install makes every target stale.
 const stampPath = (root, target) => join(root, "node_modules", ".upstow-build", target.name);

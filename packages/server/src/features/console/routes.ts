@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { projectRoutes } from "./project-routes.ts";
 import { requireSession } from "./require-session.ts";
@@ -8,12 +9,13 @@ import { requireSameOrigin } from "./same-origin.ts";
 import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
-/** What the dashboard's pages call: a session in a cookie, never an API key. */
+/** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
 export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
+  pageRoutes(app, deps);
   app.register(
     async (scope) => {
       scope.addHook("onRequest", async (request, reply) => {
-        reply.header("cache-control", "no-store");
+        reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
         requireSameOrigin(deps.config, request);
       });
       const passwords = createPasswordWork();

@@ -1,0 +1,53 @@
+import type { ErrorBody } from "@upstow/contract";
+
+/** A refusal in the words of the server. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly suggestion: string;
+
+  constructor(status: number, message: string, suggestion = "") {
+    super(message);
+    this.status = status;
+    this.suggestion = suggestion;
+  }
+}
+
+let onSignedOut = () => {};
+
+/** What to do when the server no longer knows the session. */
+export function whenSignedOut(react: () => void): void {
+  onSignedOut = react;
+}
+
+export async function callApi<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await request(method, path, body);
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  const error = (answer as ErrorBody | null)?.error;
+  if (response.status === 401 && error?.message === "You are not signed in.") onSignedOut();
+  throw new ApiError(
+    response.status,
+    error?.message ?? `The server answered ${response.status}.`,
+    error?.suggestion,
+  );
+}
+
+async function request(method: string, path: string, body: unknown): Promise<Response> {
+  try {
+    return await fetch(`/dashboard/api${path}`, {
+      method,
+      credentials: "same-origin",
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+  } catch {
+    throw new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");
+  }
+}
+
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return `${error.message} ${error.suggestion}`.trim();
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from "react";
+import { whenSignedOut } from "./api.ts";
+import { Console } from "./console.tsx";
+import { useLoad } from "./load.ts";
+import { Claim } from "./pages/claim.tsx";
+import { SignIn } from "./pages/sign-in.tsx";
+import { Failure, Loading } from "./parts/states.tsx";
+import { goTo, usePath } from "./router.tsx";
+
+export interface Account {
+  id: string;
+  email: string;
+  tier: string;
+}
+
+export function App() {
+  const path = usePath();
+  const [entered, setEntered] = useState(0);
+  const enter = () => {
+    setEntered((times) => times + 1);
+    goTo("/", { replace: true });
+  };
+  if (path === "/claim") return <Claim onEntered={enter} />;
+  return <Gate key={entered} onEntered={() => setEntered((times) => times + 1)} />;
+}
+
+/** Signed in or not is the server's word alone: the cookie is out of reach for scripts. */
+function Gate({ onEntered }: { onEntered: () => void }) {
+  const session = useLoad<{ account: Account }>("/session");
+  const [isOut, setOut] = useState(false);
+  useEffect(() => whenSignedOut(() => setOut(true)), []);
+  if (isOut) return <SignIn onEntered={onEntered} />;
+  if (session.error !== null) {
+    return (
+      <main className="alone">
+        <Failure error={session.error} retry={session.reload} />
+      </main>
+    );
+  }
+  if (session.data === null) return <Loading />;
+  return <Console account={session.data.account} />;
+}

@@ -1,0 +1,62 @@
+import type { Environment } from "@upstow/contract";
+import { type ComponentType, lazy, Suspense, useMemo } from "react";
+import type { Account } from "./app.tsx";
+import { useLoad } from "./load.ts";
+import { NewProject } from "./pages/new-project.tsx";
+import { Failure, Loading } from "./parts/states.tsx";
+import { usePath } from "./router.tsx";
+import { Shell } from "./shell.tsx";
+import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
+
+const pages: Record<string, ComponentType> = {
+  overview: lazy(() => import("./pages/overview.tsx")),
+  files: lazy(() => import("./pages/files.tsx")),
+  routes: lazy(() => import("./pages/file-routes.tsx")),
+  webhooks: lazy(() => import("./pages/webhooks.tsx")),
+  logs: lazy(() => import("./pages/logs.tsx")),
+  usage: lazy(() => import("./pages/usage.tsx")),
+  keys: lazy(() => import("./pages/api-keys.tsx")),
+};
+const environments: Environment[] = ["live", "test"];
+const AccountPage = lazy(() => import("./pages/account.tsx"));
+
+/** Addresses are /p/<project>/<environment>/<page>, so that each can be kept and shared. */
+export function Console({ account }: { account: Account }) {
+  const path = usePath();
+  const projects = useLoad<{ projects: ProjectItem[] }>("/projects");
+  const [, , projectId, environmentName, pageName = "overview"] = path.split("/");
+  const all = projects.data?.projects;
+  const project = all?.find((candidate) => candidate.id === projectId) ?? all?.[0];
+  const environment = environments.find((name) => name === environmentName) ?? "live";
+  const workspace = useMemo(
+    () => (project === undefined ? null : createWorkspace(project, environment)),
+    [project, environment],
+  );
+
+  if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;
+  if (all === undefined) return <Loading />;
+  const isAccount = path === "/account";
+  const Page = pages[pageName];
+  return (
+    <WorkspaceContext value={workspace}>
+      <Shell
+        account={account}
+        projects={all}
+        page={isAccount ? "account" : pageName}
+        onChanged={projects.reload}
+      >
+        <Suspense fallback={<Loading />}>
+          {isAccount ? (
+            <AccountPage />
+          ) : workspace === null ? (
+            <NewProject onCreated={projects.reload} />
+          ) : Page === undefined ? (
+            <h1>There is no such page.</h1>
+          ) : (
+            <Page key={`${workspace.api}/${pageName}`} />
+          )}
+        </Suspense>
+      </Shell>
+    </WorkspaceContext>
+  );
+}

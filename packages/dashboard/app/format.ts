@@ -1,0 +1,36 @@
+const units = ["B", "KB", "MB", "GB", "TB"];
+
+/** Powers of 1024, as the limits of the tiers are. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+const numbers = new Intl.NumberFormat();
+export function formatCount(count: number): string {
+  return numbers.format(count);
+}
+
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+export function formatTime(iso: string): string {
+  return times.format(new Date(iso));
+}
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+export function formatAgo(iso: string): string {
+  const seconds = (Date.parse(iso) - Date.now()) / 1000;
+  if (Math.abs(seconds) > 30 * 86_400) return formatTime(iso);
+  const step = steps.find(([, size]) => Math.abs(seconds) >= size);
+  return step === undefined ? "just now" : relative.format(Math.round(seconds / step[1]), step[0]);
+}

@@ -1,0 +1,138 @@
+import type { ApiKey } from "@upstow/contract";
+import { type FormEvent, useState } from "react";
+import { callApi } from "../api.ts";
+import { formatAgo } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../parts/states.tsx";
+import { useAction } from "../parts/use-action.ts";
+import { useWorkspace } from "../workspace.ts";
+
+export default function ApiKeys() {
+  const { liveApi, project, mayChange } = useWorkspace();
+  const { data, ...list } = useLoad<{ keys: ApiKey[] }>(`${liveApi}/projects/${project.id}/keys`);
+  const [isCreating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const done = () => {
+    setRevoking(null);
+    list.reload();
+  };
+  return (
+    <>
+      <div className="title">
+        <h1>API keys</h1>
+        {mayChange && (
+          <button type="button" className="primary" onClick={() => setCreating(true)}>
+            Create key
+          </button>
+        )}
+      </div>
+      <p className="dim">
+        Keys belong on your server. A live key works with live files, a test key with the sandbox.
+      </p>
+      <ListState list={{ ...list, items: data?.keys ?? [] }} empty={<Empty title="No keys yet" />}>
+        <ul className="rows">
+          {data?.keys.map((key) => (
+            <li key={key.id}>
+              <span className="grow">
+                <strong className="name">
+                  <SafeText text={key.name} />
+                </strong>
+                <span className="mono dim">{key.prefix}</span>
+              </span>
+              <span className={`tag ${key.type}`}>{key.type}</span>
+              <span className="dim">
+                {key.lastUsedAt === null ? "never used" : `used ${formatAgo(key.lastUsedAt)}`}
+              </span>
+              {mayChange && (
+                <button type="button" className="danger" onClick={() => setRevoking(key)}>
+                  Revoke<span className="visually-hidden"> {key.name}</span>
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </ListState>
+      {isCreating && (
+        <Dialog title="Create key" onClose={() => setCreating(false)}>
+          <CreateKey onCreated={list.reload} />
+        </Dialog>
+      )}
+      {revoking !== null && (
+        <Dialog title="Revoke key" onClose={() => setRevoking(null)}>
+          <RevokeKey apiKey={revoking} onDone={done} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The secret lives in this component alone and is gone with it. */
+function CreateKey({ onCreated }: { onCreated: () => void }) {
+  const { project, environment } = useWorkspace();
+  const [name, setName] = useState("");
+  const [type, setType] = useState(environment);
+  const [secret, setSecret] = useState("");
+  const { error, isBusy, run } = useAction();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void run(async () => {
+      const path = `/in/${project.id}/${type}/projects/${project.id}/keys`;
+      const created = await callApi<{ secret: string }>("POST", path, { name });
+      setSecret(created.secret);
+      onCreated();
+    });
+  };
+  if (secret !== "") {
+    return (
+      <div className="stack">
+        <p>Copy the key now: it is shown this once. A lost key is revoked and replaced.</p>
+        <output className="code secret">{secret}</output>
+        <CopyButton text={secret} label="Copy key" />
+      </div>
+    );
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <label>
+        Name
+        <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <label>
+        Environment
+        <select value={type} onChange={(event) => setType(event.target.value === "test" ? "test" : "live")}>
+          <option value="live">live</option>
+          <option value="test">test</option>
+        </select>
+      </label>
+      {error !== null && <Failure error={error} />}
+      <button type="submit" className="primary" disabled={isBusy}>
+        Create
+      </button>
+    </form>
+  );
+}
+
+function RevokeKey({ apiKey, onDone }: { apiKey: ApiKey; onDone: () => void }) {
+  const { liveApi } = useWorkspace();
+  const { error, isBusy, run } = useAction();
+  const revoke = () =>
+    run(async () => {
+      await callApi("DELETE", `${liveApi}/keys/${apiKey.id}`);
+      onDone();
+    });
+  return (
+    <div className="stack">
+      <p>
+        Whatever uses <SafeText text={apiKey.name} /> (<span className="mono">{apiKey.prefix}</span>) is
+        refused at once. This cannot be undone.
+      </p>
+      {error !== null && <Failure error={error} />}
+      <button type="button" className="danger" disabled={isBusy} onClick={() => void revoke()}>
+        Revoke key
+      </button>
+    </div>
+  );
+}

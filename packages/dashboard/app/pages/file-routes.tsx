@@ -1,0 +1,124 @@
+import type { DeliveryDetail, Router } from "@upstow/contract";
+import { useState } from "react";
+import { callApi } from "../api.ts";
+import { formatBytes } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { DeliveryView } from "../parts/delivery-view.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { RouteForm } from "../parts/route-form.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../parts/states.tsx";
+import { useAction } from "../parts/use-action.ts";
+import { useWorkspace } from "../workspace.ts";
+
+export default function FileRoutes() {
+  const { liveApi, project, mayChange } = useWorkspace();
+  const { data, ...list } = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
+  const [editing, setEditing] = useState<Router | "new" | null>(null);
+  const done = () => {
+    setEditing(null);
+    list.reload();
+  };
+  return (
+    <>
+      <div className="title">
+        <h1>File routes</h1>
+        {mayChange && (
+          <button type="button" className="primary" onClick={() => setEditing("new")}>
+            Create route
+          </button>
+        )}
+      </div>
+      <p className="dim">A route says which files are taken, how large, and which webhook hears of them.</p>
+      <ListState list={{ ...list, items: data?.routers ?? [] }} empty={<Empty title="No file routes" />}>
+        <ul className="rows">
+          {data?.routers.map((route) => (
+            <RouteRow key={route.id} route={route} onEdit={() => setEditing(route)} onDeleted={list.reload} />
+          ))}
+        </ul>
+      </ListState>
+      {editing !== null && (
+        <Dialog title={editing === "new" ? "Create route" : "Edit route"} onClose={() => setEditing(null)}>
+          <RouteForm route={editing === "new" ? null : editing} onSaved={done} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function RouteRow({
+  route,
+  onEdit,
+  onDeleted,
+}: {
+  route: Router;
+  onEdit: () => void;
+  onDeleted: () => void;
+}) {
+  const { api, liveApi, mayChange } = useWorkspace();
+  const [isDeleting, setDeleting] = useState(false);
+  const [tested, setTested] = useState<DeliveryDetail | null>(null);
+  const { error, isBusy, run } = useAction();
+  const remove = () =>
+    run(async () => {
+      await callApi("DELETE", `${liveApi}/routers/${route.id}`);
+      onDeleted();
+    });
+  const sendTest = () =>
+    run(async () => {
+      const path = `${api}/routers/${route.id}/test`;
+      setTested((await callApi<{ delivery: DeliveryDetail }>("POST", path)).delivery);
+    });
+  return (
+    <li>
+      <span className="grow">
+        <strong className="name">
+          <SafeText text={route.slug} />
+        </strong>
+        <span className="dim">
+          <SafeText text={route.allowedTypes.length === 0 ? "every type" : route.allowedTypes.join(", ")} />
+          {route.maxFileSize !== null && ` · up to ${formatBytes(route.maxFileSize)}`}
+        </span>
+        {route.webhookUrl !== null && (
+          <span className="dim url">
+            <SafeText text={route.webhookUrl} />
+          </span>
+        )}
+        {error !== null && <Failure error={error} />}
+      </span>
+      <span className={`tag ${route.environment}`}>{route.environment}</span>
+      {mayChange && (
+        <span className="line">
+          {route.webhookUrl !== null && (
+            <button type="button" disabled={isBusy} onClick={() => void sendTest()}>
+              Test webhook
+            </button>
+          )}
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
+          <button type="button" className="danger" onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        </span>
+      )}
+      {isDeleting && (
+        <Dialog title="Delete route" onClose={() => setDeleting(false)}>
+          <div className="stack">
+            <p>
+              New uploads to <SafeText text={route.slug} /> will be refused. Its files stay.
+            </p>
+            <button type="button" className="danger" disabled={isBusy} onClick={() => void remove()}>
+              Delete route
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {tested !== null && (
+        <Dialog title="Test webhook" wide onClose={() => setTested(null)}>
+          <DeliveryView delivery={tested} />
+        </Dialog>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+import { messageOf } from "../api.ts";
+
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  return (
+    <div className="notice bad" role="alert">
+      <p>{messageOf(error)}</p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <div className="loading" role="status">
+      <span className="visually-hidden">Loading</span>
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+/** Shows a list in whichever state it is; `children` only where there is something in it. */
+export function ListState(props: {
+  list: { items: unknown[]; error: unknown; isLoading: boolean; reload: () => void };
+  empty: ReactNode;
+  children: ReactNode;
+}) {
+  const { list } = props;
+  if (list.error !== null && list.items.length === 0)
+    return <Failure error={list.error} retry={list.reload} />;
+  if (list.items.length > 0) return props.children;
+  return list.isLoading ? <Loading /> : props.empty;
+}

@@ -1,0 +1,38 @@
+import type { Environment } from "@upstow/contract";
+import { createContext, useContext } from "react";
+
+export interface ProjectItem {
+  id: string;
+  name: string;
+  slug: string;
+  role: "owner" | "developer" | "viewer";
+  createdAt: string;
+}
+
+export interface Workspace {
+  project: ProjectItem;
+  environment: Environment;
+  /** Where the API answers for this project and environment. */
+  api: string;
+  /** The same for the live environment, whose rights cover the project's shared things too. */
+  liveApi: string;
+  mayChange: boolean;
+}
+
+export const WorkspaceContext = createContext<Workspace | null>(null);
+
+export function useWorkspace(): Workspace {
+  const workspace = useContext(WorkspaceContext);
+  if (workspace === null) throw new Error("outside of a project");
+  return workspace;
+}
+
+export function createWorkspace(project: ProjectItem, environment: Environment): Workspace {
+  return {
+    project,
+    environment,
+    api: `/in/${project.id}/${environment}`,
+    liveApi: `/in/${project.id}/live`,
+    mayChange: project.role !== "viewer",
+  };
+}

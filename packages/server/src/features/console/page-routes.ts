@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../../config.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, notFound } from "../../errors.ts";
+import type { PageFile, Pages } from "./pages.ts";
+
+const hashedForEver = "public, max-age=31536000, immutable";
+
+/** The dashboard's files, read when somebody first looks. Every path that is no asset shows the one page. */
+export function pageRoutes(app: FastifyInstance, deps: Deps): void {
+  const schema = { hide: true };
+  const headers = headersFor(deps.config);
+  let opening: Promise<Pages | null> | undefined;
+  const pages = async () => {
+    opening ??= import("./pages.ts").then(({ findPages }) => findPages());
+    const found = await opening;
+    if (found !== null) return found;
+    opening = undefined;
+    throw notBuilt();
+  };
+
+  for (const path of ["/dashboard", "/dashboard/*"]) {
+    app.get(path, { schema }, async (request, reply) => {
+      // An unknown call of the API must not look like a page.
+      if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
+      return sendFile(request, reply.headers(headers), (await pages()).index, "no-cache");
+    });
+  }
+
+  app.get<{ Params: { name: string } }>("/dashboard/assets/:name", { schema }, async (request, reply) => {
+    const asset = (await pages()).assets.get(request.params.name);
+    if (asset === undefined) throw notFound("Asset");
+    return sendFile(request, reply.headers(headers), asset, hashedForEver);
+  });
+}
+
+/** Scripts and styles come from here alone, files also from where they are served; nobody puts a frame around it. */
+function headersFor(config: Pick<Config, "cdnUrl">): Record<string, string> {
+  const files = `'self' ${new URL(config.cdnUrl).origin}`;
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${files} data:`,
+    `media-src ${files}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    "content-security-policy": policy.join("; "),
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  };
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: PageFile,
+  cacheControl: string,
+): FastifyReply {
+  reply.headers({ etag: file.etag, "cache-control": cacheControl, vary: "accept-encoding" });
+  if (request.headers["if-none-match"] === file.etag) return reply.code(304).send();
+  reply.type(file.type);
+  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  return takesBrotli ? reply.header("content-encoding", "br").send(file.brotli) : reply.send(file.plain);
+}
+
+function notBuilt(): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", "The dashboard has not been built.", {
+    suggestion: "Start the service with `npm start`, which builds it.",
+  });
+}
