@@ -67,11 +67,15 @@ async function checkNode(root) {
   );
 }
 
+/** Whoever ran the tests or `npm install` here works on the code: a later `npm start` never shrinks their install. */
+function isForDevelopment(root) {
+  return findStamp(root)?.packages === "all" || existsSync(join(root, "node_modules", "typescript"));
+}
+
 /** @param {string} root @param {"serve" | "test"} scope @param {(message: string) => void} say */
 export async function installPackages(root, scope, say) {
   const startedMs = Date.now();
-  // Whoever ran the tests here wants to run them again: a later `npm start` never shrinks their install.
-  const packages = scope === "test" || findStamp(root)?.packages === "all" ? "all" : "serve";
+  const packages = scope === "test" || isForDevelopment(root) ? "all" : "serve";
   const args = ["ci", packages === "all" ? "--include=dev" : "--omit=dev"];
   const lockfile = hashLockfile(root);
   say(`installing packages (npm ${args.join(" ")}) …`);

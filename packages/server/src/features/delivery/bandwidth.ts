@@ -2,7 +2,6 @@ import type { Environment } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
 import { countBandwidth } from "../usage/counter-queries.ts";
 import { periodOf } from "../usage/period.ts";
-import { findUsageTotal } from "../usage/queries.ts";
 
 export interface Bandwidth {
   count(projectId: string, environment: Environment, bytes: number): void;
@@ -37,14 +36,7 @@ export function createBandwidth(db: Database, now: () => number): Bandwidth {
     try {
       await db.transact(async (tx) => {
         for (const { projectId, environment, period, bytes } of batch) {
-          const total = await tx.get(findUsageTotal, { projectId, environment });
-          await tx.run(countBandwidth, {
-            projectId,
-            environment,
-            period,
-            bandwidthBytes: bytes,
-            storedBytes: total?.stored_bytes ?? 0,
-          });
+          await tx.run(countBandwidth, { projectId, environment, period, bandwidthBytes: bytes });
         }
       });
     } catch (error) {

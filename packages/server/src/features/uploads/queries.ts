@@ -77,7 +77,7 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
     })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")
-    .returningAll(),
+    .returning("id"),
 );
 
 /** The pending record goes with its upload. */

@@ -7,6 +7,7 @@ import { createId } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findRouteBySlug } from "../file-routes/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { periodOf } from "../usage/period.ts";
 import { quotaLimits, reserveQuota } from "../usage/quota.ts";
 import { emptyLifeMs, keepOpen } from "./lifetime.ts";
 import { serialiseMetadata } from "./metadata.ts";
@@ -112,9 +113,9 @@ async function open(
 ): Promise<FileTable> {
   const now = file.created_at;
   const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
+  const period = periodOf(now);
+  const saved = { ...file, reserved_period: period, reap_at: now + emptyLifeMs(urlSec) };
   return deps.db.transact(async (tx) => {
-    const reservedPeriod = await reserveQuota(tx, now, actor, file.size_bytes, limits);
-    const saved = { ...file, reserved_period: reservedPeriod, reap_at: now + emptyLifeMs(urlSec) };
     await Promise.all([
       tx.run(insertFile, saved),
       writeLog(tx, now, {
@@ -130,6 +131,7 @@ async function open(
           multipart: file.upload_id !== null,
         },
       }),
+      reserveQuota(tx, actor, { bytes: file.size_bytes, period }, limits),
     ]);
     await onSaved(tx, saved);
     return saved;

@@ -37,30 +37,34 @@ export const moveBytes = statement((q, p: Scope & { stored: number; reserved: nu
     .returning("stored_bytes"),
 );
 
+/** The storage total as this transaction sees it. */
+const storedTotal = (p: Scope) =>
+  sql<number>`coalesce((select stored_bytes from usage_total
+    where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
+
 /** No row when the month already has `limit` uploads, open ones included. */
-export const reserveUpload = statement(
-  (q, p: Scope & { period: string; limit: number; storedBytes: number }) =>
-    q
-      .insertInto("usage_period")
-      .values({
-        project_id: p.projectId,
-        environment: p.environment,
-        period: p.period,
-        uploads: 0,
-        reserved_uploads: 1,
-        bandwidth_bytes: 0,
-        transform_units: 0,
-        stored_bytes: p.storedBytes,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["project_id", "environment", "period"])
-          .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + 1` })
-          .where(
-            sql<boolean>`usage_period.uploads + usage_period.reserved_uploads < cast(${p.limit} as bigint)`,
-          ),
-      )
-      .returning("period"),
+export const reserveUpload = statement((q, p: Scope & { period: string; limit: number }) =>
+  q
+    .insertInto("usage_period")
+    .values({
+      project_id: p.projectId,
+      environment: p.environment,
+      period: p.period,
+      uploads: 0,
+      reserved_uploads: 1,
+      bandwidth_bytes: 0,
+      transform_units: 0,
+      stored_bytes: storedTotal(p),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["project_id", "environment", "period"])
+        .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + 1` })
+        .where(
+          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads < cast(${p.limit} as bigint)`,
+        ),
+    )
+    .returning("period"),
 );
 
 export const releaseUploads = statement((q, p: Scope & { period: string; count: number }) =>
@@ -72,11 +76,30 @@ export const releaseUploads = statement((q, p: Scope & { period: string; count: 
     .where("period", "=", p.period),
 );
 
+interface Settle extends Scope {
+  period: string;
+}
+
+const takeReservedPlace = {
+  uploads: sql<number>`uploads + 1`,
+  reserved_uploads: sql<number>`reserved_uploads - 1`,
+};
+
 /** An upload takes the place that it reserved, in the month in which it did: no month gets more than its quota. */
-export const settleReservedUpload = statement((q, p: Scope & { period: string }) =>
+export const settleInEarlierMonth = statement((q, p: Settle) =>
   q
     .updateTable("usage_period")
-    .set({ uploads: sql`uploads + 1`, reserved_uploads: sql`reserved_uploads - 1` })
+    .set(takeReservedPlace)
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+/** The same, and notes the storage total: an earlier month keeps the total that it ended with. */
+export const settleInThisMonth = statement((q, p: Settle) =>
+  q
+    .updateTable("usage_period")
+    .set({ ...takeReservedPlace, stored_bytes: storedTotal(p) })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period),
@@ -85,7 +108,6 @@ export const settleReservedUpload = statement((q, p: Scope & { period: string })
 interface PeriodNote extends Scope {
   period: string;
   bandwidthBytes: number;
-  storedBytes: number;
 }
 
 const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
@@ -97,7 +119,7 @@ const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
     reserved_uploads: 0,
     bandwidth_bytes: p.bandwidthBytes,
     transform_units: 0,
-    stored_bytes: p.storedBytes,
+    stored_bytes: storedTotal(p),
   });
 
 /** Notes the storage total as of now. Its row is locked by whoever calls this, so the last note is the right one. */

@@ -7,7 +7,8 @@ import {
   releaseUploads,
   reserveBytes,
   reserveUpload,
-  settleReservedUpload,
+  settleInEarlierMonth,
+  settleInThisMonth,
 } from "./counter-queries.ts";
 import { periodOf } from "./period.ts";
 
@@ -34,30 +35,25 @@ export function quotaLimits(environment: Environment, tier: TierName, isMultipar
   return { storageBytes: storageBytes ?? unlimited, uploads: uploadsPerMonth ?? unlimited };
 }
 
-/** Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. */
+/**
+ * Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. Everybody
+ * who uploads to a project waits for these two rows, so this comes last in a transaction.
+ */
 export async function reserveQuota(
   tx: Queryable,
-  now: number,
   scope: Scope,
-  bytes: number,
+  upload: { bytes: number; period: string },
   limits: QuotaLimits,
-): Promise<string> {
-  const period = periodOf(now);
+): Promise<void> {
   const { projectId, environment } = scope;
-  const total =
-    bytes > limits.storageBytes
-      ? null
-      : await tx.get(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes });
+  const { bytes, period } = upload;
+  if (bytes > limits.storageBytes) throw quotaReached("storage");
+  const [total, place] = await Promise.all([
+    tx.get(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes }),
+    tx.get(reserveUpload, { projectId, environment, period, limit: limits.uploads }),
+  ]);
   if (total === null) throw quotaReached("storage");
-  const place = await tx.get(reserveUpload, {
-    projectId,
-    environment,
-    period,
-    limit: limits.uploads,
-    storedBytes: total.stored_bytes,
-  });
   if (place === null) throw quotaReached("monthly upload");
-  return period;
 }
 
 export async function settleUpload(
@@ -67,20 +63,22 @@ export async function settleUpload(
   upload: { reservedBytes: number; storedBytes: number; reservedPeriod: string },
 ): Promise<void> {
   const { projectId, environment } = scope;
-  const total = await tx.get(moveBytes, {
-    projectId,
-    environment,
-    stored: upload.storedBytes,
-    reserved: -upload.reservedBytes,
-  });
-  await tx.run(settleReservedUpload, { projectId, environment, period: upload.reservedPeriod });
-  await tx.run(noteStorage, {
-    projectId,
-    environment,
-    period: periodOf(now),
-    bandwidthBytes: 0,
-    storedBytes: total?.stored_bytes ?? 0,
-  });
+  const period = periodOf(now);
+  const settled = { projectId, environment, period: upload.reservedPeriod };
+  await Promise.all([
+    tx.get(moveBytes, {
+      projectId,
+      environment,
+      stored: upload.storedBytes,
+      reserved: -upload.reservedBytes,
+    }),
+    ...(period === upload.reservedPeriod
+      ? [tx.run(settleInThisMonth, settled)]
+      : [
+          tx.run(settleInEarlierMonth, settled),
+          tx.run(noteStorage, { projectId, environment, period, bandwidthBytes: 0 }),
+        ]),
+  ]);
 }
 
 export interface Released {
@@ -98,24 +96,21 @@ export async function releaseUsage(
   released: Released,
 ): Promise<void> {
   const { projectId, environment } = scope;
-  const total = await tx.get(moveBytes, {
-    projectId,
-    environment,
-    stored: -released.storedBytes,
-    reserved: -released.reservedBytes,
-  });
-  for (const [period, count] of released.uploadsByPeriod) {
-    await tx.run(releaseUploads, { projectId, environment, period, count });
-  }
-  if (released.storedBytes > 0) {
-    await tx.run(noteStorage, {
+  const changes: Promise<unknown>[] = [
+    tx.get(moveBytes, {
       projectId,
       environment,
-      period: periodOf(now),
-      bandwidthBytes: 0,
-      storedBytes: total?.stored_bytes ?? 0,
-    });
+      stored: -released.storedBytes,
+      reserved: -released.reservedBytes,
+    }),
+  ];
+  for (const [period, count] of released.uploadsByPeriod) {
+    changes.push(tx.run(releaseUploads, { projectId, environment, period, count }));
   }
+  if (released.storedBytes > 0) {
+    changes.push(tx.run(noteStorage, { projectId, environment, period: periodOf(now), bandwidthBytes: 0 }));
+  }
+  await Promise.all(changes);
 }
 
 function quotaReached(which: string): AppError {
