@@ -30,31 +30,38 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let count = 0;
 
   /** Headers go on as they came, Host too: it is part of signatures. */
-  const forward = (request: IncomingMessage, use: (answer: IncomingMessage) => void, fail: () => void) => {
+  function forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    use: (answer: IncomingMessage) => void,
+  ) {
     const { method, url: path, headers } = request;
     // A connection for each request: one that the server closed meanwhile would be a fault nobody asked for.
-    const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false }, use);
-    // Once there is an answer, what is wrong with the connection shows there: some servers send a stray byte or two.
-    outgoing.on("response", () => outgoing.off("error", fail).on("error", () => {}));
+    const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false });
+    const fail = () => reset(response);
     outgoing.on("error", fail);
-    request.on("error", () => outgoing.destroy());
+    outgoing.on("response", (answer) => {
+      // From here on what is wrong shows in the answer: some servers send a stray byte or two after it.
+      outgoing.off("error", fail).on("error", () => {});
+      use(answer);
+    });
+    response.on("close", () => outgoing.destroy());
     request.pipe(outgoing);
-  };
+  }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const fault = choose(request);
     if (fault !== null) count++;
-    const reset = () => void response.socket?.resetAndDestroy();
     const pass = (afterBytes = Number.POSITIVE_INFINITY) =>
-      forward(request, (answer) => relay(answer, response, afterBytes, reset), reset);
+      forward(request, response, (answer) => relay(answer, response, afterBytes));
     const finish = (end: () => void, isForwarded: boolean | undefined) => {
-      if (isForwarded === true) forward(request, (answer) => answer.on("close", end).resume(), reset);
+      if (isForwarded === true) forward(request, response, (answer) => answer.on("close", end).resume());
       else request.on("end", end).resume();
     };
     if (fault === null) pass();
     else if (fault.kind === "wait") void fault.until.then(() => pass());
     else if (fault.kind === "cut") pass(fault.afterBytes);
-    else if (fault.kind === "reset") finish(reset, fault.isForwarded);
+    else if (fault.kind === "reset") finish(() => reset(response), fault.isForwarded);
     else if (fault.kind === "answer")
       finish(() => response.writeHead(fault.status).end(fault.body), fault.isForwarded);
   }
@@ -75,26 +82,24 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   };
 }
 
-function relay(
-  answer: IncomingMessage,
-  response: ServerResponse,
-  afterBytes: number,
-  reset: () => void,
-): void {
+function reset(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+}
+
+function relay(answer: IncomingMessage, response: ServerResponse, afterBytes: number): void {
   let passedBytes = 0;
   response.writeHead(answer.statusCode ?? 502, answer.headers);
   answer.on("data", (chunk: Buffer) => {
     const rest = Math.max(0, afterBytes - passedBytes);
     passedBytes += chunk.length;
-    if (chunk.length > rest) response.write(chunk.subarray(0, rest), reset);
+    if (chunk.length > rest) response.write(chunk.subarray(0, rest), () => reset(response));
     else if (!response.write(chunk)) {
       answer.pause();
       response.once("drain", () => answer.resume());
     }
   });
   answer.on("end", () => passedBytes <= afterBytes && response.end());
-  answer.on("error", reset);
-  response.on("close", () => answer.destroy());
+  answer.on("error", () => reset(response));
 }
 
 /** The same faults for the same seed: one request in `1 / rate` gets one of them. */

@@ -26,7 +26,7 @@ export interface BucketCalls {
 }
 
 // Some stores delete one after the other.
-const batchDeadlineMs = 60_000;
+const extraMsPerKey = 50;
 const singleConcurrency = 8;
 
 export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageSize: number): BucketCalls {
@@ -47,11 +47,23 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
       query: { delete: "" },
       headers,
       body,
-      deadlineMs: batchDeadlineMs,
+      extraMs: keys.length * extraMsPerKey,
     });
     const [failed] =
       xml === null ? [] : childrenOf(xml, "Error").filter((error) => textOf(error, "Code") !== "NoSuchKey");
     if (failed !== undefined) throw new S3Error(500, textOf(failed, "Code"), textOf(failed, "Message"));
+  }
+
+  /** False where the store does not take lists: single deletions are part of the protocol everywhere. */
+  async function tryBatch(keys: string[]): Promise<boolean> {
+    try {
+      await removeBatch(keys);
+      return true;
+    } catch (error) {
+      if (!isStatus(error, 400, 405, 501)) throw error;
+      hasBatches = isStatus(error, 400);
+      return false;
+    }
   }
 
   async function removeSingly(keys: string[]): Promise<void> {
@@ -103,19 +115,13 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
     },
 
     async removeAll(keys) {
-      const batched = hasBatches ? keys.filter(canBeXml) : [];
-      for (let start = 0; start < batched.length; start += pageSize) {
-        const batch = batched.slice(start, start + pageSize);
-        try {
-          await removeBatch(batch);
-        } catch (error) {
-          // Not every store takes lists; single deletions are part of the protocol everywhere.
-          if (!isStatus(error, 400, 404, 405, 501)) throw error;
-          hasBatches = !isStatus(error, 405, 501) && hasBatches;
-          await removeSingly(batch);
-        }
+      const single = keys.filter((key) => !canBeXml(key));
+      const listed = keys.filter(canBeXml);
+      for (let start = 0; start < listed.length; start += pageSize) {
+        const batch = listed.slice(start, start + pageSize);
+        if (!hasBatches || !(await tryBatch(batch))) single.push(...batch);
       }
-      await removeSingly(hasBatches || batched.length > 0 ? keys.filter((key) => !canBeXml(key)) : keys);
+      await removeSingly(single);
     },
   };
 }

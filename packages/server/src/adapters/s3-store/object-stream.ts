@@ -1,15 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-export interface OpenedBody {
-  stream: IncomingMessage;
-  lengthBytes: number;
-}
-
 export interface ObjectStreamOptions {
-  first: OpenedBody;
+  first: IncomingMessage;
+  lengthBytes: number;
   /** Opens the rest, from this many bytes on. */
-  reopen(skipBytes: number): Promise<OpenedBody>;
+  reopen(skipBytes: number): Promise<IncomingMessage>;
   /** How often a connection that broke is made up for. */
   maxReopens: number;
   /** How long the store may send nothing while somebody waits for it. */
@@ -17,35 +13,40 @@ export interface ObjectStreamOptions {
 }
 
 /** The bytes of an object as one stream, over as many connections as it takes. */
-export function createObjectStream({ first, reopen, maxReopens, idleMs }: ObjectStreamOptions): Readable {
-  const { lengthBytes } = first;
-  let current: IncomingMessage | null = null;
+export function createObjectStream(options: ObjectStreamOptions): Readable {
+  const { lengthBytes, reopen, idleMs } = options;
+  let current = options.first;
   let receivedBytes = 0;
-  let reopensLeft = maxReopens;
-  const idle = setTimeout(() => current?.destroy(new Error("the store stopped sending")), idleMs);
-  idle.unref();
+  let reopensLeft = options.maxReopens;
+  let idle: NodeJS.Timeout | undefined;
+
+  const disarm = () => clearTimeout(idle);
+  const arm = () => {
+    disarm();
+    idle = setTimeout(() => current.destroy(new Error("the store stopped sending")), idleMs);
+  };
 
   const stream = new Readable({
     read() {
-      idle.refresh();
-      current?.resume();
+      arm();
+      current.resume();
     },
     destroy(error, callback) {
-      clearTimeout(idle);
-      current?.destroy();
+      disarm();
+      current.destroy();
       callback(error);
     },
   });
 
   function attach(source: IncomingMessage): void {
     current = source;
+    arm();
     source.on("data", (chunk: Buffer) => {
       receivedBytes += chunk.length;
-      idle.refresh();
-      if (stream.push(chunk)) return;
+      if (stream.push(chunk)) return void arm();
+      // The reader is slow, not the store.
       source.pause();
-      // The client is slow, not the store.
-      clearTimeout(idle);
+      disarm();
     });
     source.once("close", () => void settle(source));
     // What went wrong shows as too few bytes when it closes.
@@ -54,21 +55,18 @@ export function createObjectStream({ first, reopen, maxReopens, idleMs }: Object
   }
 
   async function settle(source: IncomingMessage): Promise<void> {
+    disarm();
     if (stream.destroyed) return;
-    if (receivedBytes === lengthBytes) {
-      clearTimeout(idle);
-      stream.push(null);
-      return;
-    }
+    if (receivedBytes === lengthBytes) return void stream.push(null);
     const cause = source.errored ?? new Error("the store sent fewer bytes than it said");
     if (receivedBytes > lengthBytes || reopensLeft-- === 0) return void stream.destroy(cause);
     try {
-      attach((await reopen(receivedBytes)).stream);
+      attach(await reopen(receivedBytes));
     } catch (error) {
       stream.destroy(error as Error);
     }
   }
 
-  attach(first.stream);
+  attach(options.first);
   return stream;
 }

@@ -59,7 +59,8 @@ export function createReads(
       const { sizeBytes: lengthBytes, etag } = body.head;
       const start = range?.start ?? 0;
       const stream = createObjectStream({
-        first: { stream: body.stream, lengthBytes },
+        first: body.stream,
+        lengthBytes,
         reopen: async (skipBytes) => {
           const rest = { start: start + skipBytes, end: start + lengthBytes - 1 };
           const again = await objects.get(name, {
@@ -67,7 +68,7 @@ export function createReads(
             etag,
             ...(signal === undefined ? {} : { signal }),
           });
-          return { stream: again.stream, lengthBytes: again.head.sizeBytes };
+          return again.stream;
         },
         maxReopens,
         idleMs,

@@ -17,8 +17,10 @@ export interface S3Request {
   /** Lower-case names. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** For one attempt. */
+  /** For one attempt, instead of the usual one. */
   deadlineMs?: number;
+  /** On top of the deadline. */
+  extraMs?: number;
   /** For what must not be repeated blindly. */
   once?: boolean;
   signal?: AbortSignal;
@@ -71,7 +73,7 @@ export function createS3Calls({
       path: query === "" ? path : `${path}?${query}`,
       headers: length === undefined ? headers : { ...headers, "content-length": String(length) },
       ...(bytes === undefined ? {} : { body: bytes }),
-      deadlineMs: request.deadlineMs ?? attemptDeadlineMs,
+      deadlineMs: (request.deadlineMs ?? attemptDeadlineMs) + (request.extraMs ?? 0),
       ...(signal === undefined ? {} : { signal }),
     };
   }

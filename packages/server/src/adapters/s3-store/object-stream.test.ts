@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createServer, get, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createObjectStream } from "./object-stream.ts";
+
+const body = randomBytes(2_000_000);
+const idleMs = 150;
+let server: Server;
+/** How many bytes the server sends from `?skip=` on before it falls silent. */
+let sendsBytes = body.length;
+
+before(async () => {
+  server = createServer((request, response) => {
+    const skip = Number(new URL(request.url ?? "", "http://host").searchParams.get("skip"));
+    response.writeHead(200, { "content-length": body.length - skip });
+    response.write(body.subarray(skip, skip + sendsBytes));
+    if (skip + sendsBytes >= body.length) response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function open(skip: number): Promise<IncomingMessage> {
+  const { port } = server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    get(`http://127.0.0.1:${port}/?skip=${skip}`, { agent: false }, resolve).on("error", reject);
+  });
+}
+
+async function createStream(maxReopens: number) {
+  const reopened: number[] = [];
+  const stream = createObjectStream({
+    first: await open(0),
+    lengthBytes: body.length,
+    reopen: (skip) => {
+      reopened.push(skip);
+      return open(skip);
+    },
+    maxReopens,
+    idleMs,
+  });
+  return { stream, reopened };
+}
+
+it("waits for a slow reader as long as it takes", async () => {
+  sendsBytes = body.length;
+  const { stream, reopened } = await createStream(0);
+  await sleep(idleMs * 3);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) {
+    if (chunks.length % 10 === 0) await sleep(idleMs / 10);
+    chunks.push(chunk);
+  }
+  assert.ok(Buffer.concat(chunks).equals(body));
+  assert.deepEqual(reopened, []);
+});
+
+it("does not wait for a store that fell silent, also after the reader was slow", async () => {
+  sendsBytes = 900_000;
+  const { stream, reopened } = await createStream(2);
+  await sleep(idleMs * 2);
+  assert.ok(Buffer.concat(await stream.toArray()).equals(body));
+  assert.deepEqual(reopened, [900_000, 1_800_000]);
+});
+
+it("fails where the store falls silent once too often", async () => {
+  sendsBytes = 500_000;
+  const { stream } = await createStream(2);
+  await assert.rejects(stream.toArray(), /stopped sending/);
+});
+
+it("lets go of the connection when nobody reads on", async () => {
+  sendsBytes = body.length;
+  const first = await open(0);
+  const stream = createObjectStream({
+    first,
+    lengthBytes: body.length,
+    reopen: open,
+    maxReopens: 2,
+    idleMs,
+  });
+  const closed = new Promise((resolve) => first.once("close", resolve));
+  stream.destroy();
+  await closed;
+  assert.equal(stream.readableEnded, false);
+});
