@@ -20,6 +20,18 @@ export const buildTargets = [
     output: "packages/dashboard/dist",
     command: ["node", "packages/dashboard/build.mjs"],
   },
+  {
+    name: "gallery",
+    inputs: [
+      "packages/gallery/build.mjs",
+      "packages/gallery/src/page",
+      "packages/react/harness/bundle.mjs",
+      "packages/react/src",
+      "packages/sdk/src",
+    ],
+    output: "packages/gallery/dist",
+    command: ["node", "packages/gallery/build.mjs"],
+  },
 ];
 
 // Beside the packages on purpose: a fresh install makes every target stale.

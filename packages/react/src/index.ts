@@ -34,8 +34,14 @@ export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard
 export { formatBytes, formatSeconds } from "./core/format.ts";
 export { defaultLabels, type Labels } from "./core/labels.ts";
 export type { Drag, ItemAction, PropGetters } from "./core/prop-getters.ts";
-export { progressStyle } from "./core/prop-getters.ts";
-export { UpstowProvider, type UpstowProviderProps, useLabels, useUploader } from "./core/provider.tsx";
+export { actionProps, progressProps, progressStyle } from "./core/prop-getters.ts";
+export {
+  UpstowProvider,
+  type UpstowProviderProps,
+  useLabels,
+  useSurroundings,
+  useUploader,
+} from "./core/provider.tsx";
 export type { UploadActions } from "./core/queue.ts";
 export { isUnderWay } from "./core/summarize.ts";
 export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";

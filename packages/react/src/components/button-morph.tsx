@@ -21,7 +21,7 @@ export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...pro
   const upload = useGivenUpload(props);
   const labels = useLabels();
   const { status, clear } = upload;
-  const canRetry = upload.items.some((item) => item.status === "failed");
+  const failed = upload.items.filter((item) => item.status === "failed");
   const failure = findCurrent(upload.items)?.error;
 
   useEffect(() => {
@@ -34,6 +34,9 @@ export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...pro
     clear();
     upload.open();
   };
+  const retry = () => {
+    for (const { id } of failed) upload.retry(id);
+  };
   const idle = { icon: <UploadIcon />, text: children ?? labels.chooseFiles, act: choose };
   const faces: Record<ListStatus, { icon: ReactNode; text: ReactNode; act: () => void }> = {
     idle,
@@ -44,7 +47,7 @@ export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...pro
       act: () => upload.cancel(),
     },
     paused: { icon: <PlayIcon />, text: labels.resume, act: () => upload.resume() },
-    failed: canRetry ? { icon: <RetryIcon />, text: labels.retry, act: () => upload.retry() } : idle,
+    failed: failed.length > 0 ? { icon: <RetryIcon />, text: labels.retry, act: retry } : idle,
     done: { icon: <CheckIcon />, text: labels.status.done, act: choose },
   };
   const face = faces[status];

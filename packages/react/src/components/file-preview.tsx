@@ -26,7 +26,7 @@ export function FilePreview({ upload, emptyText = "Nothing to show yet.", classN
   const { items } = upload;
   const [shownId, setShownId] = useState<string | null>(null);
   const found = items.findIndex(({ id }) => id === shownId);
-  const index = found === -1 ? 0 : found;
+  const index = found === -1 ? items.length - 1 : found;
   const item = items[index];
   const go = (step: number) => setShownId(items[(index + step + items.length) % items.length]?.id ?? null);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {

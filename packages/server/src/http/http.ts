@@ -1,6 +1,7 @@
 import "./request-context.ts";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
+import { componentRoutes } from "../features/components/routes.ts";
 import { consoleRoutes } from "../features/console/routes.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
 import { mcpRoutes } from "../features/mcp/routes.ts";
@@ -41,6 +42,7 @@ export async function createHttp(
   customerApi(http, deps, services);
   mcpRoutes(http, deps);
   siteRoutes(http, deps);
+  componentRoutes(http, deps);
   consoleRoutes(http, deps);
   deliveryRoutes(http, deps);
   variantDeliveryRoutes(http, deps, services.transforms);

@@ -1,0 +1,87 @@
+import { CATEGORIES, type CatalogueEntry, catalogue } from "@upstow/react/catalogue";
+import { escapeHtml } from "@upstow/site/escape";
+import { renderMarkdown } from "@upstow/site/markdown";
+
+export interface Assets {
+  script: string;
+  styles: string;
+}
+
+const controls = `<form class="gallery-controls" data-controls aria-label="Try them differently">
+<label>Accent <select name="accent"><option value="">Violet</option><option value="rose">Rose</option><option value="teal">Teal</option><option value="ink">Ink</option></select></label>
+<label>Corners <input type="range" name="radius" min="0" max="24" value="12"></label>
+<label><input type="checkbox" name="rtl"> Right to left</label>
+<label><input type="checkbox" name="fails"> Let the next upload fail</label>
+</form>`;
+
+const samplesButton = ({ slug, name }: CatalogueEntry) =>
+  `<button type="button" class="gallery-samples" data-samples="${slug}" aria-label="Try ${name} with sample files">Try it</button>`;
+
+const demo = ({ slug }: CatalogueEntry) => `<div class="gallery-demo" data-demo="${slug}"></div>`;
+
+const load = ({ script, styles }: Assets) =>
+  `<link rel="stylesheet" href="/components/assets/${styles}"><script type="module" src="/components/assets/${script}"></script>`;
+
+const code = (text: string, language: string) =>
+  renderMarkdown(`\`\`\`${language}\n${text.trimEnd()}\n\`\`\``, "").html;
+
+/** All components, live, by category. */
+export function renderOverview(assets: Assets, publicUrl: string): string {
+  const groups = CATEGORIES.map((category) => {
+    const cards = catalogue.filter((entry) => entry.category === category).map(renderCard);
+    return `<h2 id="${category}">${category}</h2>\n<ul class="gallery-cards">${cards.join("\n")}</ul>`;
+  });
+  return `${load(assets)}<main id="content" class="gallery">
+<h1>${catalogue.length} components for React</h1>
+<p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All are made of the same headless hook, <code>useUpload</code>.</p>
+${code(`npm install @upstow/sdk @upstow/react\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
+${controls}
+${groups.join("\n")}
+</main>`;
+}
+
+function renderCard(entry: CatalogueEntry): string {
+  return `<li class="gallery-card">
+<div class="gallery-head"><h3><a href="/components/${entry.slug}">${entry.name}</a>${samplesButton(entry)}</h3>
+<p>${escapeHtml(entry.description)}</p></div>
+${demo(entry)}
+<details><summary>Code</summary>${code(entry.usage, "tsx")}</details>
+</li>`;
+}
+
+/** One component with everything there is to say about it. */
+export function renderComponent(entry: CatalogueEntry, assets: Assets, publicUrl: string): string {
+  const cell = (text: string) => text.replaceAll("|", "\\|");
+  const rows = entry.props.map(
+    ({ name, type, isRequired, default: usual, description }) =>
+      `| \`${name}\`${isRequired ? " *" : ""} | \`${cell(type)}\` | ${usual === undefined ? "" : `\`${cell(usual)}\``} | ${cell(description)} |`,
+  );
+  const markdown = `## Example
+
+\`\`\`tsx
+${entry.usage.trimEnd()}
+\`\`\`
+
+Put it inside an \`UpstowProvider\` and import \`@upstow/react/styles.css\` once.
+
+## Take the source
+
+\`\`\`sh
+npx shadcn add ${publicUrl}/r/${entry.slug}.json
+\`\`\`
+
+## Props
+
+| Name | Type | Default | |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+  return `${load(assets)}<main id="content" class="gallery gallery-one">
+<p><a href="/components">Components</a> / <a href="/components#${entry.category}">${entry.category}</a></p>
+<h1>${entry.name}</h1>
+<p class="lead">${escapeHtml(entry.description)} ${samplesButton(entry)}</p>
+${controls}
+${demo(entry)}
+<article>${renderMarkdown(markdown, "").html}</article>
+</main>`;
+}

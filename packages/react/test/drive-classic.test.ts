@@ -1,0 +1,3 @@
+import { everyComponentOf } from "./support/every-component.ts";
+
+everyComponentOf("classic");

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import type { TestFile } from "./files.ts";
+import type { TestSite } from "./start-site.ts";
+
+export interface OpenExample {
+  page: Page;
+  root: Locator;
+  /** What a screen reader was told last. */
+  status: Locator;
+  choose(...files: TestFile[]): Promise<void>;
+  drop(...files: TestFile[]): Promise<void>;
+  paste(...files: TestFile[]): Promise<void>;
+  /** Fails if the page complained: hydration, policy, keys, anything. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  viewport?: { width: number; height: number };
+  colorScheme?: "light" | "dark";
+  reducedMotion?: "reduce" | "no-preference";
+  direction?: "ltr" | "rtl";
+  permissions?: string[];
+  hasClock?: boolean;
+}
+
+/** Opens the page of one example, rendered on the server and hydrated. */
+export async function openExample(
+  browser: Browser,
+  site: TestSite,
+  slug: string,
+  options: OpenOptions = {},
+): Promise<OpenExample> {
+  const { direction = "ltr", hasClock = false, ...context } = options;
+  const page = await browser.newPage({ viewport: { width: 900, height: 700 }, ...context });
+  page.setDefaultTimeout(12_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    const isOwn = message.text().includes("Failed to load resource");
+    if (["error", "warning"].includes(message.type()) && !isOwn) complaints.push(message.text());
+  });
+  if (hasClock) await page.clock.install();
+  await page.goto(`${site.url}/?c=${slug}&dir=${direction}`);
+  await page.waitForSelector("html[data-ready]");
+  const root = page.locator("[data-us-root]").first();
+  const folder = await mkdtemp(join(tmpdir(), "upstow-react-"));
+
+  async function transfer(type: "drop" | "paste", files: TestFile[]): Promise<void> {
+    const given = files.map(({ name, mimeType, buffer }) => ({
+      name,
+      mimeType,
+      base64: buffer.toString("base64"),
+    }));
+    await root.evaluate(sendTransfer, { type, given });
+  }
+
+  return {
+    page,
+    root,
+    status: page.locator("[role=status]").first(),
+    async choose(...files) {
+      // Browsers open a path at once; bytes would have to travel through the debugger.
+      const paths = await Promise.all(files.map((file) => saveFile(folder, file)));
+      await page.locator("input[type=file]").first().setInputFiles(paths);
+    },
+    drop: (...files) => transfer("drop", files),
+    paste: (...files) => transfer("paste", files),
+    async close() {
+      await page.close();
+      await rm(folder, { recursive: true });
+      assert.deepEqual(complaints, []);
+    },
+  };
+}
+
+async function saveFile(folder: string, { name, buffer, modifiedAt }: TestFile): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, buffer);
+  if (modifiedAt !== undefined) await utimes(path, modifiedAt, modifiedAt);
+  return path;
+}
+
+/** Runs in the page: the events of a drop or a paste, on the element itself as a hand would do it. */
+async function sendTransfer(
+  element: unknown,
+  { type, given }: { type: string; given: { name: string; mimeType: string; base64: string }[] },
+): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the page's globals are not this project's
+  const { DataTransfer, DragEvent, ClipboardEvent } = globalThis as any;
+  const data = new DataTransfer();
+  for (const { name, mimeType, base64 } of given) {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    data.items.add(new File([bytes], name, { type: mimeType }));
+  }
+  const target = element as EventTarget;
+  const options = { bubbles: true, cancelable: true };
+  if (type === "paste") {
+    target.dispatchEvent(new ClipboardEvent("paste", { ...options, clipboardData: data }));
+    return;
+  }
+  for (const name of ["dragenter", "dragover", "drop"]) {
+    target.dispatchEvent(new DragEvent(name, { ...options, dataTransfer: data }));
+    // React draws between the events of a real drag.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createFileRouter, createRouteHandler, type FileRouter, UpstowError } from "@upstow/sdk/server";
+import { toWebRequest } from "../../../sdk/src/handler/node-request.ts";
+import { startService } from "../../../sdk/test/support/start-service.ts";
+import type { StorageProxy } from "../../../sdk/test/support/storage-proxy.ts";
+import { bundleHarness } from "../../harness/bundle.mjs";
+import { picture } from "./files.ts";
+
+export interface TestSite {
+  url: string;
+  /** The line to the storage, which tests can hold up. */
+  storage: StorageProxy;
+  /** Names that are refused once. */
+  refuseOnce: Set<string>;
+  /** Names of what the backend has confirmed, in order. */
+  completed: string[];
+  stop(): Promise<void>;
+}
+
+/** Only what a careful application allows: nothing inline, and blobs for previews. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src *";
+
+/** The real service, an application in front of it, and a page for every example, rendered on the server. */
+export async function startSite(): Promise<TestSite> {
+  const [service, bundle] = await Promise.all([startService(), bundleHarness()]);
+  const completed: string[] = [];
+  const refuseOnce = new Set<string>();
+  const handle = createRouteHandler({
+    router: createRouter(refuseOnce, completed),
+    baseUrl: service.app.url,
+    apiKey: service.apiKey,
+    onError: () => {},
+  });
+  const render = await loadRender(bundle.server);
+  const assets = new Map<string, [string, string | Buffer]>([
+    ["/client.js", ["text/javascript", bundle.script]],
+    ["/styles.css", ["text/css", bundle.styles]],
+    ["/page.css", ["text/css", pageStyles]],
+    ["/sample.png", ["image/png", picture(2_000)]],
+  ]);
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? "/", "http://site");
+    const asset = assets.get(url.pathname);
+    if (asset !== undefined) return send(response, ...asset);
+    if (url.pathname === "/") {
+      const slug = url.searchParams.get("c") ?? "";
+      return send(response, "text/html", page(render(slug), url.searchParams.get("dir") ?? "ltr"));
+    }
+    if (url.pathname !== "/api/upload") return send(response, "text/plain", "");
+    const answer = await handle(await toWebRequest(request, undefined, request));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(await answer.text());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    storage: service.storage,
+    refuseOnce,
+    completed,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+      await service.close();
+    },
+  };
+}
+
+function createRouter(refuseOnce: Set<string>, completed: string[]) {
+  const route = createFileRouter();
+  const shared = {
+    middleware({ files }: { files: { name: string }[] }) {
+      const refused = files.find(({ name }) => refuseOnce.delete(name));
+      if (refused !== undefined) throw new UpstowError("Not today.", { code: "REFUSED", status: 403 });
+      return {};
+    },
+    onUploadComplete({ file }: { file: { name: string } }) {
+      completed.push(file.name);
+    },
+  };
+  return {
+    files: route({ maxFileSize: "64MB", ...shared }),
+    images: route({ allowedTypes: ["image/*"], maxFileSize: "8MB", maxFileCount: 1, ...shared }),
+  } satisfies FileRouter;
+}
+
+/** The bundle imports React by name, so it must lie where that can be found. */
+async function loadRender(code: string): Promise<(slug: string) => string> {
+  const folder = await mkdtemp(fileURLToPath(new URL("../../node_modules/.harness-", import.meta.url)));
+  const file = join(folder, "server.mjs");
+  await writeFile(file, code);
+  try {
+    return (await import(pathToFileURL(file).href)).render;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function send(response: ServerResponse, type: string, body: string | Buffer): void {
+  response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "content-security-policy": policy });
+  response.end(body);
+}
+
+const page = (body: string, direction: string) => `<!doctype html>
+<html lang="en" dir="${direction}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Example</title>
+<link rel="stylesheet" href="/page.css"><link rel="stylesheet" href="/styles.css">
+<script type="module" src="/client.js"></script></head>
+<body><main><h1>Example</h1><h2>Component</h2><div id="root">${body}</div></main></body></html>`;
+
+const pageStyles = `:root { color-scheme: light dark; }
+body { margin: 0; padding: 16px; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#fff, #0f1218); color: light-dark(#1b2130, #e7eaf1); }
+h1, h2 { position: absolute; clip-path: inset(50%); }
+#root { max-width: 720px; }`;
