@@ -42,6 +42,6 @@ export function statusOf(answer: string): number {
 
 /** The bytes as a reader gets them, or null. */
 export async function readAll(store: ObjectStore, key: string, range?: ByteRange): Promise<Buffer | null> {
-  const stream = await store.read(key, range === undefined ? {} : { range });
-  return stream && buffer(stream);
+  const bytes = await store.read(key, range === undefined ? {} : { range });
+  return bytes === null || Buffer.isBuffer(bytes) ? bytes : buffer(bytes);
 }

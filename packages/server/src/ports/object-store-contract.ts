@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
@@ -489,7 +490,7 @@ export function describeObjectStore(
         await store.write(key, randomBytes(4_000_000), { contentType: type });
         const abort = new AbortController();
         const stream = await store.read(key, { signal: abort.signal });
-        assert.ok(stream);
+        assert.ok(stream instanceof Readable);
         stream.on("error", () => {});
         const closed = new Promise((resolve) => stream.once("close", resolve));
         abort.abort();

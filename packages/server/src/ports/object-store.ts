@@ -48,7 +48,7 @@ export interface ObjectStore {
    * Bytes `range.start` to `range.end` (both included), or everything. Null as in `head`, also where the damage is
    * found only now. A stream that cannot go on to its end fails, so that nobody takes it for whole.
    */
-  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable | null>;
+  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBytes | null>;
   /**
    * The file of a final object that is in one piece, relative to the store's directory, for a proxy that sends
    * it itself. Null as in `head`, or when it is in several. Only a store on a local disk has it.
@@ -65,6 +65,9 @@ export interface ObjectStore {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A small object may come whole, which costs a reader far less than a stream. */
+export type ObjectBytes = Readable | Buffer;
 
 export interface PresignPut {
   key: string;

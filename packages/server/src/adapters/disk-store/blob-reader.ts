@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
-import type { ByteRange } from "../../ports/object-store.ts";
+import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
@@ -11,7 +11,7 @@ import { SegmentStream, type Stretch } from "./segment-stream.ts";
 
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */
-  read(segments: Segment[], range: ByteRange, signal?: AbortSignal): Promise<Readable>;
+  read(segments: Segment[], range: ByteRange, signal?: AbortSignal): Promise<ObjectBytes>;
   /** Throws `BlobDamaged` when the file is not there in its full size. */
   checkSize(blob: string, sizeBytes: number): Promise<void>;
 }
@@ -79,7 +79,7 @@ export function createBlobReader(files: BlobFiles, cache: BlobCache, report: Rep
       const [only] = segments;
       if (segments.length === 1 && only !== undefined && only.sizeBytes <= smallBytes) {
         const bytes = await readSmall(only);
-        return wholeStream(bytes.subarray(range.start - only.startByte, range.end + 1 - only.startByte));
+        return bytes.subarray(range.start - only.startByte, range.end + 1 - only.startByte);
       }
       const stretches = segments.map((segment) => ({
         blob: segment.blob,
@@ -94,11 +94,4 @@ export function createBlobReader(files: BlobFiles, cache: BlobCache, report: Rep
       await file.close();
     },
   };
-}
-
-function wholeStream(bytes: Buffer): Readable {
-  const stream = new Readable({ read() {} });
-  if (bytes.length > 0) stream.push(bytes);
-  stream.push(null);
-  return stream;
 }

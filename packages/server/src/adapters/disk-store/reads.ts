@@ -1,7 +1,6 @@
 import { relative } from "node:path";
-import type { Readable } from "node:stream";
 import type { Database } from "../../db/database.ts";
-import type { ByteRange, ObjectStore } from "../../ports/object-store.ts";
+import type { ByteRange, ObjectBytes, ObjectStore } from "../../ports/object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { BlobReader } from "./blob-reader.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
@@ -29,7 +28,7 @@ export function createReads(db: Database, files: BlobFiles, reader: BlobReader, 
       return object && { sizeBytes: object.sizeBytes, etag: object.etag, sha256: object.sha256 };
     },
 
-    async read(key, options = {}): Promise<Readable | null> {
+    async read(key, options = {}): Promise<ObjectBytes | null> {
       const object = await findFinal(db, key);
       if (object === null) return null;
       const range = options.range ?? { start: 0, end: object.sizeBytes - 1 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { after, afterEach, before, describe, it } from "node:test";
 import {
   createRandomFaults,
@@ -148,7 +149,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
         : { kind: "wait", until: replaced.promise },
     );
     const stream = await store.read(key);
-    assert.ok(stream);
+    assert.ok(stream instanceof Readable);
     await witness.write(key, randomBytes(1_000_000), { contentType: type });
     replaced.resolve();
     await assert.rejects(stream.toArray(), StorageUnavailable);

@@ -3,7 +3,7 @@ import type { Environment } from "@upstow/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
-import type { ByteRange } from "../../ports/object-store.ts";
+import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { sharedCacheHeaderNames, sharedCacheHeaders } from "./purge.ts";
@@ -69,13 +69,16 @@ export async function sendObject(
     clearHeaders(reply);
     return reply.header("cache-control", "no-store").redirect(address, 302);
   }
-  const stream = await openStream(deps, object.storeKey, range, reply);
-  stream.on("data", (chunk: Buffer) =>
-    deps.bandwidth.count(object.projectId, object.environment, chunk.length),
-  );
+  const bytes = await readBytes(deps, object.storeKey, range, reply);
+  if (Buffer.isBuffer(bytes)) deps.bandwidth.count(object.projectId, object.environment, bytes.length);
+  else {
+    bytes.on("data", (chunk: Buffer) =>
+      deps.bandwidth.count(object.projectId, object.environment, chunk.length),
+    );
+  }
   if (asked !== "all")
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
-  return reply.type(servedType(object.contentType)).header("content-length", length).send(stream);
+  return reply.type(servedType(object.contentType)).header("content-length", length).send(bytes);
 }
 
 function describe(deps: Deps, object: ServedObject, etag: string): Record<string, string> {
@@ -107,19 +110,19 @@ function sendNoBody(reply: FastifyReply): FastifyReply {
 }
 
 /** Stops reading when the client goes away. */
-async function openStream(
+async function readBytes(
   deps: Deps,
   storeKey: string,
   range: ByteRange,
   reply: FastifyReply,
-): Promise<Readable> {
+): Promise<ObjectBytes> {
   const gone = new AbortController();
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const stream = await deps.store.read(storeKey, { range, signal: gone.signal });
-  if (stream === null) throw bytesNotFound(reply);
-  return stream;
+  const bytes = await deps.store.read(storeKey, { range, signal: gone.signal });
+  if (bytes === null) throw bytesNotFound(reply);
+  return bytes;
 }
 
 /** What holds for one request only must not be kept for others under the file's address. */

@@ -121,7 +121,11 @@ async function render(deps: Deps, pool: RenderPool, { file, recipe, format }: Wa
   const source = await deps.store.read(file.key);
   if (source === null) throw notFound("File");
   try {
-    return await pool.render({ bytes: await buffer(source), recipe, format });
+    return await pool.render({
+      bytes: Buffer.isBuffer(source) ? source : await buffer(source),
+      recipe,
+      format,
+    });
   } catch (error) {
     if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
     if (error instanceof RenderQueueFull) throw busy(error.retryAfterSec);
