@@ -37,7 +37,7 @@ const paths =
     : [await storeFile(upstow, sizeBytes)];
 const target = { ...upstow, sizeBytes, paths, query: "limit=100" };
 const job = { scenario, target, clients: Number(values.clients), pids: { server: upstow.pid } };
-await load.run({ ...job, seconds: 3 });
+for (let warmUp = 0; warmUp < 5; warmUp++) await load.run({ ...job, seconds: 3 });
 const result = await load.run({ ...job, seconds });
 load.close();
 await upstow.stop();

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { benchmarks } from "./benchmarks/index.ts";
@@ -36,11 +36,13 @@ async function runBenchmark(name: string, benchmark: Benchmark, options: ReturnT
   const { rounds, seconds } = options;
   const folder = await mkdtemp(join(tmpdir(), "upstow-bench-"));
   const measuredAt = new Date().toISOString();
+  const [loadBefore = 0] = loadavg();
   try {
     console.log(`\n── ${name}: ${benchmark.title}`);
     const report = await benchmark.run({ folder, rounds, seconds });
     console.log(toText(report));
-    if (options.isSaved) saveReport({ name, title: benchmark.title, rounds, seconds, measuredAt }, report);
+    if (options.isSaved)
+      saveReport({ name, title: benchmark.title, rounds, seconds, measuredAt, loadBefore }, report);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -10,6 +10,7 @@ import { type Contender, runRounds } from "../harness/rounds.ts";
 
 const mebibytes = 100;
 const sizeBytes = mebibytes * 1024 * 1024;
+const warmUpOperations = 20;
 const unit = transferOf(mebibytes);
 
 export const largeFiles: Benchmark = {
@@ -20,8 +21,8 @@ export const largeFiles: Benchmark = {
     const nginx = await findNginx(folder, { port: behind.port, objectsDir: join(behind.dataDir, "objects") });
     const pids = { server: upstow.pid };
     const { uploadPath } = await requestUpload(upstow, sizeBytes);
-    const put = { scenario: "put-bytes", clients: 1 };
-    const get = { scenario: "get-file", clients: 1 };
+    const put = { scenario: "put-bytes", clients: 1, warmUpOperations };
+    const get = { scenario: "get-file", clients: 1, warmUpOperations };
     const contenders: Contender[] = [
       { name: "put", ...put, target: { port: upstow.port, paths: [uploadPath], sizeBytes }, pids },
       {

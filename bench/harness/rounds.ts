@@ -8,6 +8,8 @@ export interface Contender {
   scenario: string;
   target: Target;
   clients: number;
+  /** How often it is done before anything counts; fewer where an operation is large. */
+  warmUpOperations?: number;
   pids: { server: number; database?: number; proxy?: number };
 }
 
@@ -17,6 +19,9 @@ export interface RoundOptions {
 }
 
 const warmUpSec = 2;
+const longestWarmUpSec = 20;
+/** V8 goes on optimising for thousands of calls; until then a request can cost twice as much. */
+const warmUpOperations = 5000;
 
 /**
  * Measures all contenders once a round, one after another, so that whatever else the machine does meets all of
@@ -29,7 +34,8 @@ export async function runRounds(
   const results = new Map(contenders.map(({ name }) => [name, [] as LoadResult[]]));
   const load = startLoad();
   try {
-    for (const contender of contenders) await measure(load, contender, warmUpSec);
+    process.stderr.write("  warming up\n");
+    for (const contender of contenders) await warmUp(load, contender);
     for (let round = 0; round < rounds; round++) {
       process.stderr.write(`  round ${round + 1} of ${rounds}\n`);
       for (let i = 0; i < contenders.length; i++) {
@@ -45,8 +51,16 @@ export async function runRounds(
   return results;
 }
 
+async function warmUp(load: Load, contender: Contender): Promise<void> {
+  const wanted = contender.warmUpOperations ?? warmUpOperations;
+  let operations = 0;
+  for (let seconds = 0; operations < wanted && seconds < longestWarmUpSec; seconds += warmUpSec) {
+    operations += (await measure(load, contender, warmUpSec)).operations;
+  }
+}
+
 function measure(load: Load, contender: Contender, seconds: number): Promise<LoadResult> {
-  const { name: _name, pids, ...job } = contender;
+  const { scenario, target, clients, pids } = contender;
   const charged = Object.entries(pids).filter((entry): entry is [string, number] => entry[1] !== undefined);
-  return load.run({ ...job, seconds, pids: Object.fromEntries(charged) });
+  return load.run({ scenario, target, clients, seconds, pids: Object.fromEntries(charged) });
 }

@@ -12,6 +12,8 @@ export interface Run {
   rounds: number;
   seconds: number;
   measuredAt: string;
+  /** Of the last minute before it began; near 0 on a machine that had nothing else to do. */
+  loadBefore: number;
 }
 
 function describeMachine() {
@@ -33,7 +35,7 @@ export function saveReport(run: Run, report: Report): void {
     `${JSON.stringify({ ...run, machine, ...report }, roundFigures, 1)}\n`,
   );
   const { platform, arch, cores, memoryGib, node } = machine;
-  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench ${run.name}\``;
+  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; load before ${run.loadBefore.toFixed(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench ${run.name}\``;
   replaceSection(run.name, `### ${run.title}\n\n${toMarkdown(report)}\n\n${origin}`);
 }
 
