@@ -111,6 +111,7 @@ function Switches(props: ShellProps & { workspace: Workspace }) {
             type="button"
             key={name}
             aria-pressed={environment === name}
+            data-environment={name}
             onClick={() => goTo(`/p/${project.id}/${name}/${page}`)}
           >
             {name === "live" ? "Live" : "Test"}

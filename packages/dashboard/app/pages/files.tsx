@@ -5,6 +5,7 @@ import { usePages } from "../load.ts";
 import { FileDialog } from "../parts/file-dialog.tsx";
 import { MoreButton } from "../parts/more-button.tsx";
 import { SafeText, showHidden } from "../parts/safe-text.tsx";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Empty, ListState } from "../parts/states.tsx";
 import { UndoBar } from "../parts/undo-bar.tsx";
 import { useFileDeletion } from "../parts/use-file-deletion.ts";
@@ -65,55 +66,53 @@ export default function Files() {
         )}
       </search>
       <ListState list={list} empty={<NoFiles isFiltered={queryOf(asked) !== ""} />}>
-        <div className="table">
-          <table>
-            <thead>
-              <tr>
+        <ScrollTable label="Files">
+          <thead>
+            <tr>
+              {mayChange && (
+                <th className="tick">
+                  <span className="visually-hidden">Choose</span>
+                </th>
+              )}
+              <th>Name</th>
+              <th className="aside">Type</th>
+              <th className="number">Size</th>
+              <th className="aside">Status</th>
+              <th className="aside">Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.items.map((file) => (
+              <tr key={file.id}>
                 {mayChange && (
-                  <th className="tick">
-                    <span className="visually-hidden">Choose</span>
-                  </th>
+                  <td className="tick">
+                    <input
+                      type="checkbox"
+                      aria-label={`Choose ${showHidden(file.name)}`}
+                      checked={chosen.has(file.id)}
+                      onChange={() => setChosen(toggle(chosen, file.id))}
+                    />
+                  </td>
                 )}
-                <th>Name</th>
-                <th className="aside">Type</th>
-                <th className="number">Size</th>
-                <th className="aside">Status</th>
-                <th className="aside">Created</th>
+                <td className="name">
+                  <button type="button" className="link" onClick={() => setOpen(file)}>
+                    <SafeText text={file.name} />
+                  </button>
+                </td>
+                <td className="aside dim">
+                  <SafeText text={file.type} />
+                </td>
+                <td className="number">{formatBytes(file.size)}</td>
+                <td className="aside">
+                  <span className={`tag ${file.status.toLowerCase()}`}>{file.status.toLowerCase()}</span>
+                </td>
+                <td className="aside dim moment" title={formatTime(file.createdAt)}>
+                  {formatAgo(file.createdAt)}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {list.items.map((file) => (
-                <tr key={file.id}>
-                  {mayChange && (
-                    <td className="tick">
-                      <input
-                        type="checkbox"
-                        aria-label={`Choose ${showHidden(file.name)}`}
-                        checked={chosen.has(file.id)}
-                        onChange={() => setChosen(toggle(chosen, file.id))}
-                      />
-                    </td>
-                  )}
-                  <td className="name">
-                    <button type="button" className="link" onClick={() => setOpen(file)}>
-                      <SafeText text={file.name} />
-                    </button>
-                  </td>
-                  <td className="aside dim">
-                    <SafeText text={file.type} />
-                  </td>
-                  <td className="number">{formatBytes(file.size)}</td>
-                  <td className="aside">
-                    <span className={`tag ${file.status.toLowerCase()}`}>{file.status.toLowerCase()}</span>
-                  </td>
-                  <td className="aside dim" title={formatTime(file.createdAt)}>
-                    {formatAgo(file.createdAt)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </ScrollTable>
         <MoreButton list={list} />
       </ListState>
       {open !== null && (

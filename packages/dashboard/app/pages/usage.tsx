@@ -2,6 +2,7 @@ import type { Usage, UsageRecord } from "@upstow/contract";
 import { formatBytes, formatCount } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Meters } from "../parts/meters.tsx";
+import { ScrollTable } from "../parts/scroll-table.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { useWorkspace } from "../workspace.ts";
 
@@ -26,30 +27,28 @@ export default function UsagePage() {
       </p>
       <Meters usage={current.data} />
       <h2>By month</h2>
-      <div className="table">
-        <table>
-          <thead>
-            <tr>
-              <th>Month</th>
-              <th className="number">Storage</th>
-              <th className="number">Uploads</th>
-              <th className="number">Bandwidth</th>
-              <th className="number">Transforms</th>
+      <ScrollTable label="Usage by month">
+        <thead>
+          <tr>
+            <th>Month</th>
+            <th className="number">Storage</th>
+            <th className="number">Uploads</th>
+            <th className="number">Bandwidth</th>
+            <th className="number">Transforms</th>
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record) => (
+            <tr key={record.period}>
+              <td>{record.period}</td>
+              <td className="number">{formatBytes(record.storageBytes)}</td>
+              <td className="number">{formatCount(record.uploads)}</td>
+              <td className="number">{formatBytes(record.bandwidthBytes)}</td>
+              <td className="number">{formatCount(record.transformUnits)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {records.map((record) => (
-              <tr key={record.period}>
-                <td>{record.period}</td>
-                <td className="number">{formatBytes(record.storageBytes)}</td>
-                <td className="number">{formatCount(record.uploads)}</td>
-                <td className="number">{formatBytes(record.bandwidthBytes)}</td>
-                <td className="number">{formatCount(record.transformUnits)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ScrollTable>
     </>
   );
 }

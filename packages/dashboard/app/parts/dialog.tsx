@@ -5,7 +5,9 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog !== null && !dialog.open) dialog.showModal();
+    if (dialog === null || dialog.open) return;
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>("input, select")?.focus();
   }, []);
   return (
     <dialog

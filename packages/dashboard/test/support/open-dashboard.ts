@@ -1,0 +1,59 @@
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findCommand } from "../../../../scripts/debian-packages.mjs";
+import { createSessionToken } from "../../../server/test/support/console-client.ts";
+import { startApp, type TestApp } from "../../../server/test/support/start-app.ts";
+
+export const pageNames = ["Overview", "Files", "File routes", "Webhooks", "Logs", "Usage", "API keys"];
+
+export interface Dashboard {
+  app: TestApp;
+  /** A browser of its own, signed in as the account unless it is null. */
+  open(
+    accountId: string | null,
+    options?: BrowserContextOptions,
+  ): Promise<{ page: Page; context: BrowserContext }>;
+  close(): Promise<void>;
+}
+
+export async function startDashboard(): Promise<Dashboard> {
+  const executablePath = findCommand("chromium");
+  if (executablePath === null) throw new Error("chromium is not installed");
+  const app = await startApp({ database: "sqlite" });
+  // Containers and root have no user namespaces to build the sandbox from; the pages are our own.
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  return {
+    app,
+    async open(accountId, options = {}) {
+      const context = await browser.newContext(options);
+      context.setDefaultTimeout(10_000);
+      if (accountId !== null) {
+        const value = await createSessionToken(app, accountId);
+        const cookie = {
+          name: "upstow_session",
+          value,
+          url: app.url,
+          httpOnly: true,
+          sameSite: "Strict" as const,
+        };
+        await context.addCookies([cookie]);
+      }
+      return { page: await context.newPage(), context };
+    },
+    async close() {
+      await browser.close();
+      await app.close();
+    },
+  };
+}
+
+export async function goToPage(page: Page, name: string): Promise<void> {
+  await page.getByLabel("Project", { exact: true }).waitFor();
+  const menu = page.getByRole("button", { name: "Menu" });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+  const heading = name === "Overview" ? { level: 1 } : { level: 1, name };
+  await page.getByRole("heading", heading).waitFor();
+}
