@@ -123,6 +123,19 @@ onBothDatabases("the dashboard's API", (database) => {
     assert.ok(!app.logLines.join("").includes(secret));
   });
 
+  test("what is not as it should be is refused by name, and answers hold no hashes", async () => {
+    for (const name of ["", 5]) {
+      const refused = await owner("POST", "/projects", { name });
+      assert.equal(refused.status, 400);
+      assert.equal(refused.body.error.details[0].path, "name");
+    }
+    assert.equal((await owner("GET", `${inLive}/search?limit=1000`)).status, 400);
+    assert.equal((await owner("GET", `${inLive}/search?status=GONE`)).status, 400);
+    const { keys } = (await owner("GET", `${inLive}/projects/${tenant.projectId}/keys`)).body;
+    const fields = ["createdAt", "id", "lastUsedAt", "name", "prefix", "projectId", "type"];
+    for (const key of keys) assert.deepEqual(Object.keys(key).sort(), fields);
+  });
+
   test("projects are made, renamed and deleted by their owner", async () => {
     const { project } = (await owner("POST", "/projects", { name: "second" })).body;
     const renamed = await owner("PATCH", `/projects/${project.id}`, { name: "better" });

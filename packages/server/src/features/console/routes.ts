@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { compileLate } from "./compile-late.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -14,6 +15,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
   pageRoutes(app, deps);
   app.register(
     async (scope) => {
+      compileLate(scope);
       scope.addHook("onRequest", async (request, reply) => {
         reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
         requireSameOrigin(deps.config, request);
