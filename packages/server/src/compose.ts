@@ -9,7 +9,6 @@ import {
   presignedUploadRoutes,
   uploadPath,
 } from "./adapters/disk-store/index.ts";
-import { openPostgres } from "./adapters/postgres.ts";
 import { createS3Store, type S3Store } from "./adapters/s3-store/index.ts";
 import { openSqlite } from "./adapters/sqlite.ts";
 import type { Background } from "./background.ts";
@@ -26,7 +25,7 @@ import { readOrCreateSecret } from "./security/secret-file.ts";
 
 /** The database that the configuration names, brought up to date. Operator commands open it beside a server. */
 export async function openDatabase(config: Config): Promise<Database> {
-  const db = config.databaseUrl === null ? openEmbedded(config.dataDir) : openPostgres(config.databaseUrl);
+  const db = config.databaseUrl === null ? openEmbedded(config.dataDir) : await connect(config.databaseUrl);
   try {
     await migrate(db);
     return db;
@@ -34,6 +33,12 @@ export async function openDatabase(config: Config): Promise<Database> {
     await db.close();
     throw error;
   }
+}
+
+/** An embedded installation never loads the driver. */
+async function connect(url: string): Promise<Database> {
+  const { openPostgres } = await import("./adapters/postgres.ts");
+  return openPostgres(url);
 }
 
 function openEmbedded(dataDir: string): Database {

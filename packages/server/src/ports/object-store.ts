@@ -67,7 +67,12 @@ export interface ObjectStore {
 }
 
 /** A small object may come whole, which costs a reader far less than a stream. */
-export type ObjectBytes = Readable | Buffer;
+export type ObjectBytes = ObjectStream | Buffer;
+
+export interface ObjectStream extends Readable {
+  /** Takes back the memory of a chunk that the reader no longer needs. Readers need not call it. */
+  recycle?(chunk: Buffer): void;
+}
 
 export interface PresignPut {
   key: string;

@@ -23,7 +23,10 @@ export async function receiveBody(
       request.resume();
     }, reject);
   };
-  const onCutOff = (): void => reject(bodyCutOff());
+  const onCutOff = (): void => {
+    // A body that has ended closes too.
+    if (!request.complete || !request.readableEnded) reject(bodyCutOff());
+  };
 
   const unwatch = rate.watch(body, () => reject(bodyTooSlow()));
   request.on("data", onData).once("end", resolve).once("error", onCutOff).once("close", onCutOff);

@@ -18,6 +18,7 @@ export class SegmentStream extends Readable {
   readonly #stretches: Stretch[];
   readonly #openBlob: OpenBlob;
   readonly #chunkBytes: () => number;
+  readonly #spare: Buffer[] = [];
   #file: FileHandle | null;
   #position: number;
 
@@ -43,11 +44,22 @@ export class SegmentStream extends Readable {
     const stretch = await this.#currentStretch();
     if (stretch === null || this.#file === null) return null;
     const length = Math.min(this.#chunkBytes(), stretch.end - this.#position);
-    const buffer = Buffer.allocUnsafeSlow(length);
+    const buffer = this.#takeBuffer(length);
     const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position);
     if (bytesRead === 0) throw new Error(`blob ${stretch.blob} ended early`);
     this.#position += bytesRead;
     return bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
+  }
+
+  /** Memory of a chunk that was read and sent serves the next one. */
+  recycle(chunk: Buffer): void {
+    this.#spare.push(chunk);
+  }
+
+  #takeBuffer(length: number): Buffer {
+    const at = this.#spare.findIndex((buffer) => buffer.length >= length);
+    const [spare] = at === -1 ? [] : this.#spare.splice(at, 1);
+    return spare === undefined ? Buffer.allocUnsafeSlow(length) : spare.subarray(0, length);
   }
 
   async #currentStretch(): Promise<Stretch | null> {

@@ -10,6 +10,7 @@ import { sharedCacheHeaderNames, sharedCacheHeaders } from "./purge.ts";
 import { parseRange } from "./range.ts";
 import { findRedirect } from "./redirect.ts";
 import { servedType, typePolicy } from "./safe-type.ts";
+import { sendStream } from "./send-stream.ts";
 import { findHandover } from "./sendfile.ts";
 
 export const crossOrigin = {
@@ -70,15 +71,16 @@ export async function sendObject(
     return reply.header("cache-control", "no-store").redirect(address, 302);
   }
   const bytes = await readBytes(deps, object.storeKey, range, reply);
-  if (Buffer.isBuffer(bytes)) deps.bandwidth.count(object.projectId, object.environment, bytes.length);
-  else {
-    bytes.on("data", (chunk: Buffer) =>
-      deps.bandwidth.count(object.projectId, object.environment, chunk.length),
-    );
-  }
+  const count = (sent: number) => deps.bandwidth.count(object.projectId, object.environment, sent);
   if (asked !== "all")
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
-  return reply.type(servedType(object.contentType)).header("content-length", length).send(bytes);
+  reply.type(servedType(object.contentType)).header("content-length", length);
+  if (!Buffer.isBuffer(bytes)) {
+    await sendStream(reply, bytes, count);
+    return reply;
+  }
+  count(bytes.length);
+  return reply.send(bytes);
 }
 
 function describe(deps: Deps, object: ServedObject, etag: string): Record<string, string> {

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 /** Sleep that can be cut short. A ring while nobody sleeps is kept for the next sleeper. */
 export interface Alarm {
   ring(): void;
@@ -8,17 +6,22 @@ export interface Alarm {
 
 export function createAlarm(): Alarm {
   let rung = false;
-  let sleeper: AbortController | null = null;
+  let wake: (() => void) | null = null;
   return {
     ring() {
       rung = true;
-      sleeper?.abort();
+      wake?.();
     },
     async sleep(ms) {
       if (!rung) {
-        sleeper = new AbortController();
-        await wait(ms, undefined, { signal: sleeper.signal }).catch(() => {});
-        sleeper = null;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = null;
       }
       rung = false;
     },
