@@ -1,0 +1,32 @@
+import { statement } from "../../src/db/statement.ts";
+import type { TestApp } from "./start-app.ts";
+import { createUploadClient, type UploadClient } from "./upload-client.ts";
+
+const selectLogTypes = statement((q, p: { fileId: string }) =>
+  q.selectFrom("log").select("type").where("file_id", "=", p.fileId).orderBy("id"),
+);
+
+/** What the disk holds of a key. */
+export const listObjects = statement((q, p: { key: string }) =>
+  q.selectFrom("disk_object").select("state").where("key", "=", p.key),
+);
+
+/** A project of its own, so that its counters are those of one test. */
+export async function createTenantClients(app: TestApp) {
+  const tenant = await app.createTenant("pro");
+  return {
+    tenant,
+    client: createUploadClient(app, tenant.live),
+    test: createUploadClient(app, tenant.test),
+  };
+}
+
+/** The status of the file, or that of the answer where there is none. */
+export async function statusOf(client: UploadClient, key: string): Promise<string> {
+  const answer = await client.get(key);
+  return answer.status === 200 ? answer.body.file.status : String(answer.status);
+}
+
+export async function listLogTypes(app: TestApp, fileId: string): Promise<string[]> {
+  return (await app.app.deps.db.all(selectLogTypes, { fileId })).map((row) => row.type);
+}
