@@ -85,11 +85,18 @@ export function usePages<Item, Key extends string>(path: string, key: Key): Page
       .finally(() => setLoadingMore(false));
   };
 
+  // A search over very many files answers in stretches, of which some hold nothing.
+  const isBlank = first.data !== null && more.items.length === 0 && more.cursor !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each blank stretch asks for the next one
+  useEffect(() => {
+    if (isBlank && problem === null) loadMore();
+  }, [isBlank, more.cursor]);
+
   return {
     items: first.data === null ? [] : more.items,
     hasMore: more.cursor !== null,
     error: first.error ?? problem,
-    isLoading: first.isLoading || isLoadingMore,
+    isLoading: first.isLoading || isLoadingMore || isBlank,
     reload: first.reload,
     loadMore,
     setItems: (change) => setMore((before) => ({ ...before, items: change(before.items) })),

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { FileTable } from "../src/db/schema.ts";
 import { statement } from "../src/db/statement.ts";
+import { insertFile } from "../src/features/uploads/queries.ts";
+import { createId } from "../src/ids.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
@@ -174,3 +177,58 @@ onBothDatabases("the dashboard's API", (database) => {
     );
   });
 });
+
+test("a search goes on through any number of files, in stretches that a cursor joins", async () => {
+  const app = await startApp({ database: "sqlite" });
+  try {
+    const { accountId, projectId } = await app.createTenant("pro");
+    const count = 220_000;
+    const isWanted = (index: number) => index === 5 || index === 109_999 || index === count - 1;
+    await app.app.deps.db.transact(async (tx) => {
+      const now = app.clock.now();
+      for (let index = 0; index < count; index++) {
+        const id = createId(now + index);
+        const name = isWanted(index) ? `needle ${index}` : "hay";
+        await tx.run(insertFile, {
+          ...openUpload,
+          id,
+          key: id,
+          project_id: projectId,
+          name,
+          reap_at: now * 2,
+        });
+      }
+    });
+    const call = await signInAs(app, accountId);
+    const found: string[] = [];
+    let cursor = "";
+    let calls = 0;
+    do {
+      const { body } = await call("GET", `/in/${projectId}/live/search?name=needle&limit=2${cursor}`);
+      found.push(...body.files.map((file: { name: string }) => file.name));
+      cursor = body.hasMore ? `&cursor=${body.nextCursor}` : "";
+      calls++;
+    } while (cursor !== "");
+    assert.deepEqual(found, ["needle 219999", "needle 109999", "needle 5"]);
+    assert.equal(calls, 2);
+  } finally {
+    await app.close();
+  }
+});
+
+const openUpload: Omit<FileTable, "id" | "key" | "project_id" | "name" | "reap_at"> = {
+  environment: "live",
+  route_slug: "default",
+  size_bytes: 1,
+  type: "text/plain",
+  status: "UPLOADING",
+  metadata: "{}",
+  sha256: null,
+  etag: null,
+  store: "disk",
+  upload_id: null,
+  reserved_period: null,
+  created_at: 0,
+  updated_at: 0,
+  completed_at: null,
+};

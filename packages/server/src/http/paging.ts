@@ -25,7 +25,8 @@ export function endPage<Row extends { id: string }>(rows: Row[], take: number) {
   return { shown, hasMore, nextCursor: hasMore && last !== undefined ? encodeCursor(last.id) : null };
 }
 
-function encodeCursor(id: string): string {
+/** For a page that goes on behind an id that it does not show. */
+export function encodeCursor(id: string): string {
   return Buffer.from(`v1:${id}`).toString("base64url");
 }
 
