@@ -200,6 +200,8 @@ export interface WebhookSigningKeyTable {
 
 export interface WebhookEndpointTable {
   id: string;
+  /** Kept by whoever leases or ends a lease: counting would read what the index still holds of ended ones. */
+  live_leases: number;
   consecutive_timeouts: number;
   /** When its messages are to be looked at next; null when none waits. */
   next_run_at: number | null;

@@ -21,6 +21,7 @@ CREATE TABLE webhook_signing_key (
 );
 CREATE TABLE webhook_endpoint (
   id TEXT PRIMARY KEY,
+  live_leases BIGINT NOT NULL,
   consecutive_timeouts BIGINT NOT NULL,
   next_run_at BIGINT,
   has_backlog BIGINT NOT NULL,
@@ -51,7 +52,7 @@ CREATE TABLE webhook_message (
   UNIQUE (project_id, environment, seq)
 );
 CREATE INDEX webhook_message_ready ON webhook_message (endpoint_id, run_at) WHERE state = 'ready';
-CREATE INDEX webhook_message_leased ON webhook_message (endpoint_id, lease_until) WHERE state = 'leased';
+CREATE INDEX webhook_message_leased ON webhook_message (lease_until) WHERE state = 'leased';
 CREATE INDEX webhook_message_dead ON webhook_message (project_id, environment, id) WHERE state = 'dead';
 CREATE INDEX webhook_message_listing ON webhook_message (project_id, environment, id) WHERE url IS NOT NULL;
 CREATE TABLE webhook_attempt (

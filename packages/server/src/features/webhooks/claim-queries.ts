@@ -9,20 +9,12 @@ import { idIsOneOf } from "./id-is-one-of.ts";
 export const takeDueEndpoints = statement((q, p: { take: number }, dialect) => {
   const due = q
     .selectFrom("webhook_endpoint")
-    .select(["id", "consecutive_timeouts"])
+    .select(["id", "live_leases", "consecutive_timeouts"])
     .where("next_run_at", "<=", databaseNow(dialect))
     .orderBy("next_run_at")
     .limit(p.take);
   return dialect === "postgres" ? due.forUpdate().skipLocked() : due;
 });
-
-export const countLeases = statement((q, _: object) =>
-  q
-    .selectFrom("webhook_message")
-    .select(["endpoint_id", "project_id", sql<number>`count(*)`.as("count")])
-    .where(sql<boolean>`state = 'leased'`)
-    .groupBy(["endpoint_id", "project_id"]),
-);
 
 export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) =>
   q
@@ -74,17 +66,30 @@ export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
     ),
 );
 
+/** For a lease that is made beside the queue. */
+export const countLease = statement((q, p: { id: string }) =>
+  q.updateTable("webhook_endpoint").set({ live_leases: sql`live_leases + 1` }).where("id", "=", p.id),
+);
+
+interface Served {
+  id: string;
+  taken: number;
+  isFull: number;
+  pauseMs: number;
+}
+
 /**
  * Says when to look at an endpoint again after it was served: when its next message is due; if more is due
  * already, after `pauseMs`, behind everybody who waits since before.
  */
-export const requeueEndpoint = statement((q, p: { id: string; isFull: number; pauseMs: number }, dialect) => {
+export const requeueEndpoint = statement((q, p: Served, dialect) => {
   const now = databaseNow(dialect);
   const next = sql`(select min(run_at) from webhook_message
       where endpoint_id = webhook_endpoint.id and state = 'ready')`;
   return q
     .updateTable("webhook_endpoint")
     .set({
+      live_leases: sql`live_leases + cast(${p.taken} as bigint)`,
       next_run_at: sql`case when ${next} <= ${now} then ${inMs(now, p.pauseMs)} else ${next} end`,
       has_backlog: sql`case when ${next} <= ${now} then cast(${p.isFull} as bigint) else 0 end`,
       touched_at: now,

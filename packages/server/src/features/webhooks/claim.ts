@@ -3,7 +3,6 @@ import type { Database, Queryable } from "../../db/database.ts";
 import type { WebhookMessageTable } from "../../db/schema.ts";
 import { randomText } from "../../ids.ts";
 import {
-  countLeases,
   insertAttempts,
   leaseMessages,
   listDue,
@@ -29,6 +28,8 @@ export interface Claim {
 
 export interface ClaimOptions {
   slots: number;
+  /** How many messages of each project this instance is sending. */
+  inFlight: ReadonlyMap<string, number>;
   leaseMs: number;
 }
 
@@ -42,13 +43,14 @@ const projectPauseMs = 250;
 
 interface Served {
   id: string;
+  taken: number;
   isFull: boolean;
   pauseMs: number;
 }
 
 /**
- * Serves the endpoints that have waited longest, each up to its cap, so that no endpoint and no project can take
- * all slots. The leases are durable before anything is sent.
+ * Serves the endpoints that have waited longest, each up to its cap on all instances, and each project up to its
+ * share of this instance's slots. The leases are durable before anything is sent.
  */
 export async function claimDue(
   db: Database,
@@ -57,35 +59,35 @@ export async function claimDue(
   return db.transact(async (tx) => {
     const endpoints = await tx.all(takeDueEndpoints, { take: endpointsPerTurn });
     if (endpoints.length === 0) return { claims: [], visited: 0 };
-    const leases = await tx.all(countLeases, {});
-    const leasesOfProject = sumByProject(leases);
-    const wanted = endpoints.map((endpoint) => {
-      const isFailing = endpoint.consecutive_timeouts >= TIMEOUTS_UNTIL_FAILING;
-      const live = leases.find((row) => row.endpoint_id === endpoint.id)?.count ?? 0;
-      return { id: endpoint.id, room: Math.max(0, (isFailing ? failingEndpointCap : endpointCap) - live) };
-    });
+    const rooms = endpoints.map(roomOf);
     const due = await Promise.all(
-      wanted.map(({ id, room }) => tx.all(listDue, { endpointId: id, take: room })),
+      endpoints.map(({ id }, i) => tx.all(listDue, { endpointId: id, take: rooms[i] ?? 0 })),
     );
     const token = randomText(20);
     const claims: Claim[] = [];
-    const served = wanted.map(({ id, room }, i): Served => {
+    const ofProject = new Map(options.inFlight);
+    const served = endpoints.map(({ id }, i): Served => {
       let taken = 0;
       let isProjectFull = false;
       for (const row of due[i] ?? []) {
-        const ofProject = leasesOfProject.get(row.project_id) ?? 0;
-        isProjectFull = ofProject >= projectCap;
+        const count = ofProject.get(row.project_id) ?? 0;
+        isProjectFull = count >= projectCap;
         if (isProjectFull || claims.length >= options.slots) break;
-        leasesOfProject.set(row.project_id, ofProject + 1);
+        ofProject.set(row.project_id, count + 1);
         claims.push(toClaim(row, token));
         taken += 1;
       }
-      const isFull = taken === room;
-      return { id, isFull, pauseMs: isFull ? options.leaseMs : isProjectFull ? projectPauseMs : 0 };
+      const isFull = taken === rooms[i];
+      return { id, taken, isFull, pauseMs: isFull ? options.leaseMs : isProjectFull ? projectPauseMs : 0 };
     });
     await lease(tx, claims, served, token, options.leaseMs);
     return { claims, visited: endpoints.length };
   });
+}
+
+function roomOf(endpoint: { consecutive_timeouts: number; live_leases: number }): number {
+  const cap = endpoint.consecutive_timeouts >= TIMEOUTS_UNTIL_FAILING ? failingEndpointCap : endpointCap;
+  return Math.max(0, cap - endpoint.live_leases);
 }
 
 async function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, leaseMs: number) {
@@ -94,16 +96,10 @@ async function lease(tx: Queryable, claims: Claim[], served: Served[], token: st
   if (claims.length > 0) {
     writes.push(tx.run(leaseMessages, { ids, token, leaseMs }), tx.run(insertAttempts, { ids }));
   }
-  for (const { id, isFull, pauseMs } of served) {
-    writes.push(tx.run(requeueEndpoint, { id, isFull: isFull ? 1 : 0, pauseMs }));
+  for (const { isFull, ...endpoint } of served) {
+    writes.push(tx.run(requeueEndpoint, { ...endpoint, isFull: isFull ? 1 : 0 }));
   }
   await Promise.all(writes);
-}
-
-function sumByProject(leases: { project_id: string; count: number }[]): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { project_id, count } of leases) sums.set(project_id, (sums.get(project_id) ?? 0) + count);
-  return sums;
 }
 
 type DueRow = Omit<

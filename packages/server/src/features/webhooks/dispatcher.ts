@@ -50,7 +50,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const { slots = 128, deadlineMs = 30_000, leaseMs = 60_000, pollMs = 1_000, drainMs = 30_000 } = options;
   const closing = new AbortController();
   const cutOff = new AbortController();
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = new Map<Promise<void>, Claim>();
   const alarm = createAlarm();
   const announce = createAnnouncer(deps.db, (error) => {
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
@@ -69,7 +69,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       inFlight.delete(work);
       alarm.ring();
     });
-    inFlight.add(work);
+    inFlight.set(work, claim);
     return work;
   }
 
@@ -84,7 +84,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     const dueInMs = work?.dueInMs ?? pollMs;
     if (dueInMs > 0) return Math.min(dueInMs, pollMs);
     if (closing.signal.aborted) return 0;
-    const { claims, visited } = await claimDue(deps.db, { slots: slots - inFlight.size, leaseMs });
+    const { claims, visited } = await claimDue(deps.db, {
+      slots: slots - inFlight.size,
+      inFlight: countByProject(inFlight.values()),
+      leaseMs,
+    });
     for (const claim of claims) track(claim);
     return visited === 0 ? lockedElsewhereMs : 0;
   }
@@ -119,12 +123,18 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       closing.abort();
       alarm.ring();
       await loop;
-      const drained = Promise.all(inFlight);
+      const drained = Promise.all(inFlight.keys());
       const tooLong = new AbortController();
       await Promise.race([drained, wait(drainMs, undefined, { signal: tooLong.signal }).catch(() => {})]);
       tooLong.abort();
       cutOff.abort();
-      await Promise.all(inFlight);
+      await Promise.all(inFlight.keys());
     },
   };
+}
+
+function countByProject(claims: Iterable<Claim>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { projectId } of claims) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+  return counts;
 }

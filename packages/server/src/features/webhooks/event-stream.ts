@@ -50,7 +50,7 @@ export async function* streamEvents(
       sentAt = performance.now();
     }
     seen = events.at(-1)?.seq ?? seen;
-    if (events.length < batchSize) await alarm.sleep(beatMs);
+    if (events.length < batchSize) await alarm.sleep(Math.max(1, sentAt + beatMs - performance.now()));
   }
 }
 

@@ -1,15 +1,20 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { idIsOneOf } from "./id-is-one-of.ts";
 
+/** A count that had gone wrong would block an endpoint or flood it; below zero it would do so for ever. */
+export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when live_leases > ${ended} then live_leases - ${ended} else 0 end`;
+}
+
 /** SQLite has one writer and needs no lock. */
 export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
   const named = q
     .selectFrom("webhook_endpoint")
-    .select(["id", "consecutive_timeouts", "has_backlog"])
+    .select(["id", "consecutive_timeouts"])
     .where(idIsOneOf(dialect, p.ids))
     .orderBy("id");
   return dialect === "postgres" ? named.forUpdate() : named;
@@ -17,6 +22,8 @@ export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
 
 interface Health {
   id: string;
+  /** How many leases have ended. */
+  ended: number;
   consecutiveTimeouts: number;
   /** Until the earliest of the new retries; -1 when there is none. */
   delayMs: number;
@@ -29,6 +36,7 @@ export const updateHealth = statement((q, p: Health, dialect) => {
   return q
     .updateTable("webhook_endpoint")
     .set({
+      live_leases: fewerLeases(sql`cast(${p.ended} as bigint)`),
       consecutive_timeouts: p.consecutiveTimeouts,
       next_run_at: sql`case
         when has_backlog = 1 then ${now}
@@ -61,8 +69,7 @@ export const finishMessage = statement((q, p: FinishedMessage, dialect) =>
       lease_token: null,
     })
     .where("id", "=", p.id)
-    .where("lease_token", "=", p.token)
-    .where(sql<boolean>`state = 'leased'`),
+    .where("lease_token", "=", p.token),
 );
 
 interface FinishedAttempt {

@@ -30,14 +30,19 @@ export async function finishAttempts(
     // Endpoints come first, as everywhere: two orders would let transactions wait for each other.
     const rows = await tx.all(lockEndpoints, { ids: endpointIds });
     const changed = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
-    const health = new Map(rows.map((row) => [row.id, createHealth(row)]));
+    const health = new Map<string, Health>(
+      rows.map(({ id, consecutive_timeouts: consecutiveTimeouts }) => [
+        id,
+        { id, ended: 0, consecutiveTimeouts, delayMs: -1 },
+      ]),
+    );
     const noted = attempts.map((attempt, i): Noted => {
       if (changed[i] !== 1) return null;
       return { consecutiveTimeouts: noteAttempt(health.get(attempt.claim.endpointId), attempt) };
     });
     await Promise.all([
       ...attempts.filter((_, i) => changed[i] === 1).map((attempt) => writeOutcome(tx, now, attempt)),
-      ...[...health.values()].filter(isChanged).map((endpoint) => tx.run(updateHealth, endpoint)),
+      ...[...health.values()].map((endpoint) => tx.run(updateHealth, endpoint)),
     ]);
     return noted;
   });
@@ -45,34 +50,20 @@ export async function finishAttempts(
 
 interface Health {
   id: string;
+  ended: number;
   consecutiveTimeouts: number;
   /** Until the earliest of the new retries; -1 when there is none. */
   delayMs: number;
-  before: { consecutiveTimeouts: number; hasBacklog: boolean };
-}
-
-function createHealth(row: { id: string; consecutive_timeouts: number; has_backlog: number }): Health {
-  const consecutiveTimeouts = row.consecutive_timeouts;
-  return {
-    id: row.id,
-    consecutiveTimeouts,
-    delayMs: -1,
-    before: { consecutiveTimeouts, hasBacklog: row.has_backlog === 1 },
-  };
 }
 
 function noteAttempt(endpoint: Health | undefined, { result, retryDelayMs }: FinishedAttempt): number {
   if (endpoint === undefined) return 0;
+  endpoint.ended += 1;
   endpoint.consecutiveTimeouts = result.error === "timeout" ? endpoint.consecutiveTimeouts + 1 : 0;
   if (retryDelayMs !== null) {
     endpoint.delayMs = endpoint.delayMs < 0 ? retryDelayMs : Math.min(endpoint.delayMs, retryDelayMs);
   }
   return endpoint.consecutiveTimeouts;
-}
-
-/** Most attempts succeed at an endpoint with nothing else waiting; its row then stays as it is. */
-function isChanged({ consecutiveTimeouts, delayMs, before }: Health): boolean {
-  return before.hasBacklog || delayMs >= 0 || consecutiveTimeouts !== before.consecutiveTimeouts;
 }
 
 function finishMessageOf(tx: Queryable, { claim, result, retryDelayMs }: FinishedAttempt): Promise<number> {

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { fewerLeases } from "./finish-queries.ts";
 
 const isLeased = sql<boolean>`state = 'leased'`;
 
@@ -34,7 +35,7 @@ export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
     ])
     .where(isLeased)
     .where("lease_until", "<", databaseNow(dialect))
-    .orderBy("endpoint_id")
+    .orderBy("lease_until")
     .limit(p.take),
 );
 
@@ -51,15 +52,14 @@ export const endLease = statement((q, p: { id: string; token: string; state: Web
     })
     .where("id", "=", p.id)
     .where("lease_token", "=", p.token)
-    .where("lease_until", "<", databaseNow(dialect))
-    .where(isLeased),
+    .where("lease_until", "<", databaseNow(dialect)),
 );
 
 /** What the lease held back may go on. */
 export const releaseEndpoint = statement((q, p: { id: string }, dialect) =>
   q
     .updateTable("webhook_endpoint")
-    .set({ next_run_at: databaseNow(dialect), has_backlog: 0 })
+    .set({ live_leases: fewerLeases(sql.lit(1)), next_run_at: databaseNow(dialect), has_backlog: 0 })
     .where("id", "=", p.id),
 );
 

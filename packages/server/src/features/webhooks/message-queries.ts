@@ -69,7 +69,14 @@ export const wakeEndpoint = statement((q, p: { id: string }, dialect) => {
   const now = databaseNow(dialect);
   return q
     .insertInto("webhook_endpoint")
-    .values({ id: p.id, consecutive_timeouts: 0, next_run_at: now, has_backlog: 0, touched_at: now })
+    .values({
+      id: p.id,
+      live_leases: 0,
+      consecutive_timeouts: 0,
+      next_run_at: now,
+      has_backlog: 0,
+      touched_at: now,
+    })
     .onConflict((conflict) =>
       conflict.column("id").doUpdateSet({
         // At its cap the endpoint is looked at when an attempt ends; looking sooner would find no room.

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from "../../db/database.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { fileOf } from "./finish.ts";
+import { lockEndpoints } from "./finish-queries.ts";
 import { endLease, listExpiredLeases, markInterrupted, releaseEndpoint } from "./lease-queries.ts";
 
 const batch = 100;
@@ -24,13 +25,14 @@ function findExpired(db: Database) {
 
 async function recover(tx: Queryable, now: number, message: Expired): Promise<void> {
   const isGivenUp = message.interruptions >= mostInterruptions;
-  await tx.run(releaseEndpoint, { id: message.endpoint_id ?? "" });
+  await tx.all(lockEndpoints, { ids: JSON.stringify([message.endpoint_id]) });
   const ended = await tx.run(endLease, {
     id: message.id,
     token: message.lease_token ?? "",
     state: isGivenUp ? "dead" : "ready",
   });
   if (ended !== 1) return;
+  await tx.run(releaseEndpoint, { id: message.endpoint_id ?? "" });
   await tx.run(markInterrupted, { messageId: message.id, number: message.attempt_count });
   if (!isGivenUp) return;
   await writeLog(tx, now, {

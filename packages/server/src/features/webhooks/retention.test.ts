@@ -16,7 +16,7 @@ onBothDatabases("webhook messages", (database) => {
     t.after(() => queue.close());
     const projectId = await queue.createProject();
     await queue.enqueue(projectId, "https://hooks.example/sent");
-    const { claims } = await claimDue(queue.db, { slots: 1, leaseMs: 60_000 });
+    const { claims } = await claimDue(queue.db, { slots: 1, inFlight: new Map(), leaseMs: 60_000 });
     const result = { statusCode: 200, error: null, response: "ok" };
     await finishAttempts(
       queue.db,
@@ -43,7 +43,7 @@ onBothDatabases("webhook messages", (database) => {
       send: async () => ({ statusCode: 404, error: "client_error", response: "" }),
     });
     await queue.enqueue(await queue.createProject(), "https://hooks.example/", 3);
-    const [claim] = (await claimDue(queue.db, { slots: 1, leaseMs: 60_000 })).claims;
+    const [claim] = (await claimDue(queue.db, { slots: 1, inFlight: new Map(), leaseMs: 60_000 })).claims;
     const waiting = await metrics.metrics();
     assert.match(waiting, /^upstow_webhook_queue_depth\{state="ready"\} 2$/m);
     assert.match(waiting, /^upstow_webhook_queue_depth\{state="leased"\} 1$/m);

@@ -6,7 +6,7 @@ import { createId, randomText } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { getRoute } from "../file-routes/file-routes.ts";
 import type { Claim } from "./claim.ts";
-import { insertAttempts, leaseMessages } from "./claim-queries.ts";
+import { countLease, insertAttempts, leaseMessages } from "./claim-queries.ts";
 import { getDelivery } from "./deliveries.ts";
 import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
 
@@ -41,6 +41,7 @@ async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteTable, u
       state: "ready",
       retries_allowed: 0,
     });
+    await tx.run(countLease, { id: endpointId });
     await tx.run(leaseMessages, { ids, token, leaseMs: deps.dispatcher.leaseMs });
     await tx.run(insertAttempts, { ids });
   });

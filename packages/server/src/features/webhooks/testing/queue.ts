@@ -86,12 +86,16 @@ export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}
     createProject: () => insertProject(db),
     async enqueue(projectId, url, count = 1, environment = "live") {
       for (let done = 0; done < count; done += 100) {
+        const files = Array.from({ length: Math.min(100, count - done) }, () =>
+          createFile(projectId, environment),
+        );
         await db.transact(async (tx) => {
-          for (let i = done; i < Math.min(count, done + 100); i++) {
-            const file = createFile(projectId, environment);
-            const fileUrl = `https://cdn.example/f/${file.key}`;
-            await enqueueUploadCompleted(tx, Date.now(), { file, webhookUrl: url, fileUrl });
-          }
+          const uploads = files.map((file) => ({
+            file,
+            webhookUrl: url,
+            fileUrl: `https://cdn.example/${file.key}`,
+          }));
+          await Promise.all(uploads.map((upload) => enqueueUploadCompleted(tx, Date.now(), upload)));
         });
       }
     },
