@@ -43,8 +43,10 @@ export function ProgressStacked({ classNames, ...props }: ProgressStackedProps) 
         {items.map((item) => (
           <li key={item.id} className="us-stacked-file" data-status={item.status}>
             <span className="us-stacked-dot" aria-hidden="true" />
-            <FileName name={item.file.name} />
-            <FileMeta item={item} />
+            <div className="us-row-main">
+              <FileName name={item.file.name} />
+              <FileMeta item={item} />
+            </div>
             <FileActions item={item} actions={upload.actions} />
           </li>
         ))}

@@ -1,7 +1,7 @@
 "use client";
 
 import type { UploadState } from "@upstow/sdk/client";
-import { useMemo, useSyncExternalStore } from "react";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { useSurroundings } from "./provider.tsx";
 import { emptyList, type UploadActions } from "./queue.ts";
 import { summarize } from "./summarize.ts";
@@ -14,10 +14,23 @@ export function useAllUploads(): UploadList & { actions: UploadActions & { clear
     const known = new WeakMap<UploadState, UploadItem>();
     let seen: object | null = null;
     let list = emptyList;
+    const previews = new Map<string, string>();
     const toItem = (state: UploadState): UploadItem => {
-      const item = known.get(state) ?? { ...state, previewUrl: null };
+      const { id, file } = state;
+      if (/^(image|video)\//.test(file.type) && !previews.has(id))
+        previews.set(id, URL.createObjectURL(file));
+      const previewUrl = previews.get(id) ?? null;
+      const before = known.get(state);
+      const item = before?.previewUrl === previewUrl ? before : { ...state, previewUrl };
       known.set(state, item);
       return item;
+    };
+    const revoke = (isGone: (id: string) => boolean) => {
+      for (const [id, url] of previews) {
+        if (!isGone(id)) continue;
+        URL.revokeObjectURL(url);
+        previews.delete(id);
+      }
     };
     return {
       subscribe: (listener: () => void) => store.get().subscribe(listener),
@@ -26,8 +39,14 @@ export function useAllUploads(): UploadList & { actions: UploadActions & { clear
         if (seen === snapshot) return list;
         seen = snapshot;
         const items = snapshot.uploads.map(toItem);
+        const ids = new Set(items.map(({ id }) => id));
+        revoke((id) => !ids.has(id));
         list = { items, ...summarize(items), isOnline: snapshot.isOnline, announcement: "" };
         return list;
+      },
+      close() {
+        seen = null;
+        revoke(() => true);
       },
       actions: {
         pause: (id?: string) => store.get().pause(id),
@@ -43,6 +62,7 @@ export function useAllUploads(): UploadList & { actions: UploadActions & { clear
       },
     };
   }, [store]);
+  useEffect(() => view.close, [view]);
   const list = useSyncExternalStore(view.subscribe, view.read, () => emptyList);
   return { ...list, actions: view.actions };
 }

@@ -1,0 +1,3 @@
+import { accessibleComponentsOf } from "./support/accessible.ts";
+
+accessibleComponentsOf("dropzone", "button");

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { behaviours } from "./support/behaviour.ts";
+import { expectSoon } from "./support/expect-soon.ts";
+import { png, text } from "./support/files.ts";
+
+const shows = behaviours();
+
+shows("upload-button", "says on itself how far it is", async ({ site, choose, page }) => {
+  site.storage.allow(0);
+  await choose(png("a.png", 6_000_000));
+  await page.getByRole("button", { name: /^Uploading [1-9]\d? %$/ }).waitFor();
+});
+
+shows("upload-dropzone", "opens the chooser wherever it is clicked, but not in its list", async (stage) => {
+  const { page, choose, isStored } = stage;
+  const area = page.locator(".us-dropzone-area");
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    area.click({ position: { x: 12, y: 12 } }),
+  ]);
+  assert.equal(chooser.isMultiple(), true);
+  await choose(png("a.png"));
+  await isStored("a.png");
+  let isOpened = false;
+  page.on("filechooser", () => {
+    isOpened = true;
+  });
+  await page.locator(".us-row").click({ position: { x: 80, y: 20 } });
+  await stage.button("Remove a.png").click();
+  await page.locator(".us-row").waitFor({ state: "detached" });
+  assert.equal(isOpened, false);
+});
+
+shows("upload-modal", "goes on when it is closed, and gives the focus back", async (stage) => {
+  const { page, site, button, choose, isStored } = stage;
+  const trigger = page.getByRole("button", { name: /^Add photos/ });
+  await trigger.click();
+  site.storage.allow(0);
+  await choose(png("a.png", 6_000_000));
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: /^Add photos \d+ %$/ }).waitFor();
+  assert.equal(await page.evaluate("document.activeElement.textContent.startsWith('Add photos')"), true);
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await isStored("a.png");
+  await button("Add photos").waitFor();
+});
+
+shows("file-list", "pauses, resumes and clears many files at once", async (stage) => {
+  const { page, site, button, choose, says } = stage;
+  site.storage.allow(0);
+  await choose(...Array.from({ length: 60 }, (_, i) => text(`${i}.txt`)));
+  const rows = page.locator(".us-row");
+  await button("Pause all").click();
+  await expectSoon(async () => String(await page.locator(".us-row[data-status=paused]").count()), /^60$/);
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await button("Resume all").click();
+  await says(/All done: 60 files uploaded\./);
+  assert.equal(new Set(site.completed).size, 60);
+  await button("Clear finished").click();
+  await rows.first().waitFor({ state: "detached" });
+  await page.getByText("Nothing here yet.").waitFor();
+});
+
+shows("file-preview", "shows the first lines of a text and turns with the arrow keys", async (stage) => {
+  const { page, choose, button } = stage;
+  await choose(png("picture.png"), text("poem.txt", "So much depends\nupon\n"));
+  await page.getByText("So much depends").waitFor();
+  await button("Next").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("img", { name: "picture.png" }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.getByText("So much depends").waitFor();
+});
+
+shows("upload-field", "keeps a form until its file is there, and sends the file's id", async (stage) => {
+  const { page, site, choose, button, isStored } = stage;
+  const isValid = () => page.evaluate("document.forms[0].checkValidity()");
+  assert.equal(await isValid(), false, "nothing chosen");
+  site.storage.allow(0);
+  await choose(png("cv.png"));
+  await page.getByRole("progressbar").waitFor();
+  assert.equal(await isValid(), false, "not there yet");
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await isStored("cv.png");
+  await page.locator("input[name=documents]").waitFor({ state: "attached" });
+  const id = await page.locator("input[name=documents]").inputValue();
+  assert.match(id, /^\w{10,}$/);
+  await button("Send").click();
+  await page.waitForURL(`**/apply?documents=${id}`);
+});
+
+shows("avatar-upload", "sends no file that breaks a rule, and says why", async (stage) => {
+  const { page, site, drop, says } = stage;
+  const before = site.storage.puts.length;
+  await drop(text("notes.txt"));
+  await says(/notes\.txt failed: notes\.txt is not of an accepted type\./);
+  await page.getByText("notes.txt is not of an accepted type.", { exact: true }).waitFor();
+  assert.equal(site.storage.puts.length, before);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { behaviours } from "./support/behaviour.ts";
+import { expectSoon } from "./support/expect-soon.ts";
+import { picture, png, text } from "./support/files.ts";
+
+const shows = behaviours();
+
+shows("avatar-upload", "sends the part that is seen, moved by the arrow keys", async (stage) => {
+  const { page, choose, button, logged } = stage;
+  // Red on one side, blue on the other: what is sent tells which part was seen.
+  const twoHalves = picture(0, 600, 200, (x) => (x < 0.5 ? [255, 0, 0] : [0, 0, 255]));
+  await choose({ name: "halves.png", mimeType: "image/png", buffer: twoHalves });
+  const frame = page.getByRole("application");
+  await button("Use this").waitFor();
+  await frame.focus();
+  for (let i = 0; i < 30; i++) await page.keyboard.press("ArrowLeft");
+  await button("Use this").click();
+  await expectSoon(async () => logged[0] ?? "", /^http/);
+  const stored = Buffer.from(await (await fetch(logged[0] ?? "")).arrayBuffer());
+  assert.deepEqual([stored.readUInt32BE(16), stored.readUInt32BE(20)], [256, 256]);
+  const pixel = await page.evaluate(`(async () => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(${JSON.stringify([...stored])})]));
+    const canvas = new OffscreenCanvas(256, 256);
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    return [...pen.getImageData(10, 128, 1, 1).data.slice(0, 3)];
+  })()`);
+  assert.deepEqual(pixel, [0, 0, 255]);
+});
+
+shows("chat-attachments", "holds a message back until its files are there", async (stage) => {
+  const { page, site, choose, logged } = stage;
+  site.storage.allow(0);
+  await choose(png("a.png"));
+  await page.getByRole("progressbar").waitFor();
+  const box = page.getByLabel("Message");
+  await box.fill("Look at this");
+  await box.press("Enter");
+  await page.getByText("Goes out as soon as the files are there.").waitFor();
+  assert.deepEqual(logged, []);
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await expectSoon(async () => logged.join(), /^Look at this 1$/);
+  assert.equal(await box.inputValue(), "");
+  await page.locator(".us-chip").waitFor({ state: "detached" });
+});
+
+shows("attachment-tray", "takes no more than a mail can carry", async ({ page, site, choose, button }) => {
+  site.storage.allow(0);
+  const half = Buffer.alloc(15 * 1024 * 1024, 1);
+  const mimeType = "application/octet-stream";
+  await choose({ name: "a.bin", mimeType, buffer: half }, { name: "b.bin", mimeType, buffer: half });
+  await page.getByText("b.bin does not fit any more.").waitFor();
+  assert.equal(await page.locator(".us-chip[data-status=rejected]").count(), 1);
+  await page.getByText("15 MB / 25 MB").waitFor();
+  await button("Attachments (2)").click();
+  await page.locator(".us-chip").first().waitFor({ state: "hidden" });
+});
+
+shows("notification-panel", "shows what others upload, and asks before it is left behind", async (stage) => {
+  const { page, site, choose, button } = stage;
+  const panel = page.getByRole("complementary", { name: "Uploads" });
+  site.storage.allow(0);
+  await choose(png("a.png", 6_000_000));
+  await panel.getByTitle("a.png").waitFor();
+  await button("Fold").click();
+  await panel.getByTitle("a.png").waitFor({ state: "hidden" });
+  const [question] = await Promise.all([
+    page.waitForEvent("dialog"),
+    page.evaluate("void setTimeout(() => location.reload())"),
+  ]);
+  assert.equal(question.type(), "beforeunload");
+  await question.dismiss();
+});
+
+shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a link", async (stage) => {
+  const { page, site, isStored, button } = stage;
+  await page.getByRole("tab", { name: "Device" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("End");
+  await page.getByRole("tab", { name: "Link", selected: true }).waitFor();
+  const address = page.getByLabel("Address of the file");
+  await address.fill(`${site.url}/missing`);
+  await page.route("**/missing", (route) => route.fulfill({ status: 404 }));
+  await button("Fetch").click();
+  await page.getByText("That address gives no file to this page.").waitFor();
+  await address.fill(`${site.url}/sample.png`);
+  await button("Fetch").click();
+  await isStored("sample.png");
+});
+
+shows("upload-wizard", "sends files under the names that were written in the review", async (stage) => {
+  const { page, site, choose, button, isStored } = stage;
+  const step = () => page.locator("[aria-current=step]").textContent();
+  await choose(png("IMG_0001.png"), text("notes.txt"));
+  await expectSoon(step, /Review/);
+  await page.getByLabel("Name of IMG_0001.png").fill("harbour.png");
+  await button("Upload").click();
+  await isStored("harbour.png");
+  await isStored("notes.txt");
+  await expectSoon(step, /Done/);
+  assert.equal(site.completed.includes("IMG_0001.png"), false);
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "Done");
+});

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** What axe finds serious or critical on a page, one line for each element. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Through the debugger: the page's own policy would refuse it, as it should.
+  await page.evaluate(source);
+  const findings = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as Finding[];
+  return findings
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.slice(0, 300)}`),
+    );
+}
