@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { compileLate } from "./compile-late.ts";
+import { compileLate } from "../../http/console/compile-late.ts";
+import { requireSession } from "../../http/console/require-session.ts";
+import { requireSameOrigin } from "../../http/console/same-origin.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { projectRoutes } from "./project-routes.ts";
-import { requireSession } from "./require-session.ts";
-import { requireSameOrigin } from "./same-origin.ts";
 import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 

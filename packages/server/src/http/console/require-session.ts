@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { rateLimited } from "../../http/rate-limit.ts";
+import { findSession, type Session, signedOut } from "../../features/console/sessions.ts";
+import { rateLimited } from "../rate-limit.ts";
 import { readSessionToken } from "./session-cookie.ts";
-import { findSession, type Session, signedOut } from "./sessions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
