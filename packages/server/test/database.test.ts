@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Queryable, UniqueViolation } from "../src/db/database.ts";
-import { eachText } from "../src/db/expressions.ts";
+import { isOneOf } from "../src/db/expressions.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
@@ -18,7 +18,7 @@ const listSome = statement((q, p: { hashes: string }, dialect) =>
   q
     .selectFrom("rate_window")
     .select("bucket")
-    .where("bucket", "in", eachText(dialect, p.hashes))
+    .where(isOneOf(dialect, "bucket", p.hashes))
     .orderBy("bucket"),
 );
 const bump = statement((q, p: { from: number }) =>

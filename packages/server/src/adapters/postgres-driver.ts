@@ -7,10 +7,11 @@ import type postgres from "postgres";
  */
 const corrections = [
   {
-    // Without it the ROLLBACK of an interrupted transaction ends the process, outside of every promise.
+    // Without it the ROLLBACK of an interrupted transaction ends the process, outside of every promise, and a query
+    // between a socket's error and its close is never answered.
     before: "    if (stream)\n      return queryError(q, Errors.generic('COPY_IN_PROGRESS'",
     missing:
-      "    if (!socket) {\n      queryError(q, Errors.connection('CONNECTION_CLOSED', options))\n      return true\n    }\n",
+      "    if (!socket || socket.destroyed) {\n      queryError(q, Errors.connection('CONNECTION_CLOSED', options))\n      return true\n    }\n",
   },
   {
     // Without it the connection comes back, but never sends anything again.

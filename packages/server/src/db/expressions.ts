@@ -11,9 +11,13 @@ export function databaseNow(dialect: DialectName): RawBuilder<number> {
     : sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`;
 }
 
-/** The texts of a JSON array that was passed as one parameter, so that one statement serves any number of them. */
-export function eachText(dialect: DialectName, jsonArray: string): RawBuilder<string> {
+/**
+ * Whether a column's text is in a JSON array that was passed as one parameter, so that one statement serves any number
+ * of them. As an array, PostgreSQL looks each up in an index; as a subquery it would join them with the whole table,
+ * for lack of an idea how few they are.
+ */
+export function isOneOf(dialect: DialectName, column: string, jsonArray: string): RawBuilder<boolean> {
   return dialect === "sqlite"
-    ? sql<string>`(select value from json_each(${jsonArray}))`
-    : sql<string>`(select jsonb_array_elements_text(cast(cast(${jsonArray} as text) as jsonb)))`;
+    ? sql<boolean>`${sql.ref(column)} in (select value from json_each(${jsonArray}))`
+    : sql<boolean>`${sql.ref(column)} = any(array(select jsonb_array_elements_text(cast(cast(${jsonArray} as text) as jsonb))))`;
 }

@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "kysely";
-import { eachText } from "../../db/expressions.ts";
+import { isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 
 interface Scope {
@@ -47,7 +47,7 @@ export const deleteFiles = statement((q, p: Scope & { keysJson: string; now: num
   q
     .updateTable("file")
     .set({ status: "DELETED", updated_at: p.now })
-    .where(sql<boolean>`key in ${eachText(dialect, p.keysJson)}`)
+    .where(isOneOf(dialect, "key", p.keysJson))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED")

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Queryable } from "../../db/database.ts";
-import { eachText } from "../../db/expressions.ts";
+import { isOneOf } from "../../db/expressions.ts";
 import type { StorageDeletionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
@@ -50,7 +50,7 @@ const listServedOnce = statement((q, p: { keysJson: string }, dialect) =>
   q
     .selectFrom("file")
     .select(["id", "key"])
-    .where(sql<boolean>`key in ${eachText(dialect, p.keysJson)}`)
+    .where(isOneOf(dialect, "key", p.keysJson))
     .where("completed_at", "is not", null),
 );
 

@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "kysely";
-import { databaseNow, eachText } from "../../db/expressions.ts";
+import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 
 /** One row when the variant had not been charged for in this period. */
@@ -166,7 +166,7 @@ export const forgetVariant = statement((q, p: { id: string; etag: string }) =>
 export const deleteVariantsOfFiles = statement((q, p: { fileIdsJson: string }, dialect) =>
   q
     .deleteFrom("variant")
-    .where(sql<boolean>`file_id in ${eachText(dialect, p.fileIdsJson)}`)
+    .where(isOneOf(dialect, "file_id", p.fileIdsJson))
     .returning(["store", "store_key"]),
 );
 

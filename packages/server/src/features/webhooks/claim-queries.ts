@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { databaseNow } from "../../db/expressions.ts";
+import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
-import { idIsOneOf } from "./id-is-one-of.ts";
 
 // States are written as literals in all queries: with parameters, SQLite would not use the partial indexes.
 
@@ -49,7 +48,7 @@ export const leaseMessages = statement((q, p: { ids: string; token: string; leas
       lease_until: inMs(databaseNow(dialect), p.leaseMs),
       attempt_count: sql`attempt_count + 1`,
     })
-    .where(idIsOneOf(dialect, p.ids))
+    .where(isOneOf(dialect, "id", p.ids))
     // Not by state: that would invite PostgreSQL to read the index of everything that is ready.
     .where("lease_token", "is", null),
 );
@@ -62,7 +61,7 @@ export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
       q
         .selectFrom("webhook_message")
         .select(["id", "attempt_count", databaseNow(dialect).as("started_at")])
-        .where(idIsOneOf(dialect, p.ids)),
+        .where(isOneOf(dialect, "id", p.ids)),
     ),
 );
 

@@ -1,8 +1,7 @@
 import type { DeliveryStatus, Environment } from "@upstow/contract";
 import { sql } from "kysely";
-import { databaseNow } from "../../db/expressions.ts";
+import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
-import { idIsOneOf } from "./id-is-one-of.ts";
 
 interface Owned {
   projectId: string;
@@ -124,7 +123,7 @@ export const listTargetsById = statement((q, p: Owned & { ids: string }, dialect
   q
     .selectFrom("webhook_message")
     .select(targetColumns)
-    .where(idIsOneOf(dialect, p.ids))
+    .where(isOneOf(dialect, "id", p.ids))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("url", "is not", null)
@@ -151,6 +150,6 @@ export const requeueMessages = statement((q, p: Redelivery, dialect) =>
       interruptions: 0,
       run_at: databaseNow(dialect),
     })
-    .where(idIsOneOf(dialect, p.ids))
+    .where(isOneOf(dialect, "id", p.ids))
     .where(sql<boolean>`state <> 'leased'`),
 );

@@ -1,9 +1,8 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { type RawBuilder, sql } from "kysely";
-import { databaseNow } from "../../db/expressions.ts";
+import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import { idIsOneOf } from "./id-is-one-of.ts";
 
 /** A count that had gone wrong would block an endpoint or flood it; below zero it would do so for ever. */
 export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
@@ -15,7 +14,7 @@ export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
   const named = q
     .selectFrom("webhook_endpoint")
     .select(["id", "consecutive_timeouts"])
-    .where(idIsOneOf(dialect, p.ids))
+    .where(isOneOf(dialect, "id", p.ids))
     .orderBy("id");
   return dialect === "postgres" ? named.forUpdate() : named;
 });
