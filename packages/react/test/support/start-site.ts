@@ -93,7 +93,7 @@ function createRouter(refuseOnce: Set<string>, completed: string[]) {
 
 /** The bundle imports React by name, so it must lie where that can be found. */
 async function loadRender(code: string): Promise<(slug: string) => string> {
-  const folder = await mkdtemp(fileURLToPath(new URL("../../node_modules/.harness-", import.meta.url)));
+  const folder = await mkdtemp(fileURLToPath(new URL("../../../../node_modules/.harness-", import.meta.url)));
   const file = join(folder, "server.mjs");
   await writeFile(file, code);
   try {
