@@ -15,7 +15,7 @@ const controls = `<form class="gallery-controls" data-controls aria-label="Try t
 </form>`;
 
 const samplesButton = ({ slug, name }: CatalogueEntry) =>
-  `<button type="button" class="gallery-samples" data-samples="${slug}" aria-label="Try ${name} with sample files">Try it</button>`;
+  `<button type="button" class="gallery-samples" data-samples="${slug}" aria-label="Try it: ${name}">Try it</button>`;
 
 const demo = ({ slug }: CatalogueEntry) => `<div class="gallery-demo" data-demo="${slug}"></div>`;
 

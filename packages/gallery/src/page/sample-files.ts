@@ -11,7 +11,7 @@ const scenes = [
 /** Pictures drawn on the spot and a text, so that nobody needs files of their own to try a component. */
 export async function createSampleFiles(): Promise<File[]> {
   const pictures = await Promise.all(scenes.map(drawScene));
-  const text = "Upload me.\n".repeat(40_000);
+  const text = "Upload me.\n".repeat(2_500);
   return [
     ...pictures,
     new File([text], "notes.txt", { type: "text/plain", lastModified: Date.now() - 86_400_000 }),

@@ -32,11 +32,8 @@ export function ProgressRadial({ classNames, ...props }: ProgressRadialProps) {
         {isView ? (
           <span className="us-radial-face">{face}</span>
         ) : (
-          <button
-            {...upload.getButtonProps()}
-            className={cx("us-radial-face", classNames?.button)}
-            aria-label={labels.chooseFiles}
-          >
+          <button {...upload.getButtonProps()} className={cx("us-radial-face", classNames?.button)}>
+            <span className="us-sr">{labels.chooseFiles}</span>
             {face}
           </button>
         )}

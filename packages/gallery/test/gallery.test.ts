@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { catalogue } from "@upstow/react/catalogue";
+import type { Browser, Page } from "playwright-core";
+import { findBarriers } from "../../react/test/support/axe.ts";
+import { expectSoon } from "../../react/test/support/expect-soon.ts";
+import { startBrowser } from "../../server/test/support/browser.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+
+const folder = fileURLToPath(new URL("../", import.meta.url));
+
+describe("the gallery page", () => {
+  let app: TestApp;
+  let browser: Browser;
+  before(async () => {
+    if (!existsSync(`${folder}dist/manifest.json`)) spawnSync(process.execPath, [`${folder}build.mjs`]);
+    [app, browser] = await Promise.all([startApp({ database: "sqlite" }), startBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  async function open(path: string, options = {}): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage(options);
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    await page.goto(app.url + path);
+    return { page, complaints };
+  }
+
+  it("shows every component live, under its strict policy and without barriers", async () => {
+    const { page, complaints } = await open("/components", {
+      viewport: { width: 1280, height: 900 },
+      // Colours on their way from one theme to the other are neither.
+      reducedMotion: "reduce",
+    });
+    for (const { slug } of catalogue) {
+      const demo = page.locator(`[data-demo=${slug}]`);
+      await demo.scrollIntoViewIfNeeded();
+      await demo.locator("[data-us-root], .us-ui").first().waitFor({ state: "attached" });
+    }
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+      assert.deepEqual(await findBarriers(page), [], theme);
+    }
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  it("simulates uploads, fails on demand and sends nothing anywhere", async () => {
+    const { page, complaints } = await open("/components/upload-dropzone");
+    await page.waitForSelector("[data-us-root]");
+    const sent: string[] = [];
+    page.on("request", (request) => request.url().startsWith("blob:") || sent.push(request.url()));
+    const status = page.locator("[role=status]").first();
+    await page.getByLabel("Let the next upload fail").check();
+    await page.getByRole("button", { name: "Try it: UploadDropzone" }).click();
+    await expectSoon(() => status.textContent(), /failed: The line broke, as you wished\./);
+    await expectSoon(async () => String(await page.locator(".us-row[data-status=done]").count()), /^3$/);
+    await page.getByRole("button", { name: /^Retry / }).click();
+    await expectSoon(async () => String(await page.locator(".us-row[data-status=done]").count()), /^4$/);
+    assert.deepEqual(sent, []);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  it("fits a phone, turns around and changes its colours", async () => {
+    const { page } = await open("/components/upload-dropzone", { viewport: { width: 390, height: 800 } });
+    const button = page.locator(".gallery-demo .us-button").first();
+    await button.waitFor();
+    const colour = () =>
+      page.evaluate("getComputedStyle(document.querySelector('.gallery-demo .us-button')).backgroundColor");
+    const before = await colour();
+    await page.getByLabel("Accent").selectOption("teal");
+    await expectSoon(async () => String((await colour()) !== before), /true/);
+    await page.getByLabel("Right to left").check();
+    assert.equal(await page.locator(".gallery-demo").getAttribute("dir"), "rtl");
+    const widths = await page.evaluate(
+      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+    );
+    const [scrolled = 0, shown = 0] = widths as number[];
+    assert.ok(scrolled <= shown, `${scrolled} px wide on a screen of ${shown}`);
+    await page.close();
+  });
+
+  it("copies code as it stands in the catalogue", async () => {
+    const { page } = await open("/components/upload-wizard", {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.locator(".code").first().hover();
+    await page.locator(".copy").first().click();
+    const entry = catalogue.find(({ slug }) => slug === "upload-wizard");
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    assert.equal(String(copied).trimEnd(), entry?.usage.trimEnd());
+    await page.close();
+  });
+
+  it("keeps assets for ever and pages not at all", async () => {
+    const { headers, body } = await app.call("GET", "/components");
+    assert.equal(headers.get("cache-control"), "no-cache");
+    const [, script = ""] = /src="(\/components\/assets\/[^"]+\.js)"/.exec(body) ?? [];
+    const asset = await app.call("GET", script);
+    assert.match(asset.headers.get("cache-control") ?? "", /immutable/);
+    const etag = headers.get("etag") ?? "";
+    assert.equal((await app.call("GET", "/components", { headers: { "if-none-match": etag } })).status, 304);
+    const missing = await app.call("GET", "/components/assets/..%2f..%2fpackage.json");
+    assert.equal(missing.status, 404);
+    assert.equal(missing.body.error.code, "NOT_FOUND");
+  });
+
+  it("is made of code that compiles", () => {
+    const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+    const { stdout } = spawnSync(tsc, ["-p", folder], { encoding: "utf8" });
+    assert.equal(stdout, "");
+  });
+});
