@@ -1,0 +1,138 @@
+import { createInstallation, type Installation, type Server } from "./installation.ts";
+import type { Random } from "./random.ts";
+import { listUploaded, recount } from "./recount.ts";
+import { type Outcome, type RunOptions, runClients, Violation, waitForMoment } from "./scenario.ts";
+import { createUploader, type Upload } from "./uploads.ts";
+
+const clients = 6;
+const roundsPerRecount = 20;
+/** Downloads at the end; every file's row, checksum and blob are looked at anyhow. */
+const mostDownloads = 2_000;
+const mostViolations = 20;
+
+/** Kills the server in the middle of uploads, again and again, and holds it to everything it has acknowledged. */
+export async function killUploads({ rounds, random, onRound }: RunOptions): Promise<Outcome> {
+  const installation = await createInstallation();
+  const run = createRun(installation, random);
+  try {
+    for (let round = 1; round <= rounds && run.violations.length < mostViolations; round++) {
+      await run.killDuringUploads();
+      if (round % roundsPerRecount === 0) run.violations.push(...(await recount(installation)));
+      onRound(round, run.count());
+    }
+    await run.finishAll();
+    return { counts: run.count(), violations: run.violations };
+  } finally {
+    await installation.remove();
+  }
+}
+
+function createRun(installation: Installation, random: Random) {
+  let answers = 0;
+  const uploader = createUploader(installation, random, () => {
+    answers++;
+  });
+  const violations: string[] = [];
+  /** Everything the server has given an id. */
+  const uploads: Upload[] = [];
+  /** Cut short by a kill, to be taken up again. */
+  let interrupted: Upload[] = [];
+  let resumed = 0;
+  let downloads = 0;
+
+  async function finishOne(upload: Upload): Promise<void> {
+    try {
+      await uploader.finish(upload);
+    } catch (error) {
+      if (!(error instanceof Violation)) interrupted.push(upload);
+      throw error;
+    }
+  }
+
+  async function openOne(): Promise<Upload> {
+    const upload = await (random.chance(0.02) ? uploader.openMultipart() : uploader.openSingle());
+    uploads.push(upload);
+    return upload;
+  }
+
+  async function downloadOne(): Promise<void> {
+    const upload = uploads[random.int(0, Math.max(0, uploads.length - 1))];
+    if (upload === undefined || !upload.isCompleted) return;
+    await uploader.download(upload);
+    downloads++;
+  }
+
+  const actAsClient = (server: Server, takeUp: Upload[]) => async () => {
+    while (!server.isKilled()) {
+      const left = takeUp.pop();
+      if (left !== undefined) resumed++;
+      await finishOne(left ?? (await openOne()));
+      if (random.chance(0.1)) await downloadOne();
+    }
+  };
+
+  /** The clients begin with what the round before has left, so kills meet recovery as well. */
+  async function killDuringUploads(): Promise<void> {
+    const server = await installation.start();
+    const takeUp = interrupted;
+    interrupted = [];
+    const working = runClients(
+      server,
+      Array.from({ length: clients }, () => actAsClient(server, takeUp)),
+      violations,
+    );
+    await waitForMoment(random, () => answers);
+    await server.kill();
+    await working;
+    interrupted.push(...takeUp);
+  }
+
+  /** Without a kill everything has to come to its end. */
+  async function finishAll(): Promise<void> {
+    const server = await installation.start();
+    const takeUp = interrupted;
+    interrupted = [];
+    const finishRest = takeUp.map((upload) => () => finishOne(upload));
+    await inTurns(finishRest, (some) => runClients(server, some, violations));
+    resumed += takeUp.length;
+    const inParts = uploads.filter(({ uploadId }) => uploadId !== null);
+    const sample = new Set([...inParts, ...uploads.slice(-mostDownloads)]);
+    const checks = [
+      ...uploads.map((upload) => () => uploader.check(upload)),
+      ...[...sample].map((upload) => async () => {
+        await uploader.download(upload);
+        downloads++;
+      }),
+    ];
+    await inTurns(checks, (some) => runClients(server, some, violations));
+    await server.stop();
+    violations.push(...(await recount(installation)), ...(await compareWithRows()));
+  }
+
+  async function compareWithRows(): Promise<string[]> {
+    const rows = await listUploaded(installation);
+    const known = new Set(uploads.map(({ fileId }) => fileId));
+    const stuck = uploads.filter(({ fileId }) => !rows.has(fileId));
+    const unknown = [...rows].filter((id) => !known.has(id));
+    return [
+      ...stuck.map(({ fileId }) => `${fileId} could not be finished`),
+      ...unknown.map((id) => `${id} counts as uploaded, but nobody completed it`),
+    ];
+  }
+
+  const count = () => ({
+    "uploads acknowledged": uploads.length,
+    "of them in parts": uploads.filter(({ uploadId }) => uploadId !== null).length,
+    "PUTs acknowledged": uploads.reduce((sum, { pieces }) => sum + pieces.filter((p) => p.etag).length, 0),
+    "completions acknowledged": uploads.filter(({ isAcknowledged }) => isAcknowledged).length,
+    "completed, the answer lost": uploads.filter((u) => u.isCompleted && !u.isAcknowledged).length,
+    "taken up after a kill": resumed,
+    "downloads compared": downloads,
+  });
+
+  return { violations, killDuringUploads, finishAll, count };
+}
+
+async function inTurns<T>(work: T[], run: (some: T[]) => Promise<void>): Promise<void> {
+  for (let at = 0; at < work.length; at += clients) await run(work.slice(at, at + clients));
+}
