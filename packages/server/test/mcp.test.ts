@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { startApp, type TestApp } from "./support/start-app.ts";
+
+const toolNames = [
+  "list_components",
+  "get_component",
+  "search_components",
+  "get_install_command",
+  "scaffold_route_handler",
+  "scaffold_provider",
+  "get_byos_config",
+  "get_quickstart",
+  "search_docs",
+  "get_doc",
+  "list_docs",
+];
+
+describe("the tool-protocol endpoint", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+  });
+  after(() => app.close());
+
+  /** Answers come as one JSON body or as a stream of events; both hold one message. */
+  async function rpc(method: string, params: object = {}, headers: Record<string, string> = {}) {
+    const response = await fetch(`${app.url}/api/v1/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-06-18",
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const text = await response.text();
+    const message = text.startsWith("{") ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "{}");
+    return { status: response.status, body: JSON.parse(message) };
+  }
+  const callTool = async (name: string, args: object = {}) =>
+    (await rpc("tools/call", { name, arguments: args })).body.result;
+
+  it("says how it is, with the number of tools it really has", async () => {
+    const { status, body } = await app.call("GET", "mcp/health");
+    assert.deepEqual([status, body.status, body.tools], [200, "ok", 11]);
+    assert.match(body.version, /^\d+\.\d+\.\d+$/);
+  });
+
+  it("shakes hands without a key and lists eleven read-only tools and three resources", async () => {
+    const clientInfo = { name: "test", version: "1" };
+    const hello = await rpc("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    assert.equal(hello.body.result.serverInfo.name, "upstow");
+    const { tools } = (await rpc("tools/list")).body.result;
+    assert.deepEqual(
+      tools.map((tool: { name: string }) => tool.name),
+      toolNames,
+    );
+    assert.ok(
+      tools.every((tool: { annotations: { readOnlyHint: boolean } }) => tool.annotations.readOnlyHint),
+    );
+    const { resources } = (await rpc("resources/list")).body.result;
+    assert.deepEqual(
+      resources.map((resource: { uri: string; mimeType: string }) => [resource.uri, resource.mimeType]),
+      [
+        ["upstow://catalog", "application/json"],
+        ["upstow://quickstart", "text/markdown"],
+        ["upstow://docs", "application/json"],
+      ],
+    );
+    for (const { uri } of resources) {
+      const { contents } = (await rpc("resources/read", { uri })).body.result;
+      assert.ok(contents[0].text.length > 100, uri);
+    }
+  });
+
+  it("answers every tool with something to work with", async () => {
+    const { components } = (await callTool("list_components")).structuredContent;
+    assert.ok(components.length >= 24);
+    const [first] = components;
+    const { component } = (await callTool("get_component", { name: first.name })).structuredContent;
+    assert.ok(component.usage.includes(first.name) && component.props.length > 0);
+    const found = (await callTool("search_components", { query: "dropzne" })).structuredContent.components;
+    assert.ok(found.some((entry: { category: string }) => entry.category === "dropzone"));
+    const install = await callTool("get_install_command", {
+      packageManager: "pnpm",
+      packages: ["@upstow/sdk"],
+    });
+    assert.equal(install.content[0].text, "pnpm add @upstow/sdk");
+    for (const framework of ["next", "express", "fastify", "hono", "sveltekit"]) {
+      const options = { framework, routeName: "avatar", maxFileSize: "2MB", allowedTypes: ["image/*"] };
+      const { code, path } = (await callTool("scaffold_route_handler", options)).structuredContent;
+      assert.ok(path.endsWith(".ts") && code.includes(`@upstow/sdk/${framework}`) && code.includes('"2MB"'));
+    }
+    assert.ok((await callTool("scaffold_provider")).structuredContent.code.includes("UpstowProvider"));
+    for (const provider of ["s3", "r2", "gcs", "b2", "minio"]) {
+      const { env, cors } = (await callTool("get_byos_config", { provider })).structuredContent;
+      assert.ok(env.UPSTOW_S3_BUCKET && cors[0].ExposeHeaders.includes("ETag"));
+    }
+    assert.match((await callTool("get_quickstart")).content[0].text, /^# Quick start/);
+    const { results } = (await callTool("search_docs", { query: "restore a backup", limit: 3 }))
+      .structuredContent;
+    assert.equal(results[0].path, "backup-and-restore");
+    const { pages } = (await callTool("list_docs")).structuredContent;
+    const page = await callTool("get_doc", { path: pages[0].path });
+    assert.ok(page.content[0].text.startsWith("# "));
+  });
+
+  it("makes a wrong argument and an unknown name a tool error", async () => {
+    for (const [name, args] of [
+      ["get_component", {}],
+      ["get_component", { name: "Nope" }],
+      ["list_components", { category: "nope" }],
+      ["scaffold_route_handler", { framework: "rails", routeName: "a" }],
+      ["scaffold_route_handler", { routeName: 'x", evil: "' }],
+      ["get_byos_config", { provider: "ftp" }],
+      ["get_doc", { path: "../package" }],
+      ["search_docs", { query: "x", limit: 0 }],
+    ] as const) {
+      assert.equal((await callTool(name, args)).isError, true, `${name} ${JSON.stringify(args)}`);
+    }
+  });
+
+  it("takes POST alone, and no other site's pages", async () => {
+    for (const method of ["GET", "DELETE"]) {
+      const { status, headers } = await app.call(method, "mcp");
+      assert.deepEqual([status, headers.get("allow")], [405, "POST"]);
+    }
+    assert.equal((await rpc("tools/list", {}, { origin: "https://evil.example" })).status, 403);
+    assert.equal((await rpc("tools/list", {}, { origin: app.url })).status, 200);
+    assert.equal(await statusWithHost("evil.localhost.example"), 403);
+  });
+
+  /** fetch sets Host itself, so a rebound name has to be sent by hand. */
+  function statusWithHost(host: string): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const headers = { host, "content-type": "application/json" };
+    request(`${app.url}/api/v1/mcp`, { method: "POST", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on("error", reject)
+      .end("{}");
+    return promise;
+  }
+});
+
+describe("the pages of the service", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+  });
+  after(() => app.close());
+
+  it("show a welcome, every page of the navigation and a search, all under a strict policy", async () => {
+    for (const path of ["/", "/docs", "/docs/configuration", "/docs/search?q=webhook"]) {
+      const response = await fetch(app.url + path);
+      assert.equal(response.status, 200, path);
+      assert.match(
+        response.headers.get("content-security-policy") ?? "",
+        /default-src 'none'; script-src 'self'/,
+      );
+      const html = await response.text();
+      assert.ok(html.startsWith("<!doctype html>"), path);
+      assert.ok(!/<[^>]+ (?:style|on[a-z]+)=/.test(html), path);
+      assert.ok(html.match(/<(?:script|img|link)\b[^>]*https?:/) === null, path);
+    }
+    const links = [...(await (await fetch(`${app.url}/docs`)).text()).matchAll(/href="(\/docs\/[^"#]+)"/g)];
+    assert.ok(links.length > 4);
+    for (const [, path] of links) assert.equal((await fetch(app.url + path)).status, 200, path);
+    assert.equal((await fetch(`${app.url}/docs/nope`)).status, 404);
+    const found = await app.call("GET", "/docs/search.json?q=postgres");
+    assert.ok(found.body.results.length > 0);
+  });
+});
