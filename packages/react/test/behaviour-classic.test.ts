@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { behaviours } from "./support/behaviour.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { png, text } from "./support/files.ts";
@@ -29,6 +32,24 @@ shows("upload-dropzone", "opens the chooser wherever it is clicked, but not in i
   await stage.button("Remove a.png").click();
   await page.locator(".us-row").waitFor({ state: "detached" });
   assert.equal(isOpened, false);
+});
+
+shows("upload-dropzone", "takes a whole folder that is dragged in from the desktop", async (stage) => {
+  const { page, site, isStored } = stage;
+  const folder = await mkdtemp(join(tmpdir(), "upstow-folder-"));
+  await mkdir(join(folder, "album/deeper"), { recursive: true });
+  await writeFile(join(folder, "album/one.txt"), "1");
+  await writeFile(join(folder, "album/deeper/two.txt"), "2");
+  await writeFile(join(folder, "beside.txt"), "3");
+  const desktop = await page.context().newCDPSession(page);
+  const files = [join(folder, "album"), join(folder, "beside.txt")];
+  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+    const data = { items: [], files, dragOperationsMask: 1 };
+    await desktop.send("Input.dispatchDragEvent", { type, x: 200, y: 100, data });
+  }
+  for (const name of ["one.txt", "two.txt", "beside.txt"]) await isStored(name);
+  assert.equal(site.completed.length, 3);
+  await rm(folder, { recursive: true });
 });
 
 shows("upload-modal", "goes on when it is closed, and gives the focus back", async (stage) => {

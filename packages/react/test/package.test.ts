@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,7 +12,8 @@ const folder = fileURLToPath(new URL("../", import.meta.url));
 describe("the package as it is published", () => {
   let dist: string;
   before(async () => {
-    dist = await mkdtemp(join(folder, "node_modules/.dist-"));
+    await mkdir(join(folder, "dist"), { recursive: true });
+    dist = await mkdtemp(join(folder, "dist/package-"));
     const { status, stdout } = spawnSync(process.execPath, [join(folder, "build.mjs"), dist], {
       encoding: "utf8",
     });
