@@ -32,7 +32,7 @@ const countStates = statement((q, _: object) =>
 );
 
 /** Kills the server around completions and deliveries; every completed file's event has to arrive. */
-export async function killEvents({ rounds, random, onRound }: RunOptions): Promise<Outcome> {
+export async function killEvents({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "upstow-torture-receiver-"));
   const certificate = await createCertificate();
   await writeFile(join(folder, "authority.pem"), certificate.cert);
@@ -46,7 +46,8 @@ export async function killEvents({ rounds, random, onRound }: RunOptions): Promi
   const run = createRun(installation, receiver, random);
   try {
     await run.createRoute();
-    for (let round = 1; round <= rounds && run.violations.length < mostViolations; round++) {
+    for (let round = 1; round <= rounds && !isTimeUp(); round++) {
+      if (run.violations.length >= mostViolations) break;
       await run.killDuringDelivery();
       onRound(round, run.count());
     }
@@ -72,7 +73,6 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
   const { call, key, projectId, withDatabase } = installation;
   const violations: string[] = [];
   const completed = new Set<string>();
-  let kills = 0;
   let uploaded = new Set<string>();
 
   async function createRoute(): Promise<void> {
@@ -113,7 +113,6 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
     );
     await waitForMoment(random, () => completed.size * 2 + receiver.received.length);
     await server.kill();
-    kills++;
     await working;
   }
 
@@ -127,7 +126,6 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
   }
 
   const count = () => ({
-    kills: kills,
     "completions acknowledged": completed.size,
     "files completed": uploaded.size,
     "events received": receiver.received.length,

@@ -11,11 +11,12 @@ const mostDownloads = 2_000;
 const mostViolations = 20;
 
 /** Kills the server in the middle of uploads, again and again, and holds it to everything it has acknowledged. */
-export async function killUploads({ rounds, random, onRound }: RunOptions): Promise<Outcome> {
+export async function killUploads({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
   const installation = await createInstallation();
   const run = createRun(installation, random);
   try {
-    for (let round = 1; round <= rounds && run.violations.length < mostViolations; round++) {
+    for (let round = 1; round <= rounds && !isTimeUp(); round++) {
+      if (run.violations.length >= mostViolations) break;
       await run.killDuringUploads();
       if (round % roundsPerRecount === 0) run.violations.push(...(await recount(installation)));
       onRound(round, run.count());

@@ -9,6 +9,7 @@ export interface Run {
   name: string;
   rounds: number;
   seed: number;
+  lanes: number;
   startedAt: string;
   tookSec: number;
 }
@@ -19,7 +20,7 @@ export function saveReport(run: Run, { counts, violations }: Outcome): void {
     ([name, count]) => `| ${name} | ${count.toLocaleString("en")} |`,
   );
   const machine = `${platform()} ${arch()}, ${cpus().length} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.versions.node}`;
-  const origin = `Run on ${run.startedAt.slice(0, 10)} in ${run.tookSec} s with seed ${run.seed}: ${machine}.`;
+  const origin = `Run on ${run.startedAt.slice(0, 10)} in ${run.tookSec} s with seed ${run.seed} and ${run.lanes} lanes: ${machine}.`;
   replaceSection(run.name, [`| ${run.rounds} kills | |`, "| --- | --- |", ...rows, "", origin].join("\n"));
 }
 

@@ -5,6 +5,8 @@ import { createRandom, type Random } from "./random.ts";
 export interface RunOptions {
   rounds: number;
   random: Random;
+  /** The rounds that are left then are left out; what was begun is still judged. */
+  isTimeUp(): boolean;
   /** Called after each round with what was counted so far. */
   onRound(round: number, counts: Record<string, number>): void;
 }
@@ -20,13 +22,14 @@ export interface LaneOptions {
   rounds: number;
   seed: number;
   lanes: number;
+  isTimeUp: RunOptions["isTimeUp"];
   onRound: RunOptions["onRound"];
 }
 
 /** Shares the rounds among several installations, since most of a round is one server's start. */
 export async function runLanes(
   scenario: Scenario,
-  { rounds, seed, lanes, onRound }: LaneOptions,
+  { rounds, seed, lanes, isTimeUp, onRound }: LaneOptions,
 ): Promise<Outcome> {
   const countsByLane: Record<string, number>[] = [];
   let done = 0;
@@ -35,6 +38,7 @@ export async function runLanes(
       scenario({
         rounds: Math.floor(rounds / lanes) + (lane < rounds % lanes ? 1 : 0),
         random: createRandom(seed + lane),
+        isTimeUp,
         onRound(_round, counts) {
           countsByLane[lane] = counts;
           onRound(++done, sumUp(countsByLane));
