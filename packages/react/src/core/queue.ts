@@ -1,4 +1,6 @@
-import { type Uploader, type UploadState, type UploadTask, UpstowError } from "@upstow/sdk/client";
+import { type Uploader, type UploadTask, UpstowError } from "@upstow/sdk/client";
+import { announce } from "./announce.ts";
+import { createEntry, createPreview, describe, type Entry, setPreview } from "./entry.ts";
 import type { Labels } from "./labels.ts";
 import { findFault } from "./rules.ts";
 import { isUnderWay, summarize } from "./summarize.ts";
@@ -33,25 +35,12 @@ export interface Queue extends UploadActions {
   getSnapshot(): UploadList;
 }
 
-interface Entry {
-  id: string;
-  file: File;
-  task: UploadTask<unknown> | null;
-  rejection: Error | null;
-  previewUrl: string | null;
-  /** The state that `item` was made from. */
-  seen: UploadState | null;
-  item: UploadItem | null;
-}
-
 export const emptyList: UploadList = {
   items: [],
   ...summarize([]),
   isOnline: true,
   announcement: "",
 };
-
-let nextId = 1;
 
 /** Keeps files in order from the moment they are chosen, whatever the provider's uploader is at. */
 export function createQueue(getUploader: () => Uploader, getSettings: () => QueueSettings): Queue {
@@ -83,7 +72,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     const changed = items.filter((item) => before.get(item.id)?.status !== item.status);
     const totals = summarize(items);
     const isAllDone = totals.status === "done" && snapshot.status !== "done";
-    const announcement = announce(items, changed, isAllDone) ?? snapshot.announcement;
+    const announcement = announce(getSettings().labels, items, changed, isAllDone) ?? snapshot.announcement;
     snapshot = { items, ...totals, isOnline, announcement };
     for (const listener of [...listeners]) listener();
     tell(changed, isAllDone);
@@ -98,21 +87,6 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
       if (item.error !== null && item.status !== "cancelled") options.onFailed?.({ error: item.error, item });
     }
     if (isAllDone) options.onAllDone?.(snapshot.items);
-  }
-
-  function announce(items: UploadItem[], changed: UploadItem[], isAllDone: boolean): string | null {
-    const { labels } = getSettings();
-    if (isAllDone && items.length > 1) return labels.allDone(items.length);
-    const failed = changed.find(({ status }) => status === "failed" || status === "rejected");
-    if (failed !== undefined) return labels.failed(failed.file.name, failed.error?.message ?? "");
-    const last = changed.at(-1);
-    if (last === undefined) return null;
-    const { name } = last.file;
-    if (last.status === "done") return labels.uploaded(name);
-    if (last.status === "paused" || last.status === "cancelled")
-      return `${name}: ${labels.status[last.status]}`;
-    const added = changed.filter(({ status }) => status === "queued" || status === "staged").length;
-    return added === 0 ? null : labels.added(added);
   }
 
   function add(given: Iterable<File>): void {
@@ -168,9 +142,19 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     const [entry] = pick(id);
     if (entry === undefined) return;
     entries = entries.filter((other) => other !== entry);
-    if (entry.previewUrl !== null) URL.revokeObjectURL(entry.previewUrl);
+    setPreview(entry, null);
     const { task } = entry;
     if (task !== null) void task.cancel().then(() => getUploader().clear(task.id));
+    refresh();
+  }
+
+  /** A browser keeps a file for as long as it has an address: nobody looks, no addresses. */
+  function hidePreviews(): void {
+    for (const entry of entries) setPreview(entry, null);
+  }
+
+  function showPreviews(): void {
+    for (const entry of entries) if (entry.previewUrl === null) setPreview(entry, createPreview(entry));
     refresh();
   }
 
@@ -199,41 +183,15 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     },
     subscribe(listener) {
       attach();
+      if (listeners.size === 0) showPreviews();
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0 && !snapshot.items.some(isUnderWay)) detach();
+        if (listeners.size > 0) return;
+        hidePreviews();
+        if (!snapshot.items.some(isUnderWay)) detach();
       };
     },
     getSnapshot: () => snapshot,
   };
-}
-
-function createEntry(file: File, rejection: Error | null): Entry {
-  const isVisible = rejection === null && /^(image|video)\//.test(file.type);
-  const previewUrl = isVisible ? URL.createObjectURL(file) : null;
-  return { id: `us-${nextId++}`, file, task: null, rejection, previewUrl, seen: null, item: null };
-}
-
-function describe(entry: Entry): UploadItem {
-  const { id, file, task, rejection, previewUrl } = entry;
-  const state = task?.getState() ?? null;
-  if (entry.item !== null && entry.seen === state) return entry.item;
-  entry.seen = state;
-  entry.item = {
-    sentBytes: 0,
-    totalBytes: file.size,
-    progress: 0,
-    bytesPerSec: 0,
-    secondsLeft: null,
-    isResumed: false,
-    uploaded: null,
-    ...state,
-    id,
-    file,
-    status: state?.status ?? (rejection === null ? "staged" : "rejected"),
-    error: state?.error ?? rejection,
-    previewUrl,
-  };
-  return entry.item;
 }

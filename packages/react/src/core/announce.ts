@@ -1,0 +1,22 @@
+import type { Labels } from "./labels.ts";
+import type { UploadItem } from "./types.ts";
+
+/** What a screen reader should say of a change; null where it is not worth a word. */
+export function announce(
+  labels: Labels,
+  items: UploadItem[],
+  changed: UploadItem[],
+  isAllDone: boolean,
+): string | null {
+  if (isAllDone && items.length > 1) return labels.allDone(items.length);
+  const failed = changed.find(({ status }) => status === "failed" || status === "rejected");
+  if (failed !== undefined) return labels.failed(failed.file.name, failed.error?.message ?? "");
+  const last = changed.at(-1);
+  if (last === undefined) return null;
+  const { name } = last.file;
+  if (last.status === "done") return labels.uploaded(name);
+  if (last.status === "paused" || last.status === "cancelled")
+    return `${name}: ${labels.status[last.status]}`;
+  const added = changed.filter(({ status }) => status === "queued" || status === "staged").length;
+  return added === 0 ? null : labels.added(added);
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { resolveObjectURL } from "node:buffer";
+import { describe, it } from "node:test";
+import { createUploader } from "@upstow/sdk/client";
+import { defaultLabels } from "../src/core/labels.ts";
+import { createQueue } from "../src/core/queue.ts";
+import { mergeRules } from "../src/core/rules.ts";
+import type { Rules, UploadOptions } from "../src/core/types.ts";
+
+const image = (name: string, sizeBytes = 10) =>
+  new File([new Uint8Array(sizeBytes)], name, { type: "image/png" });
+
+/** A list whose files stay where they are: nothing listens at its endpoint. */
+function openQueue(given: Partial<UploadOptions> = {}, ofRoute?: Rules) {
+  const uploader = createUploader({ endpoint: "http://127.0.0.1:9/", resumeStore: false });
+  const options: UploadOptions = { route: "files", autoStart: false, ...given };
+  const rules = mergeRules(options, ofRoute);
+  const queue = createQueue(
+    () => uploader,
+    () => ({ options, rules, labels: defaultLabels, locale: "en" }),
+  );
+  const list = () => queue.getSnapshot();
+  return { queue, list, names: () => list().items.map(({ file, status }) => `${file.name} ${status}`) };
+}
+
+describe("a list of files", () => {
+  it("refuses what breaks a rule of the route, and says why", () => {
+    const failures: string[] = [];
+    const { queue, names, list } = openQueue(
+      {
+        validate: (file) => (file.name.startsWith("x") ? "No x." : null),
+        onFailed: ({ error }) => failures.push(error.message),
+      },
+      { allowedTypes: ["image/*", ".csv"], maxFileSize: 100, maxFileCount: null },
+    );
+    const text = new File(["a"], "a.txt", { type: "text/plain" });
+    const table = new File(["a"], "TABLE.CSV", { type: "" });
+    queue.add([
+      image("fine.png"),
+      image("large.png", 101),
+      image("empty.png", 0),
+      text,
+      table,
+      image("x.png"),
+    ]);
+    assert.deepEqual(names(), [
+      "fine.png staged",
+      "large.png rejected",
+      "empty.png rejected",
+      "a.txt rejected",
+      "TABLE.CSV staged",
+      "x.png rejected",
+    ]);
+    assert.deepEqual(failures, [
+      "large.png is larger than 100 bytes.",
+      "empty.png is empty.",
+      "a.txt is not of an accepted type.",
+      "No x.",
+    ]);
+    assert.equal(list().announcement, "large.png failed: large.png is larger than 100 bytes.");
+    assert.equal(list().totalBytes, 11);
+  });
+
+  it("takes as many files as there is room for, and one file in place of another", () => {
+    const three = openQueue({ maxFileCount: 3 });
+    three.queue.add([image("1.png"), image("2.png")]);
+    three.queue.add([image("3.png"), image("4.png")]);
+    assert.deepEqual(three.names(), ["1.png staged", "2.png staged", "3.png staged", "4.png rejected"]);
+    const one = openQueue({ maxFileCount: 1 });
+    one.queue.add([image("1.png")]);
+    one.queue.add([image("2.png"), image("3.png")]);
+    assert.deepEqual(one.names(), ["2.png staged", "3.png rejected"]);
+  });
+
+  it("keeps the order that was given to it", () => {
+    const { queue, list, names } = openQueue();
+    queue.add([image("a.png"), image("b.png"), image("c.png")]);
+    queue.move(list().items[2]?.id ?? "", 0);
+    assert.deepEqual(names(), ["c.png staged", "a.png staged", "b.png staged"]);
+    queue.move(list().items[0]?.id ?? "", 9);
+    assert.deepEqual(names(), ["a.png staged", "b.png staged", "c.png staged"]);
+  });
+
+  it("takes nothing while it is disabled", () => {
+    const { queue, names } = openQueue({ isDisabled: true });
+    queue.add([image("a.png")]);
+    assert.deepEqual(names(), []);
+  });
+
+  it("hands out the same objects until something changes", () => {
+    const { queue, list } = openQueue();
+    queue.add([image("a.png")]);
+    const [first] = list().items;
+    queue.add([image("b.png")]);
+    assert.equal(list().items[0], first);
+    assert.equal(list(), list());
+  });
+
+  it("lets go of previews when nobody looks, and makes new ones when somebody does", () => {
+    const { queue, list } = openQueue();
+    const preview = () => list().items[0]?.previewUrl ?? "";
+    const leave = queue.subscribe(() => {});
+    queue.add([image("a.png")]);
+    const first = preview();
+    assert.notEqual(resolveObjectURL(first), undefined);
+    leave();
+    assert.equal(resolveObjectURL(first), undefined);
+    const leaveAgain = queue.subscribe(() => {});
+    assert.notEqual(preview(), first);
+    assert.notEqual(resolveObjectURL(preview()), undefined);
+    const second = preview();
+    queue.remove(list().items[0]?.id ?? "");
+    assert.equal(resolveObjectURL(second), undefined);
+    leaveAgain();
+  });
+});
