@@ -1,4 +1,4 @@
-import type { Log } from "@upstow/contract";
+import { LOG_TYPES, type Log } from "@upstow/contract";
 import { useState } from "react";
 import { formatAgo, formatTime } from "../format.ts";
 import { usePages } from "../load.ts";
@@ -6,23 +6,6 @@ import { MoreButton } from "../parts/more-button.tsx";
 import { SafeJson, SafeText } from "../parts/safe-text.tsx";
 import { Empty, ListState } from "../parts/states.tsx";
 import { useWorkspace } from "../workspace.ts";
-
-const types = [
-  "upload.requested",
-  "upload.completed",
-  "upload.failed",
-  "upload.aborted",
-  "file.updated",
-  "file.deleted",
-  "transform.created",
-  "webhook.delivered",
-  "webhook.failed",
-  "key.created",
-  "key.revoked",
-  "router.created",
-  "router.updated",
-  "router.deleted",
-];
 
 export default function Logs() {
   const { api } = useWorkspace();
@@ -39,7 +22,7 @@ export default function Logs() {
       <search className="filters">
         <select aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
           <option value="">Everything</option>
-          {types.map((name) => (
+          {LOG_TYPES.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
