@@ -24,11 +24,18 @@ const patienceMs = 60_000;
 const expireLeases = statement((q, _: object) =>
   q.updateTable("webhook_message").set({ lease_until: 1 }).where(sql<boolean>`state = 'leased'`),
 );
-const countStates = statement((q, _: object) =>
+const listUndelivered = statement((q, _: object) =>
   q
     .selectFrom("webhook_message")
-    .select(["state", (e) => e.fn.countAll<number>().as("count")])
-    .groupBy("state"),
+    .select(["id", "state", "retried", "interruptions"])
+    .where("state", "<>", "delivered"),
+);
+const listInterruptions = statement((q, _: object) =>
+  q
+    .selectFrom("webhook_attempt")
+    .select((e) => e.fn.countAll<number>().as("count"))
+    .where("error", "=", "interrupted")
+    .groupBy("message_id"),
 );
 
 /** Kills the server around completions and deliveries; every completed file's event has to arrive. */
@@ -74,6 +81,7 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
   const violations: string[] = [];
   const completed = new Set<string>();
   let uploaded = new Set<string>();
+  let interruptions: number[] = [];
 
   async function createRoute(): Promise<void> {
     const server = await installation.start();
@@ -122,6 +130,7 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
     await withDatabase(waitUntilDelivered).catch((error) => void violations.push(error.message));
     await server.stop();
     uploaded = await listUploaded(installation);
+    interruptions = (await withDatabase((db) => db.all(listInterruptions, {}))).map(({ count }) => count);
     violations.push(...judge(uploaded, completed, receiver.received));
   }
 
@@ -130,6 +139,8 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
     "files completed": uploaded.size,
     "events received": receiver.received.length,
     "received more than once": countRepeated(receiver.received),
+    "interrupted while being sent": interruptions.length,
+    "interrupted five times or more": interruptions.filter((count) => count >= 5).length,
   });
 
   return { violations, createRoute, killDuringDelivery, deliverAll, count };
@@ -139,7 +150,7 @@ function createRun(installation: Installation, receiver: Receiver, random: Rando
 async function waitUntilDelivered(db: Database): Promise<void> {
   const deadlineMs = Date.now() + patienceMs;
   for (;;) {
-    const open = (await db.all(countStates, {})).filter(({ state }) => state !== "delivered");
+    const open = await db.all(listUndelivered, {});
     if (open.length === 0) return;
     if (Date.now() > deadlineMs) throw new Error(`events are not delivered: ${JSON.stringify(open)}`);
     await wait(100);

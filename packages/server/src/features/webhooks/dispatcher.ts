@@ -78,7 +78,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (inFlight.size >= slots) return pollMs;
     const work = await deps.db.get(findNextWork, {});
     if ((work?.leaseEndsInMs ?? 1) <= 0) {
-      await recoverLeases(deps.db, deps.now());
+      await recoverLeases(deps.db, deps.now(), deps.config.webhookRetryBaseMs);
       return 0;
     }
     const dueInMs = work?.dueInMs ?? pollMs;

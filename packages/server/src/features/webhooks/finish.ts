@@ -114,11 +114,11 @@ async function logOutcome(tx: Queryable, now: number, attempt: FinishedAttempt):
 function describeOutcome(claim: Claim, result: SendResult, retryDelayMs: number | null): string {
   if (result.error === null) return `The webhook answered ${result.statusCode}.`;
   const reason = describeFailure(result.error, result.statusCode);
-  const next =
-    retryDelayMs === null
-      ? "no retry is left"
-      : `the next attempt follows in ${Math.ceil(retryDelayMs / 1000)} s`;
-  return `Attempt ${claim.attempt} failed (${reason}); ${next}.`;
+  return `Attempt ${claim.attempt} failed (${reason}); ${describeNextAttempt(retryDelayMs)}.`;
+}
+
+export function describeNextAttempt(delayMs: number | null): string {
+  return delayMs === null ? "no retry is left" : `the next attempt follows in ${Math.ceil(delayMs / 1000)} s`;
 }
 
 function describeFailure(error: DeliveryErrorClass, statusCode: number | null): string {

@@ -31,6 +31,8 @@ export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
       "endpoint_id",
       "lease_token",
       "attempt_count",
+      "retried",
+      "retries_allowed",
       "interruptions",
     ])
     .where(isLeased)
@@ -39,14 +41,23 @@ export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
     .limit(p.take),
 );
 
+interface EndedLease {
+  id: string;
+  token: string;
+  state: WebhookState;
+  retried: number;
+  delayMs: number;
+}
+
 /** The lease may have been finished since it was read; then nothing changes. */
-export const endLease = statement((q, p: { id: string; token: string; state: WebhookState }, dialect) =>
+export const endLease = statement((q, p: EndedLease, dialect) =>
   q
     .updateTable("webhook_message")
     .set({
       state: p.state,
+      retried: p.retried,
       interruptions: sql`interruptions + 1`,
-      run_at: databaseNow(dialect),
+      run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
       lease_until: null,
       lease_token: null,
     })

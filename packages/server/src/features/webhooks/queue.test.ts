@@ -19,6 +19,9 @@ const expireLeases = statement((q, _: object) =>
   q.updateTable("webhook_message").set({ lease_until: 1 }).where(sql<boolean>`state = 'leased'`),
 );
 const makeDue = statement((q, _: object) => q.updateTable("webhook_message").set({ run_at: 1 }));
+const listFailures = statement((q, _: object) =>
+  q.selectFrom("log").select("message").where("type", "=", "webhook.failed").orderBy("id"),
+);
 const wakeAll = statement((q, _: object) => q.updateTable("webhook_endpoint").set({ next_run_at: 1 }));
 
 function take(own: TestQueue, inFlight = new Map<string, number>(), slots = 100) {
@@ -173,7 +176,7 @@ onBothDatabases("the webhook queue", (database) => {
       const [stale] = (await take(own, new Map(), 1)).claims;
       assert.ok(stale);
       await own.db.run(expireLeases, {});
-      assert.equal(await recoverLeases(own.db, Date.now()), 1);
+      assert.equal(await recoverLeases(own.db, Date.now(), 12_000), 1);
       const [fresh] = (await take(own, new Map(), 1)).claims;
       assert.equal(fresh?.id, stale.id);
       assert.equal(fresh.attempt, 2);
@@ -200,19 +203,50 @@ onBothDatabases("the webhook queue", (database) => {
     });
   });
 
-  it("takes a message back from dead workers five times without charging it, and then no more", async () => {
+  it("charges nothing for five interruptions, then a retry for each, further and further apart", async () => {
     await withQueue(async (own) => {
       await own.enqueue(await own.createProject(), "https://poison.example/");
-      for (let i = 1; i <= 6; i++) {
+      const waitsMs: number[] = [];
+      for (let attempt = 1; attempt <= 9; attempt++) {
         const { claims } = await take(own, new Map(), 1);
-        assert.equal(claims[0]?.attempt, i);
-        assert.equal(claims[0]?.retried, 0);
+        assert.deepEqual([claims[0]?.attempt, claims[0]?.retried], [attempt, Math.max(0, attempt - 6)]);
         await own.db.run(expireLeases, {});
-        await recoverLeases(own.db, Date.now());
+        await recoverLeases(own.db, Date.now(), 12_000);
+        const [message] = await own.messages();
+        assert.equal(message?.state, attempt < 9 ? "ready" : "dead");
+        waitsMs.push((message?.run_at ?? 0) - Date.now());
+        await own.db.run(makeDue, {});
+        await own.db.run(wakeAll, {});
       }
-      const [message] = await own.messages();
-      assert.equal(message?.state, "dead");
       assert.equal((await take(own, new Map(), 1)).claims.length, 0);
+      for (const waitMs of waitsMs.slice(0, 5)) assert.ok(waitMs <= 0, `${waitMs} ms`);
+      for (const [i, delayMs] of [12_000, 148_000, 1_808_000].entries()) {
+        const waitMs = waitsMs[5 + i] ?? 0;
+        assert.ok(waitMs > delayMs * 0.8 - 2_000 && waitMs <= delayMs * 1.2, `${waitMs} ms`);
+      }
+      assert.ok((await own.attempts()).every(({ error }) => error === "interrupted"));
+      const logged = (await own.db.all(listFailures, {})).map(({ message }) => message);
+      assert.equal(logged.length, 4);
+      assert.match(logged.at(-1) ?? "", /^Attempt 9 was interrupted, like those before it; no retry is left/);
+    });
+  });
+
+  it("has forgotten interruptions once an attempt has ended by itself", async () => {
+    await withQueue(async (own) => {
+      await own.enqueue(await own.createProject(), "https://hooks.example/");
+      const interrupt = async () => {
+        await take(own, new Map(), 1);
+        await own.db.run(expireLeases, {});
+        await recoverLeases(own.db, Date.now(), 12_000);
+      };
+      for (let i = 0; i < 5; i++) await interrupt();
+      const [claim] = (await take(own, new Map(), 1)).claims;
+      assert.ok(claim);
+      const failure: SendResult = { statusCode: 500, error: "server_error", response: "no" };
+      await finishAttempt(own, { claim, result: failure, durationMs: 1, retryDelayMs: 0 });
+      for (let i = 0; i < 5; i++) await interrupt();
+      const [message] = await own.messages();
+      assert.deepEqual([message?.state, message?.retried], ["ready", 1]);
     });
   });
 
