@@ -7,6 +7,8 @@ const docsPage = fileURLToPath(new URL("../docs/reliability.md", import.meta.url
 
 export interface Run {
   name: string;
+  /** What a round is called. */
+  unit: string;
   rounds: number;
   seed: number;
   lanes: number;
@@ -20,8 +22,11 @@ export function saveReport(run: Run, { counts, violations }: Outcome): void {
     ([name, count]) => `| ${name} | ${count.toLocaleString("en")} |`,
   );
   const machine = `${platform()} ${arch()}, ${cpus().length} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.versions.node}`;
-  const origin = `Run on ${run.startedAt.slice(0, 10)} in ${run.tookSec} s with seed ${run.seed} and ${run.lanes} lanes: ${machine}.`;
-  replaceSection(run.name, [`| ${run.rounds} kills | |`, "| --- | --- |", ...rows, "", origin].join("\n"));
+  const origin = `Run on ${run.startedAt.slice(0, 10)} in ${run.tookSec} s with seed ${run.seed} and ${run.lanes} ${run.lanes === 1 ? "lane" : "lanes"}: ${machine}.`;
+  replaceSection(
+    run.name,
+    [`| ${run.rounds.toLocaleString("en")} ${run.unit} | |`, "| --- | --- |", ...rows, "", origin].join("\n"),
+  );
 }
 
 function replaceSection(name: string, text: string): void {

@@ -1,16 +1,21 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { killEvents } from "./kill-events.ts";
-import { killUploads } from "./kill-uploads.ts";
+import { createCheckpoint, runBatches, type Wanted } from "./batches.ts";
+import { findCheckpoint } from "./checkpoint.ts";
+import { NotPossible } from "./not-possible.ts";
 import { saveReport } from "./report.ts";
-import { runLanes, type Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
 
-const scenarios: Record<string, Scenario> = { "kill-uploads": killUploads, "kill-events": killEvents };
-const usage = `npm run torture -- <name> [--rounds 200] [--seed N] [--lanes 2] [--minutes 20] [--no-save]
+const usage = `npm run torture -- [name …] [--rounds N] [--seed N] [--lanes N] [--minutes 60] [--resume] [--no-save]
 
-Names: ${Object.keys(scenarios).join(", ")}.
-Lanes are installations that are tortured side by side; they share the rounds.
-After the minutes no other round begins.
+Names (all of them, one after the other, where none is given):
+${Object.entries(scenarios)
+  .map(([name, { rounds, unit }]) => `  ${name.padEnd(20)} ${rounds.toLocaleString("en")} ${unit}`)
+  .join("\n")}
+
+--lanes    installations that are tortured side by side; they share the rounds
+--minutes  after them no other round begins
+--resume   goes on where a run of that name was cut short
 `;
 
 function readCommandLine() {
@@ -18,56 +23,75 @@ function readCommandLine() {
     allowPositionals: true,
     allowNegative: true,
     options: {
-      rounds: { type: "string", default: "200" },
+      rounds: { type: "string" },
+      requests: { type: "string" },
       seed: { type: "string", default: String(randomInt(2 ** 31)) },
-      lanes: { type: "string", default: "2" },
-      minutes: { type: "string", default: "20" },
+      lanes: { type: "string" },
+      minutes: { type: "string", default: "60" },
+      resume: { type: "boolean", default: false },
       save: { type: "boolean", default: true },
     },
   });
-  const [name = ""] = positionals;
-  const [rounds, seed] = [Number(values.rounds), Number(values.seed)];
-  const [lanes, minutes] = [Number(values.lanes), Number(values.minutes)];
-  const scenario = scenarios[name];
-  const isValid =
-    positionals.length === 1 && [rounds, lanes, minutes].every(isCount) && Number.isInteger(seed);
-  return scenario === undefined || !isValid
-    ? null
-    : { name, scenario, rounds, seed, lanes, minutes, isSaved: values.save };
+  const names = positionals.length === 0 ? Object.keys(scenarios) : positionals;
+  const wanted = names.map((name): Wanted | null => {
+    const entry = scenarios[name];
+    if (entry === undefined) return null;
+    const rounds = Number(values.rounds ?? values.requests ?? entry.rounds);
+    const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
+    const lanes = Number(values.lanes ?? entry.lanes);
+    const isValid = [rounds, lanes, minutes].every(isCount) && Number.isInteger(seed);
+    return isValid ? { name, entry, rounds, seed, lanes, minutes } : null;
+  });
+  return { wanted, isResumed: values.resume, isSaved: values.save };
 }
 
 const isCount = (value: number) => Number.isInteger(value) && value > 0;
 const print = (text: string) => void process.stdout.write(text);
 
-async function run(wanted: NonNullable<ReturnType<typeof readCommandLine>>): Promise<boolean> {
-  const { name, scenario, rounds, seed, lanes, minutes } = wanted;
-  const startedAt = new Date();
-  print(`${name}: ${rounds} rounds, seed ${seed}\n`);
-  let done = 0;
-  const isTimeUp = () => Date.now() - startedAt.getTime() > minutes * 60_000;
-  const onRound = (round: number, counts: Record<string, number>) => {
-    done = round;
-    const line = Object.entries(counts).map(([what, count]) => `${what} ${count}`);
-    if (process.stdout.isTTY) print(`\r\u001b[2K${round}/${rounds} · ${line.join(" · ")}`);
-    else if (round % 10 === 0) print(`${round}/${rounds} · ${line.join(" · ")}\n`);
-  };
-  const outcome = await runLanes(scenario, { rounds, seed, lanes, isTimeUp, onRound });
-  const tookSec = Math.round((Date.now() - startedAt.getTime()) / 1000);
-  const { counts, violations } = outcome;
-  print(
-    `\n${JSON.stringify(counts, null, 1)}\n${violations.length} violations in ${done} rounds and ${tookSec} s\n`,
+async function run(fresh: Wanted, isResumed: boolean, isSaved: boolean): Promise<boolean> {
+  const startedAt = new Date().toISOString();
+  const left = isResumed ? findCheckpoint(fresh.name) : null;
+  const wanted = { ...fresh, ...(left && { seed: left.seed, lanes: left.lanes, rounds: left.rounds }) };
+  const { name, entry, seed, lanes } = wanted;
+  print(`${name}: ${wanted.rounds} ${entry.unit}, seed ${seed}\n`);
+  const { counts, violations, doneRounds, tookMs } = await runBatches(
+    wanted,
+    left ?? createCheckpoint(wanted),
   );
+  const tookSec = Math.round(tookMs / 1000);
+  print(`\n${JSON.stringify(counts, null, 1)}\n`);
+  print(`${name}: ${violations.length} violations in ${doneRounds} ${entry.unit} and ${tookSec} s\n`);
   for (const violation of violations) print(`✖ ${violation}\n`);
-  if (violations.length > 0)
-    print(`Repeat: npm run torture -- ${name} --rounds ${rounds} --seed ${seed} --lanes ${lanes}\n`);
-  if (wanted.isSaved)
-    saveReport({ name, rounds: done, seed, lanes, startedAt: startedAt.toISOString(), tookSec }, outcome);
+  if (isSaved)
+    saveReport(
+      { name, unit: entry.unit, rounds: doneRounds, seed, lanes, startedAt, tookSec },
+      { counts, violations },
+    );
   return violations.length === 0;
+}
+
+/** What this machine does not allow is said and left out, so that the rest still runs. */
+async function runOrExplain(...[wanted, isResumed, isSaved]: Parameters<typeof run>): Promise<boolean> {
+  try {
+    return await run(wanted, isResumed, isSaved);
+  } catch (error) {
+    if (!(error instanceof NotPossible)) throw error;
+    print(`${wanted.name} is left out: ${error.message}\n`);
+    return true;
+  }
 }
 
 // Servers end with this process, provided that it ends by itself.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
-const wanted = readCommandLine();
-if (wanted === null) process.stderr.write(usage);
-process.exit(wanted !== null && (await run(wanted)) ? 0 : 1);
+const { wanted, isResumed, isSaved } = readCommandLine();
+let isGood = true;
+for (const one of wanted) {
+  if (one === null) {
+    process.stderr.write(usage);
+    isGood = false;
+    break;
+  }
+  isGood = (await runOrExplain(one, isResumed, isSaved)) && isGood;
+}
+process.exit(isGood ? 0 : 1);

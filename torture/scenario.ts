@@ -52,7 +52,7 @@ export async function runLanes(
   };
 }
 
-function sumUp(all: Record<string, number>[]): Record<string, number> {
+export function sumUp(all: Record<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const counts of all) {
     for (const [name, count] of Object.entries(counts ?? {})) sum[name] = (sum[name] ?? 0) + count;
