@@ -5,6 +5,8 @@ import { diskStore } from "./migrations/003-disk-store.ts";
 import { webhooks } from "./migrations/004-webhooks.ts";
 import { variants } from "./migrations/005-variants.ts";
 import { consoleTables } from "./migrations/006-console.ts";
+import { people } from "./migrations/007-people.ts";
+import { reports } from "./migrations/008-reports.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -15,6 +17,8 @@ const migrations = [
   { id: "004-webhooks", sql: webhooks },
   { id: "005-variants", sql: variants },
   { id: "006-console", sql: consoleTables },
+  { id: "007-people", sql: people },
+  { id: "008-reports", sql: reports },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

@@ -37,6 +37,13 @@ export interface Schema {
   webhook_attempt: WebhookAttemptTable;
   console_session: ConsoleSessionTable;
   project_member: ProjectMemberTable;
+  totp: TotpTable;
+  recovery_code: { account_id: string; code_hash: string };
+  passkey: PasskeyTable;
+  sign_in_step: SignInStepTable;
+  invitation: InvitationTable;
+  usage_day: UsageDayTable;
+  maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
 
 export interface AccountTable {
@@ -277,10 +284,66 @@ export interface ConsoleSessionTable {
   expires_at: number;
 }
 
-/** Accounts that a project's owner let in; the owner has no row. */
+export type ProjectRole = "owner" | "developer" | "viewer";
+
+/** People whom a project's owner let in; the account that the project belongs to has no row. */
 export interface ProjectMemberTable {
   project_id: string;
   account_id: string;
-  role: "developer" | "viewer";
+  role: ProjectRole;
   created_at: number;
+}
+
+export interface TotpTable {
+  account_id: string;
+  secret_sealed: string;
+  /** Null until the first code was given: only then it guards the account. */
+  confirmed_at: number | null;
+  /** The time step of the last code that was taken; none is taken twice. */
+  last_step: number;
+  /** Wrong codes in a row, each of which makes the next wait longer. */
+  failures: number;
+  next_try_at: number;
+}
+
+export interface PasskeyTable {
+  id: string;
+  account_id: string;
+  credential_id: string;
+  public_key: string;
+  sign_count: number;
+  name: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
+/** Between two requests of a sign-in: a password that waits for its code, or a challenge that was handed out. */
+export interface SignInStepTable {
+  token_hash: string;
+  kind: "code" | "passkey" | "new-passkey";
+  account_id: string | null;
+  challenge: string;
+  expires_at: number;
+}
+
+export interface InvitationTable {
+  id: string;
+  token_hash: string;
+  project_id: string;
+  email: string;
+  role: ProjectRole;
+  invited_by: string;
+  created_at: number;
+  expires_at: number;
+}
+
+/** What the month had counted by the end of the day. */
+export interface UsageDayTable {
+  project_id: string;
+  environment: Environment;
+  day: string;
+  uploads: number;
+  bandwidth_bytes: number;
+  transform_units: number;
+  stored_bytes: number;
 }

@@ -1,12 +1,13 @@
 import type { Environment } from "@upstow/contract";
+import type { ProjectRole } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findAccess } from "./access-queries.ts";
 import type { Session } from "./sessions.ts";
 
-const ranks = { viewer: 0, developer: 1, owner: 2 };
-export type Role = keyof typeof ranks;
+export type Role = ProjectRole;
+const ranks: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
 
 /**
  * The actor as whom a signed-in person uses a project. One that they have no part in is not found, like one that
@@ -31,9 +32,6 @@ export async function enterProject(
   return { ...bound, keyId: `session:${session.id}`, environment };
 }
 
-export function roleOf(
-  session: Session,
-  project: { accountId: string; memberRole: "developer" | "viewer" | null },
-): Role {
+export function roleOf(session: Session, project: { accountId: string; memberRole: Role | null }): Role {
   return project.accountId === session.accountId ? "owner" : (project.memberRole ?? "viewer");
 }
