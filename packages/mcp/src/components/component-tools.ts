@@ -1,9 +1,7 @@
 import { CATEGORIES, type CatalogueEntry } from "@upstow/react/catalogue";
 import { z } from "zod";
+import { PACKAGE_MANAGERS, PACKAGES, renderInstallCommand } from "../scaffolds/install-command.ts";
 import { defineTool, type Sources, ToolError } from "../tool.ts";
-
-const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
-const packages = ["@upstow/sdk", "@upstow/react"] as const;
 
 export const listComponents = defineTool({
   name: "list_components",
@@ -38,11 +36,11 @@ export const getInstallCommand = defineTool({
   title: "Get the install command",
   description: "The command that installs Upstow's packages with the package manager in use.",
   input: z.object({
-    packageManager: z.enum(packageManagers).optional().describe("npm when left out"),
-    packages: z.array(z.enum(packages)).min(1).optional().describe("Both when left out"),
+    packageManager: z.enum(PACKAGE_MANAGERS).optional().describe("npm when left out"),
+    packages: z.array(z.enum(PACKAGES)).min(1).optional().describe("Both when left out"),
   }),
-  run: (_sources, { packageManager = "npm", packages: wanted = [...packages] }) =>
-    `${packageManager} ${packageManager === "npm" ? "install" : "add"} ${[...new Set(wanted)].join(" ")}`,
+  run: (_sources, { packageManager = "npm", packages = [...PACKAGES] }) =>
+    renderInstallCommand(packageManager, packages),
 });
 
 function getEntry({ catalogue }: Sources, name: string): CatalogueEntry {

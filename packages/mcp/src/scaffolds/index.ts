@@ -1,0 +1,16 @@
+export { getByosConfig, STORAGE_PROVIDERS, type StorageProvider } from "./byos.ts";
+export {
+  PACKAGE_MANAGERS,
+  PACKAGES,
+  type Package,
+  type PackageManager,
+  renderInstallCommand,
+} from "./install-command.ts";
+export { renderProvider } from "./provider.ts";
+export {
+  FRAMEWORKS,
+  type Framework,
+  type RouteHandlerOptions,
+  renderRouteHandler,
+  type SourceFile,
+} from "./route-handler.ts";
