@@ -1,14 +1,12 @@
 import { STATUS_CODES } from "node:http";
-import { ErrorEnvelope } from "@upstow/contract";
+import { ERROR_STATUS, type ErrorCode, ErrorEnvelope } from "@upstow/contract";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
+import { listErrors } from "./operation-errors.ts";
 
 interface ObjectSchema {
   properties?: Record<string, { description?: string }>;
   required?: string[];
 }
-
-/** Which refusals any call with a key can meet, whatever else it does. */
-const commonErrors = [400, 401, 403, 404, 413, 429, 500, 503];
 
 /** Collects every route of the API as it is registered, so that the document cannot drift from the code. */
 export function describeApi(app: FastifyInstance, version: string): (publicUrl: string) => object {
@@ -51,19 +49,24 @@ function describePaths(routes: RouteOptions[]): Record<string, Record<string, ob
 
 function describeOperation(route: RouteOptions, path: string, method: string): object {
   const schema: FastifySchema = route.schema ?? {};
+  const isPublic = route.config?.isPublic === true;
+  const takesInput = schema.body !== undefined || schema.querystring !== undefined;
   return {
     operationId: operationId(path, method),
     ...(schema.summary === undefined ? {} : { summary: schema.summary }),
     ...(schema.description === undefined ? {} : { description: schema.description }),
     ...(schema.tags === undefined ? {} : { tags: schema.tags }),
-    ...(route.config?.isPublic === true ? { security: [] } : {}),
+    ...(isPublic ? { security: [] } : {}),
     parameters: [
       ...pathParameters(path),
       ...queryParameters(schema.querystring as ObjectSchema | undefined),
-      ...(method === "POST" && route.config?.isPublic !== true ? [idempotencyKey] : []),
+      ...(method === "POST" && !isPublic ? [idempotencyKey] : []),
     ],
     ...(schema.body === undefined ? {} : { requestBody: describeBody(schema.body as ObjectSchema) }),
-    responses: describeResponses(schema.response as Record<string, unknown> | undefined),
+    responses: describeResponses(
+      schema.response as Record<string, unknown> | undefined,
+      listErrors({ method, path, isPublic, takesInput }),
+    ),
   };
 }
 
@@ -107,20 +110,25 @@ function queryParameters(schema: ObjectSchema | undefined): object[] {
   }));
 }
 
-function describeResponses(response: Record<string, unknown> | undefined): Record<string, object> {
+function describeResponses(
+  response: Record<string, unknown> = {},
+  codes: ErrorCode[],
+): Record<string, object> {
   const described: Record<string, object> = {};
-  for (const [status, schema] of Object.entries(response ?? {})) {
+  if (Object.keys(response).length === 0) described["200"] = { description: "OK" };
+  for (const [status, schema] of Object.entries(response)) {
     described[status] = {
       description: STATUS_CODES[status] ?? status,
       content: { "application/json": { schema: plain(schema) } },
     };
   }
-  for (const status of commonErrors) described[status] ??= describeError(STATUS_CODES[status]);
+  const byStatus = Map.groupBy(codes, (code) => ERROR_STATUS[code]);
+  for (const [status, given] of byStatus) described[status] ??= describeError(given.join(", "));
   described["default"] = describeError("Any other refusal");
   return described;
 }
 
-function describeError(description = "Refused"): object {
+function describeError(description: string): object {
   return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } };
 }
 
