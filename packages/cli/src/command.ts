@@ -7,12 +7,20 @@ export interface OptionSpec {
   isRequired?: boolean;
 }
 
+export interface PositionalSpec {
+  name: string;
+  description: string;
+  isOptional?: boolean;
+  /** Only the last one: it takes all that follow. */
+  isRepeated?: boolean;
+}
+
 export interface Command {
   /** The words that call it, such as "account create". */
   name: string;
   summary: string;
-  /** The arguments that follow the name, all of them required. */
-  positionals?: { name: string; description: string }[];
+  /** The arguments that follow the name. All are needed but those that say otherwise, which come last. */
+  positionals?: PositionalSpec[];
   options?: Record<string, OptionSpec>;
   /** Shown below the options in the command's help. */
   notes?: string;
@@ -22,12 +30,13 @@ export interface Command {
 export interface Call {
   /** Read when first asked for, so that help works beside a broken configuration. */
   config(): Config;
+  env: NodeJS.ProcessEnv;
   positionals: string[];
   options: Options;
-  stdin: NodeJS.ReadableStream;
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   /** Tells the operator something on stderr; silent with --json. */
   note(text: string): void;
-  /** A line on stderr that the next one replaces; silent with --json and where stderr is not a terminal. */
+  /** Lines on stderr that the next ones replace; silent with --json and where stderr is not a terminal. */
   progress(text: string): void;
 }
 

@@ -1,3 +1,4 @@
+import type { UpstowError } from "@upstow/sdk";
 import { ConfigError } from "@upstow/server/config";
 import { DatabaseUnavailable } from "@upstow/server/db/database";
 import type { AppError } from "@upstow/server/errors";
@@ -17,8 +18,11 @@ export function explainError(error: unknown): Explanation {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message, exitCode: 2 };
   if (error instanceof OperatorError) return failed(error.code, error.message);
   if (error instanceof ConfigError) return failed("CONFIGURATION", error.message);
-  if (isAppError(error))
-    return failed(error.code, [error.message, error.suggestion].filter(Boolean).join(" "));
+  if (isAnswered(error))
+    return failed(
+      error.code,
+      [error.message, error.suggestion ?? adviseOn(error.code)].filter(Boolean).join(" "),
+    );
   if (error instanceof DatabaseUnavailable) {
     return failed(
       "SERVICE_UNAVAILABLE",
@@ -31,9 +35,16 @@ export function explainError(error: unknown): Explanation {
   return failed("INTERNAL_ERROR", explainOther(error));
 }
 
-/** By its name: to load the class would cost a command that only prints help more than everything else it does. */
-function isAppError(error: unknown): error is AppError {
-  return error instanceof Error && error.name === "AppError";
+/** By its name: to load the classes would cost a command that only prints help more than everything else it does. */
+function isAnswered(error: unknown): error is AppError | UpstowError {
+  return error instanceof Error && ["AppError", "UpstowError"].includes(error.name);
+}
+
+function adviseOn(code: string): string {
+  if (code === "NETWORK_ERROR" || code === "TIMEOUT") {
+    return "Check that the service runs there; `upstow login --url <url>` names another one.";
+  }
+  return code === "UNEXPECTED_ANSWER" ? "Check that the address is the one of an Upstow service." : "";
 }
 
 function explainOther(error: unknown): string {

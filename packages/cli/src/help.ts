@@ -1,16 +1,22 @@
-import type { Command, OptionSpec } from "./command.ts";
+import type { Command, OptionSpec, PositionalSpec } from "./command.ts";
 import { commonOptions } from "./parse-command-line.ts";
 
-export function overview(commands: readonly Command[]): string {
-  const rows = commands.map((command) => [usageOf(command), command.summary] as const);
+export function overview(userCommands: readonly Command[], operatorCommands: readonly Command[]): string {
+  const list = (commands: readonly Command[]) =>
+    table(commands.map((command) => [usageOf(command), command.summary] as const));
   return `Upstow, file uploads for your application
 
 Usage: upstow <command> [options]
 
-${table(rows)}
+With an API key, against any service (UPSTOW_URL and UPSTOW_API_KEY, or what \`upstow login\` kept):
 
-Every command takes --json, and --help to say more about it. Commands read the same UPSTOW_* variables as the
-service (UPSTOW_DATA_DIR, UPSTOW_DATABASE_URL and the others) and work beside a running service or without one.
+${list(userCommands)}
+
+On an installation, beside a running service or without one (the same UPSTOW_* variables as the service):
+
+${list(operatorCommands)}
+
+Every command takes --json, and --help to say more about it.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`;
 }
 
@@ -18,7 +24,7 @@ export function helpFor(command: Command): string {
   const sections = [`${command.summary}\n\nUsage: upstow ${usageOf(command)} [--json]`];
   const positionals = command.positionals ?? [];
   if (positionals.length > 0) {
-    sections.push(table(positionals.map(({ name, description }) => [`<${name}>`, description] as const)));
+    sections.push(table(positionals.map((spec) => [argumentOf(spec), spec.description] as const)));
   }
   const options = Object.entries({ ...command.options, ...commonOptions });
   sections.push(table(options.map(([name, spec]) => [flagOf(name, spec), spec.description] as const)));
@@ -28,11 +34,16 @@ export function helpFor(command: Command): string {
 
 function usageOf(command: Command): string {
   const words = [command.name];
-  for (const { name } of command.positionals ?? []) words.push(`<${name}>`);
+  for (const positional of command.positionals ?? []) words.push(argumentOf(positional));
   for (const [name, spec] of Object.entries(command.options ?? {})) {
     words.push(spec.isRequired === true ? flagOf(name, spec) : `[${flagOf(name, spec)}]`);
   }
   return words.join(" ");
+}
+
+function argumentOf({ name, isOptional, isRepeated }: PositionalSpec): string {
+  const word = isRepeated === true ? `${name}…` : name;
+  return isOptional === true ? `[${word}]` : `<${word}>`;
 }
 
 function flagOf(name: string, spec: OptionSpec): string {

@@ -67,8 +67,9 @@ function readOption(token: OptionToken, specs: Record<string, OptionSpec>): stri
 function requireEverything(command: Command, positionals: string[], options: Options): void {
   const wanted = command.positionals ?? [];
   const missing = wanted[positionals.length];
-  if (missing !== undefined) throw new UsageError(`<${missing.name}> is missing: ${missing.description}.`);
-  if (positionals.length > wanted.length) {
+  if (missing !== undefined && missing.isOptional !== true)
+    throw new UsageError(`<${missing.name}> is missing: ${missing.description}.`);
+  if (positionals.length > wanted.length && wanted.at(-1)?.isRepeated !== true) {
     throw new UsageError(`"${positionals[wanted.length]}" is one argument too many.`);
   }
   for (const [name, spec] of Object.entries(command.options ?? {})) {

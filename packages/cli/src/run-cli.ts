@@ -1,7 +1,7 @@
 import { readConfig } from "@upstow/server/config";
 import { version } from "@upstow/server/version";
 import { type Command, UsageError } from "./command.ts";
-import { commands } from "./commands/index.ts";
+import { commands, operatorCommands, userCommands } from "./commands/index.ts";
 import { explainError } from "./explain-error.ts";
 import { helpFor, overview } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
@@ -10,7 +10,7 @@ import { createTerminal } from "./terminal.ts";
 
 export interface Io {
   env: NodeJS.ProcessEnv;
-  stdin: NodeJS.ReadableStream;
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
 }
@@ -51,6 +51,7 @@ async function dispatch(
   }
   const result = await command.run({
     config: () => readConfig(io.env),
+    env: io.env,
     positionals,
     options,
     stdin: io.stdin,
@@ -65,7 +66,7 @@ async function dispatch(
 function findGeneralAnswer(words: string[]): string | null {
   if (words[0] === "--version") return version;
   const isHelp = words.length > 0 && words.every((word) => ["--help", "-h"].includes(word));
-  return isHelp ? overview(commands) : null;
+  return isHelp ? overview(userCommands, operatorCommands) : null;
 }
 
 /** `upstow --json doctor` means what `upstow doctor --json` does. */

@@ -5,17 +5,19 @@ export interface Terminal {
 }
 
 const eraseLine = "\r\x1b[2K";
+const lineUp = "\x1b[1A";
 
 export function createTerminal(
   stderr: NodeJS.WritableStream & { isTTY?: boolean },
   isSilent: boolean,
 ): Terminal {
   const showsProgress = !isSilent && stderr.isTTY === true;
-  let isLineOpen = false;
+  let openLines = 0;
 
+  const erasing = () => (openLines === 0 ? "" : eraseLine + (lineUp + eraseLine).repeat(openLines - 1));
   const clear = () => {
-    if (isLineOpen) stderr.write(eraseLine);
-    isLineOpen = false;
+    if (openLines > 0) stderr.write(erasing());
+    openLines = 0;
   };
   return {
     clear,
@@ -25,8 +27,8 @@ export function createTerminal(
     },
     progress(text) {
       if (!showsProgress) return;
-      stderr.write(`${eraseLine}${text}`);
-      isLineOpen = true;
+      stderr.write(`${erasing()}${text}`);
+      openLines = text.split("\n").length;
     },
   };
 }

@@ -6,12 +6,17 @@ import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
 import { keyCreate } from "./key-create.ts";
 import { keyRevoke } from "./key-revoke.ts";
+import { login } from "./login.ts";
+import { logout } from "./logout.ts";
 import { projectCreate } from "./project-create.ts";
 import { projectPurge } from "./project-purge.ts";
 import { serve } from "./serve.ts";
 
-/** In the order in which help lists them. */
-export const commands: readonly Command[] = [
+/** Over the API, with a key, against any service. In the order in which help lists them. */
+export const userCommands: readonly Command[] = [login, logout];
+
+/** On the installation itself. */
+export const operatorCommands: readonly Command[] = [
   serve,
   accountCreate,
   accountSetTier,
@@ -23,3 +28,5 @@ export const commands: readonly Command[] = [
   doctor,
   backup,
 ];
+
+export const commands: readonly Command[] = [...userCommands, ...operatorCommands];
