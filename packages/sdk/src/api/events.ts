@@ -9,6 +9,8 @@ export interface EventsOptions {
   lastEventId?: string;
   /** Begin with this many past events. */
   last?: number;
+  /** Told when the stream is open, and when it broke and is being opened again. */
+  onConnection?: (isOpen: boolean) => void;
 }
 
 export interface ReceivedEvent extends StreamedEvent {
@@ -22,7 +24,7 @@ const silenceMs = 30_000;
 /** Events as they happen. A connection that breaks is opened again behind the last event seen. */
 export async function* streamEvents(
   connection: Connection,
-  { signal, lastEventId, last }: EventsOptions = {},
+  { signal, lastEventId, last, onConnection }: EventsOptions = {},
 ): AsyncGenerator<ReceivedEvent, void> {
   let position: object = lastEventId === undefined ? { last } : { lastEventId };
   for (let failures = 0; ; failures++) {
@@ -30,7 +32,9 @@ export async function* streamEvents(
       for await (const event of readOnce(connection, position, signal)) {
         failures = 0;
         position = { lastEventId: event.id };
-        yield event;
+        // A stream begins with where it begins, so that nothing is missed if it breaks before the first event.
+        if (event.body) yield event;
+        else onConnection?.(true);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -38,6 +42,7 @@ export async function* streamEvents(
       const { status = 0 } = error as { status?: number };
       if (status >= 400 && status < 500 && status !== 429) throw error;
     }
+    onConnection?.(false);
     await wait(backoffMs(failures, 500), signal);
   }
 }
@@ -77,5 +82,5 @@ async function* readOnce(
 
 function parseEvent(block: string): ReceivedEvent[] {
   const fields = Object.fromEntries(block.split("\n").map((line) => line.split(/: ?(.*)/s)));
-  return fields.data === undefined ? [] : [{ id: fields.id, ...JSON.parse(fields.data) }];
+  return fields.id ? [{ id: fields.id, ...JSON.parse(fields.data ?? "{}") }] : [];
 }

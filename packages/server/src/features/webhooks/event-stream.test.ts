@@ -17,6 +17,8 @@ interface StreamEvent {
 interface OpenStream {
   status: number;
   headers: Headers;
+  /** The number behind which the stream begins. */
+  start(): Promise<string | undefined>;
   next(): Promise<StreamEvent>;
   comment(): Promise<void>;
   /** Resolves when the server has ended the stream. */
@@ -53,6 +55,9 @@ async function openStream(app: TestApp, key: string, options: { query?: string; 
   const stream: OpenStream = {
     status: response.status,
     headers: response.headers,
+    async start() {
+      return /^id: (\d+)$/m.exec((await readBlock()) ?? "")?.[1];
+    },
     async next() {
       for (;;) {
         const block = await readBlock();
@@ -131,6 +136,26 @@ onBothDatabases("the event stream", (database) => {
     files.push(await uploadFile(app, tenant.live, "default"));
     assert.equal((await second.next()).data.fileId, files.at(-1)?.id);
     second.close();
+  });
+
+  it("says where it begins, so that a client it breaks under before an event misses none", async () => {
+    await uploadFile(app, tenant.live, "default");
+    const broken = await openStream(app, tenant.live);
+    const start = await broken.start();
+    assert.equal(start, "1");
+    broken.close();
+    const file = await uploadFile(app, tenant.live, "default");
+    const stream = await openStream(app, tenant.live, { lastEventId: start });
+    assert.equal((await stream.next()).data.fileId, file.id);
+    stream.close();
+  });
+
+  it("does not keep what is new from a client that has seen more than a restored database", async () => {
+    const stream = await openStream(app, tenant.live, { lastEventId: "900" });
+    assert.equal(await stream.start(), "0");
+    const file = await uploadFile(app, tenant.live, "default");
+    assert.equal((await stream.next()).data.fileId, file.id);
+    stream.close();
   });
 
   it("replays the last events on request", async () => {

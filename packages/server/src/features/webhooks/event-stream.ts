@@ -20,13 +20,12 @@ export async function findStart(
   lastEventId: string | undefined,
   last: number,
 ): Promise<number> {
-  if (lastEventId !== undefined && lastEventId !== "") {
-    if (!/^\d{1,15}$/.test(lastEventId)) throw invalid("Last-Event-ID", "must be the id of a streamed event");
-    return Number(lastEventId);
-  }
   const { projectId, environment } = actor;
-  const newest = await deps.db.get(findLastSeq, { projectId, environment });
-  return Math.max(0, (newest?.last_seq ?? 0) - last);
+  const newest = (await deps.db.get(findLastSeq, { projectId, environment }))?.last_seq ?? 0;
+  if (lastEventId === undefined || lastEventId === "") return Math.max(0, newest - last);
+  if (!/^\d{1,15}$/.test(lastEventId)) throw invalid("Last-Event-ID", "must be the id of a streamed event");
+  // A client may have seen more than a database that was restored from a backup; what is new is not to wait for that.
+  return Math.min(newest, Number(lastEventId));
 }
 
 /** Server-sent events until `signal` is aborted or the key is revoked. Nothing is sent on a revoked key. */
@@ -40,7 +39,8 @@ export async function* streamEvents(
   const { projectId, environment } = actor;
   let seen = after;
   let sentAt = performance.now();
-  yield `retry: ${reconnectMs}\n\n`;
+  // An id without data is no event: it only tells the client where it stands, should the stream break before one.
+  yield `retry: ${reconnectMs}\nid: ${after}\n\n`;
   while (!signal.aborted) {
     const wanted = { projectId, environment, after: seen, take: batchSize };
     const events = await deps.db.all(listEventsAfter, wanted);
