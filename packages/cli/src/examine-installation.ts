@@ -5,7 +5,7 @@ import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned
 import { uploadPath } from "@upstow/server/adapters/disk-store/upload-receiver";
 import { openPostgres } from "@upstow/server/adapters/postgres";
 import { openSqlite } from "@upstow/server/adapters/sqlite";
-import { openKeyring } from "@upstow/server/compose";
+import { createBucketStore, openKeyring } from "@upstow/server/compose";
 import { type Config, ConfigError } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
 import type { Check } from "@upstow/server/features/operations/doctor/check";
@@ -14,7 +14,10 @@ import type { Keyring } from "@upstow/server/security/keyring";
 import { databasePath, hasDatabase } from "./with-database.ts";
 
 /** Gives the doctor what this configuration stands on, without making any of it. */
-export async function examineInstallation(readConfig: () => Config): Promise<Check[]> {
+export async function examineInstallation(
+  readConfig: () => Config,
+  options: { mend: boolean } = { mend: false },
+): Promise<Check[]> {
   let config: Config;
   try {
     config = readConfig();
@@ -24,14 +27,19 @@ export async function examineInstallation(readConfig: () => Config): Promise<Che
     return [{ name: "configuration", status: "failed", message: `${error.message}.`, fix }];
   }
   const keyring = findKeyring(config);
-  return runDoctor({
+  const bucket = config.s3 === null ? null : createBucketStore(config.s3);
+  const checks = await runDoctor({
     config,
     openDatabase: hasDatabase(config) ? () => openAsItIs(config) : null,
     keyring,
     expiredUploadUrl: keyring === null || config.s3 !== null ? null : signExpiredUpload(config, keyring),
     blobPath: (blob) => join("blobs", shardOf(blob), blob),
+    bucket: bucket && { ...bucket, name: `${config.s3?.bucket}` },
+    mend: options.mend,
     now: Date.now,
   });
+  await bucket?.close();
+  return checks;
 }
 
 function openAsItIs(config: Config): Database {

@@ -17,7 +17,7 @@ import type { S3Config } from "./config-s3.ts";
 import type { Database } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
 import type { Deps } from "./deps.ts";
-import { typePolicy } from "./features/delivery/safe-type.ts";
+import { servedType, typePolicy } from "./features/delivery/safe-type.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
@@ -97,16 +97,29 @@ async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
   }
 }
 
+/** The configured bucket as the service uses it. */
+export function createBucketStore(s3: S3Config): S3Store {
+  return createS3Store({
+    ...s3,
+    name: "s3",
+    publicEndpoint: s3.publicEndpoint ?? s3.endpoint,
+    headersOf: describeObject,
+  });
+}
+
+/** What a reader of the bucket gets is as safe as what the service would send. */
+function describeObject(contentType: string) {
+  return {
+    contentType: servedType(contentType),
+    contentDisposition: typePolicy(contentType).disposition,
+  };
+}
+
 /** Clients upload to the bucket itself. Only an embedded database still ties the service to one process. */
 function openBucket(deps: StorageDeps, s3: S3Config): Storage {
   const { dataDir, databaseUrl } = deps.config;
   const lock = databaseUrl === null ? lockDataDir(dataDir) : null;
-  const store = createS3Store({
-    ...s3,
-    name: "s3",
-    publicEndpoint: s3.publicEndpoint ?? s3.endpoint,
-    dispositionOf: (contentType) => typePolicy(contentType).disposition,
-  });
+  const store = createBucketStore(s3);
   return {
     store,
     addRoutes() {},

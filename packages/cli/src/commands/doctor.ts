@@ -4,11 +4,15 @@ import type { Command } from "../command.ts";
 export const doctor: Command = {
   name: "doctor",
   summary: "Check everything the service stands on, and say how to mend what is wrong",
-  notes: `Looks at configuration, disk, database, secret, clock, storage, certificate and addresses; changes nothing.
+  options: {
+    fix: { description: "add the rule to the bucket that lets pages upload (CORS), where it is missing" },
+  },
+  notes: `Looks at configuration, disk, database, secret, clock, storage, certificate and addresses. In a bucket it
+writes, reads, copies and removes a few small objects below the service's prefix. Changes nothing else without --fix.
 Exit code 1 when something is broken (✖); what deserves a look (!) leaves it 0.`,
   async run(call) {
     const { examineInstallation } = await import("../examine-installation.ts");
-    const checks = await examineInstallation(() => call.config());
+    const checks = await examineInstallation(() => call.config(), { mend: call.options.has("fix") });
     const ok = checks.every((check) => check.status !== "failed");
     return { json: { ok, checks }, text: [...checks.map(describe), "", conclude(checks)].join("\n"), ok };
   },

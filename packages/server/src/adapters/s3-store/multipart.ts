@@ -6,7 +6,7 @@ import type {
   ReceivedPart,
 } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
-import { unquote } from "./object-calls.ts";
+import { type ObjectHeaders, unquote } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing } from "./s3-error.ts";
@@ -23,11 +23,11 @@ export interface MultipartDeps {
   client: S3Client;
   names: ObjectNames;
   probe: AccessProbe;
-  dispositionOf: (contentType: string) => string;
+  headersOf: (contentType: string) => ObjectHeaders;
 }
 
 /** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
-export function createMultipart({ client, names, probe, dispositionOf }: MultipartDeps): Multipart {
+export function createMultipart({ client, names, probe, headersOf }: MultipartDeps): Multipart {
   const { multipart, objects } = client;
   const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
 
@@ -50,8 +50,7 @@ export function createMultipart({ client, names, probe, dispositionOf }: Multipa
   }
 
   return {
-    startMultipart: ({ key, contentType }) =>
-      multipart.create(names.finalOf(key), { contentType, contentDisposition: dispositionOf(contentType) }),
+    startMultipart: ({ key, contentType }) => multipart.create(names.finalOf(key), headersOf(contentType)),
 
     listParts: (upload) => multipart.findParts(refOf(upload)),
 

@@ -17,7 +17,7 @@ export async function openTestStore(
     secretAccessKey,
     forcePathStyle: true,
     prefix: "installation/",
-    dispositionOf: () => "attachment",
+    headersOf: (contentType) => ({ contentType, contentDisposition: "attachment" }),
     ...settings,
   });
 }

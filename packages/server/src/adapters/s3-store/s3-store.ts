@@ -3,9 +3,11 @@ import type { ObjectStore, PresignGet } from "../../ports/object-store.ts";
 import { createAccessProbe } from "./access-probe.ts";
 import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
+import { type BucketExamination, examineBucket } from "./examine-bucket.ts";
 import { createExchange } from "./exchange.ts";
 import { createLocation } from "./location.ts";
 import { createMultipart } from "./multipart.ts";
+import type { ObjectHeaders } from "./object-calls.ts";
 import { createObjectNames } from "./object-names.ts";
 import { createReads } from "./reads.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
@@ -20,8 +22,8 @@ export interface S3StoreOptions extends BucketOptions {
   prefix: string;
   /** Where clients reach the same bucket; null as for `endpoint`. */
   publicEndpoint: string | null;
-  /** The Content-Disposition that goes with a type, for those who read the bucket directly. */
-  dispositionOf: (contentType: string) => string;
+  /** The type as it is to be sent and the disposition that goes with it, for those who read the bucket directly. */
+  headersOf: (contentType: string) => ObjectHeaders;
   /** Larger staged objects are made final in pieces of this size. */
   copyPieceBytes?: number;
 }
@@ -31,6 +33,8 @@ export interface S3Store extends ObjectStore {
   presignGet(key: string, options: PresignGet): string;
   /** Writes, reads and removes an object; throws when one of them is not allowed. */
   probe(): Promise<void>;
+  /** Tries everything that the service needs of the bucket, and compares clocks. */
+  examine(): Promise<BucketExamination>;
   sweep(options: SweepOptions): Promise<SweepReport>;
   /** Whether browsers may upload from any page and see the etag; tried with a small object. */
   allowsBrowsers(): Promise<boolean>;
@@ -46,15 +50,17 @@ export function createS3Store(options: S3StoreOptions): S3Store {
   const names = createObjectNames(options.prefix);
   const probe = createAccessProbe(client, names);
   const { signer } = client;
-  const { dispositionOf } = options;
-  const shared = { client, names, probe, dispositionOf };
+  const { headersOf } = options;
+  const shared = { client, names, probe, headersOf };
   const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint });
   const { origin, host } = publicLocation;
+  const location = createLocation(options);
+  const guardHeader = location.host.endsWith(".r2.cloudflarestorage.com")
+    ? "cf-copy-destination-if-none-match"
+    : "if-none-match";
   const copy = createCopyObject(client, {
     pieceBytes: options.copyPieceBytes ?? defaultPieceBytes,
-    guardHeader: host.endsWith(".r2.cloudflarestorage.com")
-      ? "cf-copy-destination-if-none-match"
-      : "if-none-match",
+    guardHeader,
   });
 
   return {
@@ -84,8 +90,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     },
 
     async write(key, bytes, { contentType }) {
-      const headers = { contentType, contentDisposition: dispositionOf(contentType) };
-      const { etag } = await client.objects.put(names.finalOf(key), bytes, headers);
+      const { etag } = await client.objects.put(names.finalOf(key), bytes, headersOf(contentType));
       return toStored({ sizeBytes: bytes.byteLength, etag });
     },
 
@@ -103,6 +108,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     },
 
     probe: () => probe.run(),
+    examine: () => examineBucket(client, names, location, { ...options, guardHeader }),
     sweep: (sweepOptions) => sweep(client, names, sweepOptions),
     async allowsBrowsers() {
       const exchange = createExchange(origin, options.lookup);

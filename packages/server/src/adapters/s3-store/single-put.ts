@@ -1,7 +1,7 @@
 import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
 import type { CopyObject } from "./copy-object.ts";
-import type { ObjectHead } from "./object-calls.ts";
+import type { ObjectHead, ObjectHeaders } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import type { S3Client } from "./s3-client.ts";
@@ -12,7 +12,7 @@ export interface SinglePutDeps {
   probe: AccessProbe;
   copy: CopyObject;
   retry: RetryPolicy;
-  dispositionOf: (contentType: string) => string;
+  headersOf: (contentType: string) => ObjectHeaders;
 }
 
 const maxRounds = 10;
@@ -26,7 +26,7 @@ export function toStored({ sizeBytes, etag }: { sizeBytes: number; etag: string 
  * slip in, and to a final name that is free, so one that comes later changes nothing.
  */
 export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
-  const { client, names, probe, copy, retry, dispositionOf } = deps;
+  const { client, names, probe, copy, retry, headersOf } = deps;
   const running = new Map<string, Promise<StoredObject | null>>();
   const findHead = (key: string) => probe.nullIfForbidden(() => client.objects.findHead(key));
 
@@ -58,8 +58,7 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
       toKey: names.finalOf(key),
       sizeBytes,
       etag,
-      contentType,
-      contentDisposition: dispositionOf(contentType),
+      ...headersOf(contentType),
     });
     return copied === "conflict" ? copied : { sizeBytes, etag: copied.etag };
   }

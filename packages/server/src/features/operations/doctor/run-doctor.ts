@@ -2,6 +2,7 @@ import type { Config } from "../../../config.ts";
 import type { Database } from "../../../db/database.ts";
 import type { Keyring } from "../../../security/keyring.ts";
 import { type Check, createChecks } from "./check.ts";
+import { type Bucket, checkBucket } from "./check-bucket.ts";
 import { checkClock } from "./check-clock.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkDataDirectory } from "./check-data-directory.ts";
@@ -22,14 +23,19 @@ export interface DoctorDeps {
   /** An upload URL, long expired, that only this installation takes for its own; null without such URLs. */
   expiredUploadUrl: string | null;
   blobPath: BlobPath;
+  /** Null where files lie on the disk. */
+  bucket: Bucket | null;
+  /** Mend what can be mended from here. */
+  mend: boolean;
   now: () => number;
 }
 
-/** Looks at everything the service stands on and changes nothing. */
+/** Looks at everything the service stands on; changes nothing unless it is to mend. */
 export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   const { config, keyring, now } = deps;
   const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config.dataDir))];
   checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
+  if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));
   checks.push(...(await checkUrls(config, keyring === null ? null : deps.expiredUploadUrl)));
