@@ -266,6 +266,8 @@ export interface VariantTable {
   /** Until when the claim holds, or until when a failure is not tried again. */
   lease_until: number;
   problem: string | null;
+  /** Null for variants from before it was kept. */
+  recipe: string | null;
   size_bytes: number | null;
   etag: string | null;
   content_type: string | null;

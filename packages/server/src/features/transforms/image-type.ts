@@ -4,8 +4,12 @@ import { mediaType } from "../uploads/rules.ts";
 const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
 
 /** By its declared type; what the bytes really are shows when they are rendered. */
+export function isImageType(contentType: string): boolean {
+  return readable.includes(mediaType(contentType));
+}
+
 export function checkIsImage(contentType: string): void {
-  if (!readable.includes(mediaType(contentType))) throw unsupportedType();
+  if (!isImageType(contentType)) throw unsupportedType();
 }
 
 export function unsupportedType(): AppError {

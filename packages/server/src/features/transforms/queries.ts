@@ -62,6 +62,7 @@ interface Claim {
   fileId: string;
   store: string;
   storeKey: string;
+  recipe: string;
   claim: string;
   leaseMs: number;
   usedAt: number;
@@ -81,6 +82,7 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
       claim: p.claim,
       lease_until: sql<number>`${now} + cast(${p.leaseMs} as bigint)`,
       problem: null,
+      recipe: p.recipe,
       size_bytes: null,
       etag: null,
       content_type: null,
@@ -168,6 +170,16 @@ export const deleteVariantsOfFiles = statement((q, p: { fileIdsJson: string }, d
     .deleteFrom("variant")
     .where(isOneOf(dialect, "file_id", p.fileIdsJson))
     .returning(["store", "store_key"]),
+);
+
+export const listVariantsOfFile = statement((q, p: { fileId: string; take: number }) =>
+  q
+    .selectFrom("variant")
+    .select(["id", "recipe", "content_type", "size_bytes", "ready_at", "used_at"])
+    .where("file_id", "=", p.fileId)
+    .where("state", "=", "ready")
+    .orderBy("used_at", "desc")
+    .limit(p.take),
 );
 
 export const setUsed = statement((q, p: { id: string; at: number }) =>

@@ -7,7 +7,7 @@ import { randomText } from "../../ids.ts";
 import { scheduleDeletion } from "../files/storage-deletions.ts";
 import { unsupportedType } from "./image-type.ts";
 import { claimVariant, dropClaim, findVariant, forgetVariant, markFailed, markReady } from "./queries.ts";
-import type { Recipe } from "./recipe.ts";
+import { formatRecipe, type Recipe } from "./recipe.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render/render-errors.ts";
 import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
 import type { RenderPool, RenderResult } from "./render/render-pool.ts";
@@ -61,7 +61,7 @@ interface Wanted {
 }
 
 async function makeOrAwait(deps: Deps, pool: RenderPool, wanted: Wanted): Promise<VariantTable> {
-  const { id, file } = wanted;
+  const { id, file, recipe } = wanted;
   const claim = randomText(16);
   const storeKey = variantStoreKey(file.key, id, claim);
   const deadline = performance.now() + waitAtMostMs;
@@ -71,6 +71,7 @@ async function makeOrAwait(deps: Deps, pool: RenderPool, wanted: Wanted): Promis
       fileId: file.id,
       store: file.store,
       storeKey,
+      recipe: formatRecipe(recipe),
       claim,
       leaseMs,
       usedAt: deps.now(),
