@@ -34,6 +34,8 @@ export interface Call {
   positionals: string[];
   options: Options;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** Shows a part of the result on stdout at once; what `run` returns follows at the end. */
+  print(part: Pick<Result, "json" | "text">): void;
   /** Tells the operator something on stderr; silent with --json. */
   note(text: string): void;
   /** Lines on stderr that the next ones replace; silent with --json and where stderr is not a terminal. */

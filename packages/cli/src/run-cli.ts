@@ -1,6 +1,6 @@
 import { readConfig } from "@upstow/server/config";
 import { version } from "@upstow/server/version";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, type Result, UsageError } from "./command.ts";
 import { commands, operatorCommands, userCommands } from "./commands/index.ts";
 import { explainError } from "./explain-error.ts";
 import { helpFor, overview } from "./help.ts";
@@ -49,17 +49,21 @@ async function dispatch(
     print(helpFor(command));
     return 0;
   }
+  const show = ({ json, text }: Pick<Result, "json" | "text">) => {
+    terminal.clear();
+    print(isJson ? JSON.stringify(json) : text);
+  };
   const result = await command.run({
     config: () => readConfig(io.env),
     env: io.env,
     positionals,
     options,
     stdin: io.stdin,
+    print: show,
     note: terminal.note,
     progress: terminal.progress,
   });
-  terminal.clear();
-  print(isJson ? JSON.stringify(result.json) : result.text);
+  show(result);
   return result.ok === false ? 1 : 0;
 }
 

@@ -6,6 +6,7 @@ import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
 import { keyCreate } from "./key-create.ts";
 import { keyRevoke } from "./key-revoke.ts";
+import { listen } from "./listen.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
 import { projectCreate } from "./project-create.ts";
@@ -13,7 +14,7 @@ import { projectPurge } from "./project-purge.ts";
 import { serve } from "./serve.ts";
 
 /** Over the API, with a key, against any service. In the order in which help lists them. */
-export const userCommands: readonly Command[] = [login, logout];
+export const userCommands: readonly Command[] = [login, logout, listen];
 
 /** On the installation itself. */
 export const operatorCommands: readonly Command[] = [

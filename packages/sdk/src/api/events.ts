@@ -9,8 +9,8 @@ export interface EventsOptions {
   lastEventId?: string;
   /** Begin with this many past events. */
   last?: number;
-  /** Told when the stream is open, and when it broke and is being opened again. */
-  onConnection?: (isOpen: boolean) => void;
+  /** Told when the stream is open, with the event that it goes on behind; without, when it broke and is reopened. */
+  onConnection?: (lastEventId?: string) => void;
 }
 
 export interface ReceivedEvent extends StreamedEvent {
@@ -34,7 +34,7 @@ export async function* streamEvents(
         position = { lastEventId: event.id };
         // A stream begins with where it begins, so that nothing is missed if it breaks before the first event.
         if (event.body) yield event;
-        else onConnection?.(true);
+        else onConnection?.(event.id);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -42,7 +42,7 @@ export async function* streamEvents(
       const { status = 0 } = error as { status?: number };
       if (status >= 400 && status < 500 && status !== 429) throw error;
     }
-    onConnection?.(false);
+    onConnection?.();
     await wait(backoffMs(failures, 500), signal);
   }
 }

@@ -1,0 +1,75 @@
+import type { ReceivedEvent } from "@upstow/sdk";
+import { classifyError, classifyStatus } from "@upstow/server/features/webhooks/classify-failure";
+import { signDelivery } from "@upstow/server/features/webhooks/sign-delivery";
+import { version } from "@upstow/server/version";
+
+export interface Outcome {
+  statusCode: number | null;
+  /** Null for a success, otherwise the class that a delivery shows. */
+  error: string | null;
+  /** How the answer begins, where it was not a success. */
+  response: string;
+  durationMs: number;
+}
+
+export interface Attempt {
+  target: URL;
+  /** From 1. */
+  number: number;
+  signingKey: string;
+  signal: AbortSignal;
+}
+
+/** As long as a delivery gets. */
+const deadlineMs = 30_000;
+const responseMaxLength = 200;
+
+/** Makes the request that the service would make, signed for the local URL. Rejects only when it is aborted. */
+export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promise<Outcome> {
+  const { target, number, signingKey, signal } = attempt;
+  const body = Buffer.from(event.body);
+  const signed = signDelivery(
+    {
+      messageId: event.messageId,
+      attemptId: `${event.messageId.replace(/^msg_/, "att_")}_${number}`,
+      attempt: number,
+      retried: number - 1,
+      event: event.event,
+      url: target.href,
+      body,
+    },
+    { current: signingKey, previous: null },
+    Date.now(),
+  );
+  const startedAt = performance.now();
+  const end = (outcome: Omit<Outcome, "durationMs">): Outcome => ({
+    ...outcome,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  const deadline = AbortSignal.timeout(deadlineMs);
+  try {
+    const response = await fetch(target, {
+      method: "POST",
+      headers: { ...signed, "content-type": "application/json", "user-agent": `Upstow/${version}` },
+      body,
+      redirect: "manual",
+      signal: AbortSignal.any([signal, deadline]),
+    });
+    const text = await response.text();
+    const error = classifyStatus(response.status);
+    return end({
+      statusCode: response.status,
+      error,
+      response: error === null ? "" : text.slice(0, responseMaxLength),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return end({ statusCode: null, error: deadline.aborted ? "timeout" : classify(error), response: "" });
+  }
+}
+
+/** What broke the connection is the cause of what fetch throws. */
+function classify(error: unknown): string {
+  const { cause = error } = error as { cause?: { code?: unknown } };
+  return (cause as { code?: unknown }).code === "UND_ERR_SOCKET" ? "reset" : classifyError(cause);
+}
