@@ -1,0 +1,56 @@
+// Makes a package as it is published. Inside this repository everybody imports the sources, so nothing has to be
+// built before it can be used or tested.
+import { spawnSync } from "node:child_process";
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/**
+ * File by file: "use client" stays where it is written, and an application bundles only what it imports.
+ * @param {string} root the package's folder
+ * @param {{ exports?: object, alsoWrite?: (output: string) => void }} [options] `exports` where they are more than
+ *   one module for each source
+ */
+export function buildPackage(root, { exports, alsoWrite } = {}) {
+  const output = resolve(process.argv[2] ?? join(root, "dist"));
+  rmSync(output, { recursive: true, force: true });
+  compile(root, output);
+  alsoWrite?.(output);
+  writeManifest(root, output, exports);
+  cpSync(join(root, "README.md"), join(output, "README.md"));
+}
+
+function compile(root, output) {
+  const tsc = join(import.meta.dirname, "../node_modules/typescript/bin/tsc");
+  const args = [tsc, "-p", join(root, "tsconfig.build.json"), "--outDir", output];
+  const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
+  if (status !== 0) process.exit(1);
+  // The compiler renames imports in code and leaves them as they are in declarations.
+  for (const file of globSync("**/*.d.ts", { cwd: output })) {
+    const path = join(output, file);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replaceAll(/(from |import\()("\.[^"]*)\.tsx?"/g, '$1$2.js"'));
+  }
+}
+
+function writeManifest(root, output, exports) {
+  const {
+    private: _,
+    scripts: __,
+    devDependencies: ___,
+    exports: sources,
+    ...published
+  } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const manifest = { ...published, exports: exports ?? modulesOf(sources) };
+  writeFileSync(join(output, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const modulesOf = (sources) =>
+  Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => [
+      name,
+      moduleAt(source.replace("./src/", "./").replace(/\.ts$/, "")),
+    ]),
+  );
+
+/** @param {string} path without its extension */
+export const moduleAt = (path) => ({ types: `${path}.d.ts`, default: `${path}.js` });
