@@ -1,14 +1,13 @@
-import { fileURLToPath } from "node:url";
 import { catalogue } from "@upstow/react/catalogue";
 import { createComponentSearch } from "./components/search-components.ts";
-import { openDocsLibrary } from "./docs/docs-library.ts";
+import { openDocs } from "./docs/open-docs.ts";
+import type { ApiDocument } from "./docs/reference/api-document.ts";
 import { createDocsSearch } from "./docs/search-docs.ts";
 import type { Sources } from "./tool.ts";
 
-const docsFolder = fileURLToPath(new URL("../../../docs/", import.meta.url));
-
-export function openSources(): Sources {
-  const docs = openDocsLibrary(docsFolder);
+/** Without the service's API document there are no pages about single endpoints. */
+export function openSources(api: ApiDocument | null): Sources {
+  const docs = openDocs(api);
   return {
     catalogue,
     searchComponents: createComponentSearch(catalogue),

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../package.json" with { type: "json" };
+import { findApiDocument } from "./find-api-document.ts";
 import { createServer } from "./server.ts";
 import { openSources } from "./sources.ts";
 import { hostedTools } from "./tools.ts";
@@ -11,6 +12,6 @@ const tools =
   apiKey !== undefined && (await canTransform(baseUrl, apiKey))
     ? [...hostedTools, createTransformTool(baseUrl, apiKey)]
     : hostedTools;
-const sources = openSources();
+const sources = openSources(await findApiDocument(baseUrl));
 
 serveStdio(() => createServer(sources, tools, packageJson.version));

@@ -1,14 +1,9 @@
-import type { DocHit, DocPage, DocsLibrary } from "@upstow/mcp/docs";
+import type { DocHit, DocPage, NavigationGroup } from "@upstow/mcp/docs";
 import { escapeHtml } from "./escape.ts";
 import { renderMarkdown } from "./markdown.ts";
 
-export interface NavigationGroup {
-  title: string;
-  pages: string[];
-}
-
 /** One page with the list of pages beside it and its own headings on the other side. */
-export function renderDocPage(page: DocPage, library: DocsLibrary, navigation: NavigationGroup[]): string {
+export function renderDocPage(page: DocPage, navigation: NavigationGroup[]): string {
   const { html, headings } = renderMarkdown(page.markdown, page.path);
   const outline = headings
     .map(({ id, text, level }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`)
@@ -17,8 +12,8 @@ export function renderDocPage(page: DocPage, library: DocsLibrary, navigation: N
     outline === ""
       ? ""
       : `<aside class="outline"><nav aria-label="On this page"><ul>${outline}</ul></nav></aside>`;
-  return `<div class="docs">${renderNavigation(page.path, library, navigation)}
-<main id="content"><article>${html}</article>${renderNeighbours(page.path, library, navigation)}</main>${aside}</div>`;
+  return `<div class="docs">${renderNavigation(page.path, navigation)}
+<main id="content"><article>${html}</article>${renderNeighbours(page.path, navigation)}</main>${aside}</div>`;
 }
 
 export function renderSearchPage(query: string, hits: DocHit[]): string {
@@ -35,9 +30,9 @@ export function renderSearchPage(query: string, hits: DocHit[]): string {
   return `<main id="content" class="narrow"><h1>Search: ${escapeHtml(query)}</h1>${found}</main>`;
 }
 
-function renderNavigation(current: string, library: DocsLibrary, navigation: NavigationGroup[]): string {
+function renderNavigation(current: string, navigation: NavigationGroup[]): string {
   const groups = navigation.map(({ title, pages }) => {
-    const links = pages.flatMap((path) => library.find(path) ?? []).map((page) => renderLink(page, current));
+    const links = pages.map((page) => renderLink(page, current));
     return `<h2>${escapeHtml(title)}</h2><ul>${links.join("")}</ul>`;
   });
   return `<nav class="pages" aria-label="Documentation"><details open><summary>All pages</summary>${groups.join("")}</details></nav>`;
@@ -48,15 +43,13 @@ function renderLink({ path, title }: DocPage, current: string): string {
   return `<li><a href="/docs/${path}"${mark}>${escapeHtml(title)}</a></li>`;
 }
 
-function renderNeighbours(current: string, library: DocsLibrary, navigation: NavigationGroup[]): string {
+function renderNeighbours(current: string, navigation: NavigationGroup[]): string {
   const order = navigation.flatMap((group) => group.pages);
-  const at = order.indexOf(current);
-  const link = (path: string | undefined, word: string) => {
-    const page = path === undefined ? null : library.find(path);
-    return page === null
+  const at = order.findIndex(({ path }) => path === current);
+  const link = (page: DocPage | undefined, word: string) =>
+    page === undefined
       ? "<span></span>"
       : `<a href="/docs/${page.path}"><small>${word}</small>${escapeHtml(page.title)}</a>`;
-  };
   if (at === -1) return "";
   return `<nav class="neighbours" aria-label="Neighbouring pages">${link(order[at - 1], "Previous")}${link(order[at + 1], "Next")}</nav>`;
 }

@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createDocsSearch, openDocsLibrary } from "@upstow/mcp/docs";
-import { type NavigationGroup, renderDocPage, renderSearchPage } from "./docs-pages.ts";
+import { type ApiDocument, createDocsSearch, docsFolder, openDocs } from "@upstow/mcp/docs";
+import { renderDocPage, renderSearchPage } from "./docs-pages.ts";
 import { renderHome } from "./home.ts";
 import { renderShell } from "./layout.ts";
 import { renderLlmsText } from "./llms-text.ts";
+
+export type { ApiDocument };
 
 export interface SitePage {
   type: string;
@@ -22,13 +24,16 @@ export interface Site {
 }
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const docsFolder = folder("../../../docs/");
 const html = "text/html; charset=utf-8";
 
-export function openSite(options: { publicUrl: string; version: string }): Site {
-  const { publicUrl, version } = options;
-  const library = openDocsLibrary(docsFolder);
-  const navigation: NavigationGroup[] = JSON.parse(readFileSync(`${docsFolder}navigation.json`, "utf8"));
+export interface SiteOptions {
+  publicUrl: string;
+  version: string;
+  api: ApiDocument;
+}
+
+export function openSite({ publicUrl, version, api }: SiteOptions): Site {
+  const library = openDocs(api);
   const searchDocs = createDocsSearch(library);
   const pages = new Map<string, SitePage>();
   const add = (path: string, type: string, body: string | Buffer) => pages.set(path, toPage(type, body));
@@ -36,6 +41,9 @@ export function openSite(options: { publicUrl: string; version: string }): Site 
   const assets = {
     "site.css": "text/css; charset=utf-8",
     "site.js": "text/javascript; charset=utf-8",
+    "explorer.css": "text/css; charset=utf-8",
+    "explorer.js": "text/javascript; charset=utf-8",
+    "explorer-request.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
   };
   for (const [name, type] of Object.entries(assets))
@@ -47,20 +55,23 @@ export function openSite(options: { publicUrl: string; version: string }): Site 
     html,
     renderShell({ title: "Upstow", description, section: "home", body: renderHome(publicUrl), version }),
   );
-  add("/llms.txt", "text/plain; charset=utf-8", renderLlmsText(library, navigation, publicUrl));
+  add("/llms.txt", "text/plain; charset=utf-8", renderLlmsText(library, publicUrl));
   for (const page of library.pages) {
-    const body = renderDocPage(page, library, navigation);
+    const body = renderDocPage(page, library.navigation);
     const shell = {
       title: `${page.title} · Upstow`,
       description: page.summary,
       section: "docs" as const,
       body,
       version,
+      ...(page.path === "reference/explorer" ? { extra: "explorer" } : {}),
     };
     add(`/docs/${page.path}`, html, renderShell(shell));
     add(`/docs/${page.path}.md`, "text/markdown; charset=utf-8", page.markdown);
   }
-  const first = pages.get(`/docs/${navigation[0]?.pages[0]}`);
+  for (const name of globSync("images/*.webp", { cwd: docsFolder }))
+    add(`/docs/${name}`, "image/webp", readFileSync(docsFolder + name));
+  const first = pages.get(`/docs/${library.pages[0]?.path}`);
   if (first !== undefined) pages.set("/docs", first);
 
   return {

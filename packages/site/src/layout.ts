@@ -7,6 +7,8 @@ export interface Shell {
   section: "home" | "docs" | "components";
   body: string;
   version: string;
+  /** A style sheet and a script of this name, for this page alone. */
+  extra?: string;
 }
 
 const mainLinks = [
@@ -16,7 +18,11 @@ const mainLinks = [
 ] as const;
 
 /** The frame of every page. Nothing in it comes from elsewhere, so it works without a network. */
-export function renderShell({ title, description, section, body, version }: Shell): string {
+export function renderShell({ title, description, section, body, version, extra }: Shell): string {
+  const extras =
+    extra === undefined
+      ? ""
+      : `<link rel="stylesheet" href="/assets/${extra}.css">\n<script src="/assets/${extra}.js" type="module"></script>\n`;
   const links = mainLinks
     .map(({ section: name, href, text }) => {
       const current = name === section ? ' aria-current="page"' : "";
@@ -34,7 +40,7 @@ export function renderShell({ title, description, section, body, version }: Shel
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/site.css">
 <script src="/assets/site.js" defer></script>
-</head>
+${extras}</head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="top">

@@ -18,19 +18,38 @@ export interface DocSection {
   text: string;
 }
 
-export interface DocsLibrary {
+export interface NavigationGroup {
+  title: string;
   pages: DocPage[];
+}
+
+export interface DocsLibrary {
+  /** In the order of the navigation. */
+  pages: DocPage[];
+  navigation: NavigationGroup[];
   find(path: string): DocPage | null;
 }
 
-/** Reads every Markdown page below a folder. Decision records are for contributors and stay out. */
-export function openDocsLibrary(folder: string): DocsLibrary {
-  const pages = readdirSync(folder, { recursive: true, encoding: "utf8" })
+/** Every Markdown page below a folder. Decision records are for contributors and stay out. */
+export function readDocPages(folder: string): DocPage[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && !name.startsWith(`adr${sep}`))
     .sort()
     .map((name) => readPage(folder, join(folder, name)));
+}
+
+/** Puts pages in order. A name that ends with `/*` stands for all pages below it. */
+export function createDocsLibrary(all: DocPage[], order: { title: string; pages: string[] }[]): DocsLibrary {
+  const isMeant = (name: string, { path }: DocPage) =>
+    name.endsWith("/*") ? path.startsWith(name.slice(0, -1)) : path === name;
+  const navigation = order.map(({ title, pages }) => ({
+    title,
+    pages: [...new Set(pages.flatMap((name) => all.filter((page) => isMeant(name, page))))],
+  }));
+  const pages = [...new Set([...navigation.flatMap((group) => group.pages), ...all])];
   return {
     pages,
+    navigation,
     find(path) {
       const wanted = path.replace(/^\/?(docs\/)?/, "").replace(/\.md$/, "");
       return pages.find((page) => page.path === wanted) ?? null;
@@ -43,7 +62,11 @@ function readPage(folder: string, file: string): DocPage {
   const path = relative(folder, file).replaceAll(sep, "/").replace(/\.md$/, "");
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.trim() ?? path;
   const summary = markdown.split(/\n{2,}/).find((block) => /^[A-Za-z`*[]/.test(block)) ?? "";
-  return { path, title, summary: summary.replaceAll("\n", " "), markdown };
+  return { path, title, summary: plainText(summary), markdown };
+}
+
+function plainText(markdown: string): string {
+  return markdown.replaceAll("\n", " ").replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1");
 }
 
 /** Cuts a page at its second- and third-level headings; code fences are left whole. */

@@ -1,2 +1,4 @@
-export { type DocPage, type DocsLibrary, openDocsLibrary } from "./docs-library.ts";
+export type { DocPage, DocsLibrary, NavigationGroup } from "./docs-library.ts";
+export { docsFolder, openDocs } from "./open-docs.ts";
+export type { ApiDocument } from "./reference/api-document.ts";
 export { createDocsSearch, type DocHit, type SearchDocs } from "./search-docs.ts";

@@ -1,4 +1,5 @@
 import "./request-context.ts";
+import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { componentRoutes } from "../features/components/routes.ts";
@@ -30,6 +31,7 @@ export async function createHttp(
   const { config } = deps;
   const http = createHttpFrame({ tls: config.tls, logger: deps.log });
   const describe = describeApi(http, version);
+  const api = () => describe(config.publicUrl) as ApiDocument;
   answerErrorsInEnvelope(http);
   acceptJsonBodies(http);
   validateRequests(http);
@@ -38,12 +40,12 @@ export async function createHttp(
   answerUnknownPaths(http);
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);
-  http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => describe(config.publicUrl));
+  http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());
   customerApi(http, deps, services);
-  mcpRoutes(http, deps);
-  siteRoutes(http, deps);
+  mcpRoutes(http, deps, api);
+  siteRoutes(http, deps, api);
   componentRoutes(http, deps);
-  consoleRoutes(http, deps);
+  consoleRoutes(http, deps, services.transforms);
   deliveryRoutes(http, deps);
   variantDeliveryRoutes(http, deps, services.transforms);
   addStorageRoutes(http);

@@ -1,5 +1,5 @@
 import { ADDRESS_LIMITS } from "@upstow/contract";
-import type { HostedEndpoint } from "@upstow/mcp";
+import type { ApiDocument, HostedEndpoint } from "@upstow/mcp";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
@@ -9,8 +9,8 @@ import { version } from "../../version.ts";
 import { isCalledAsItself } from "./same-host.ts";
 
 /** The tool protocol over HTTP: read-only, without a key, every request by itself. */
-export function mcpRoutes(app: FastifyInstance, deps: Deps): void {
-  const tools = loadOnce();
+export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
+  const tools = loadOnce(api);
   const config = { isPublic: true };
 
   app.register(async (scope) => {
@@ -51,11 +51,11 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /** Most instances are never asked; those that are load the tools and index the documents once. */
-function loadOnce(): () => Promise<{ endpoint: HostedEndpoint; count: number }> {
+function loadOnce(api: () => ApiDocument): () => Promise<{ endpoint: HostedEndpoint; count: number }> {
   let loading: Promise<{ endpoint: HostedEndpoint; count: number }> | undefined;
   const load = async () => {
     const { createHostedEndpoint, hostedTools, openSources } = await import("@upstow/mcp");
-    return { endpoint: createHostedEndpoint(openSources(), version), count: hostedTools.length };
+    return { endpoint: createHostedEndpoint(openSources(api()), version), count: hostedTools.length };
   };
   return () => {
     loading ??= load();

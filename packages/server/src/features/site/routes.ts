@@ -1,4 +1,4 @@
-import type { Site, SitePage } from "@upstow/site";
+import type { ApiDocument, Site, SitePage } from "@upstow/site";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
@@ -14,12 +14,12 @@ const pageHeaders = {
 };
 
 /** The welcome page and the documentation, rendered when somebody first looks. */
-export function siteRoutes(app: FastifyInstance, deps: Deps): void {
+export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
   const schema = { hide: true };
   let opening: Promise<Site> | undefined;
   const site = () => {
     opening ??= import("@upstow/site").then(({ openSite }) =>
-      openSite({ publicUrl: deps.config.publicUrl, version }),
+      openSite({ publicUrl: deps.config.publicUrl, version, api: api() }),
     );
     return opening;
   };
