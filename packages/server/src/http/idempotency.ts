@@ -34,7 +34,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void 
       return;
     }
     const { replay } = request.routeOptions.config;
-    const body = replay === undefined ? outcome.answer : await replay(request, outcome.answer);
+    const isAsItWas = replay === undefined || outcome.status >= 400;
+    const body = isAsItWas ? outcome.answer : await replay(request, outcome.answer);
     await reply.code(outcome.status).header("idempotency-replayed", "true").send(body);
   };
 

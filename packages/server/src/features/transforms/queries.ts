@@ -104,6 +104,15 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
     .returning("claim");
 });
 
+export const extendClaim = statement((q, p: { id: string; claim: string; leaseMs: number }, dialect) =>
+  q
+    .updateTable("variant")
+    .set({ lease_until: sql<number>`${databaseNow(dialect)} + cast(${p.leaseMs} as bigint)` })
+    .where("id", "=", p.id)
+    .where("claim", "=", p.claim)
+    .where("state", "=", "rendering"),
+);
+
 interface Ready {
   id: string;
   claim: string;

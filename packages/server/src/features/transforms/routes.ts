@@ -8,7 +8,7 @@ import { fileNotFound, sendObject } from "../delivery/send-object.ts";
 import { checkIsImage } from "./image-type.ts";
 import { negotiateFormat } from "./negotiate-format.ts";
 import { parseRecipe, type Recipe } from "./recipe.ts";
-import { checkMayTransform, transformImage } from "./transform-image.ts";
+import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
 import type { Transforms } from "./transforms.ts";
 
 export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
@@ -24,15 +24,23 @@ export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms)
       },
       config: {
         bucket: "transform",
-        // The URL is a capability, so it is made again rather than stored.
-        replay: async ({ actor, body }) =>
-          (await transformImage(deps, transforms.signer, actor, body as TransformImageBody, async () => {}))
-            .answer,
+        replay: ({ actor, body }, first) =>
+          repeatTransform(
+            deps,
+            transforms.signer,
+            actor,
+            body as TransformImageBody,
+            first as TransformedImage["usage"],
+          ),
       },
     },
     async ({ actor, body, idempotency }) => {
-      const { file, recipe, answer } = await transformImage(deps, transforms.signer, actor, body, (tx) =>
-        idempotency.remember(tx, 200, {}),
+      const { file, recipe, answer } = await transformImage(
+        deps,
+        transforms.signer,
+        actor,
+        body,
+        (tx, { usage }) => idempotency.remember(tx, 200, usage),
       );
       transforms.renderAhead(file, recipe);
       return answer;
@@ -78,7 +86,12 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     }
   }
 
-  async function sendVariant(request: FastifyRequest<VariantPath>, reply: FastifyReply, recipe: Recipe) {
+  async function sendVariant(
+    request: FastifyRequest<VariantPath>,
+    reply: FastifyReply,
+    recipe: Recipe,
+    mayRenderAnew = true,
+  ): Promise<FastifyReply> {
     const file = await deps.db.get(findServedFile, { key: request.params["*"] });
     if (file === null) throw fileNotFound();
     checkIsImage(file.type);
@@ -100,9 +113,11 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     try {
       return await sendObject(deps, request, reply, object);
     } catch (error) {
-      // The row was there and its bytes were not: damaged, or evicted a moment ago. The next request renders anew.
-      if (error instanceof AppError && error.status === 404) await transforms.variants.forget(variant);
-      throw error;
+      if (!(error instanceof AppError && error.status === 404)) throw error;
+      // The row was there and its bytes were not: damaged, or evicted a moment ago.
+      await transforms.variants.forget(variant);
+      if (!mayRenderAnew) throw error;
+      return sendVariant(request, reply, recipe, false);
     }
   }
 }

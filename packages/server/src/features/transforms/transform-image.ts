@@ -47,10 +47,7 @@ export async function transformImage(
   onSaved: OnSaved,
 ): Promise<Transformed> {
   const recipe = toRecipe(body);
-  const { projectId, environment } = actor;
-  const file = await deps.db.get(findFile, { projectId, environment, key: body.key });
-  if (file === null || file.status !== "UPLOADED") throw notFound("File");
-  checkIsImage(file.type);
+  const file = await getImage(deps, actor, body.key);
   const now = deps.now();
   const answer = await deps.db.transact(async (tx) => {
     const usage = await countUnits(tx, now, actor, file, recipe);
@@ -59,6 +56,26 @@ export async function transformImage(
     return transformed;
   });
   return { file, recipe, answer };
+}
+
+/** The same answer once more: nothing is counted, and the URL, a capability, is made again rather than stored. */
+export async function repeatTransform(
+  deps: Deps,
+  signer: VariantSigner,
+  actor: Actor,
+  body: TransformImageBody,
+  usage: TransformedImage["usage"],
+): Promise<TransformedImage> {
+  const file = await getImage(deps, actor, body.key);
+  return { ...signUrl(deps, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
+}
+
+async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findFile, { projectId, environment, key });
+  if (file === null || file.status !== "UPLOADED") throw notFound("File");
+  checkIsImage(file.type);
+  return file;
 }
 
 function toRecipe(body: TransformImageBody): Recipe {

@@ -28,7 +28,8 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
   const pool = createRenderPool({
     size: availableParallelism(),
     queueLimit: 64,
-    deadlineMs: 10_000,
+    deadlineMs: 20_000,
+    giveUpMs: 60_000,
     maxRssBytes: 300 * megabyte,
     maxJobs: 500,
   });

@@ -6,7 +6,15 @@ import { AppError, notFound } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
 import { scheduleDeletion } from "../files/storage-deletions.ts";
 import { unsupportedType } from "./image-type.ts";
-import { claimVariant, dropClaim, findVariant, forgetVariant, markFailed, markReady } from "./queries.ts";
+import {
+  claimVariant,
+  dropClaim,
+  extendClaim,
+  findVariant,
+  forgetVariant,
+  markFailed,
+  markReady,
+} from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render/render-errors.ts";
 import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
@@ -15,8 +23,9 @@ import { variantId, variantStoreKey } from "./variant-id.ts";
 
 type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store">;
 
-/** Longer than any render may take, so that a claim outlives its holder only when that died. */
+/** Extended while the holder lives, so that a claim runs out only when that died. */
 const leaseMs = 30_000;
+const extendEveryMs = leaseMs / 3;
 const failedForMs = 60_000;
 const waitAtMostMs = 20_000;
 
@@ -37,7 +46,9 @@ export function createVariants(deps: Deps, pool: RenderPool): Variants {
       if (stored?.state === "ready") return stored;
       let making = underWay.get(id);
       if (making === undefined) {
-        making = makeOrAwait(deps, pool, { id, file, recipe, format }).finally(() => underWay.delete(id));
+        making = makeOrAwait(deps, pool, { id, file, recipe, format }, stored).finally(() =>
+          underWay.delete(id),
+        );
         underWay.set(id, making);
       }
       return making;
@@ -60,11 +71,17 @@ interface Wanted {
   format: RequestedFormat;
 }
 
-async function makeOrAwait(deps: Deps, pool: RenderPool, wanted: Wanted): Promise<VariantTable> {
+async function makeOrAwait(
+  deps: Deps,
+  pool: RenderPool,
+  wanted: Wanted,
+  stored: VariantTable | null,
+): Promise<VariantTable> {
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
   const storeKey = variantStoreKey(file.key, id, claim);
   const deadline = performance.now() + waitAtMostMs;
+  let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
     const claimed = await deps.db.change(claimVariant, {
       id,
@@ -76,13 +93,23 @@ async function makeOrAwait(deps: Deps, pool: RenderPool, wanted: Wanted): Promis
       leaseMs,
       usedAt: deps.now(),
     });
-    if (claimed.length > 0) return make(deps, pool, wanted, { claim, storeKey });
-    const other = await deps.db.get(findVariant, { id });
-    if (other?.state === "ready") return other;
-    if (other?.state === "failed") throw explainProblem(other.problem as RenderProblem);
+    if (claimed.length > 0) {
+      if (last?.state === "rendering") await clearAway(deps, last);
+      return make(deps, pool, wanted, { claim, storeKey });
+    }
+    last = await deps.db.get(findVariant, { id });
+    if (last?.state === "ready") return last;
+    if (last?.state === "failed") throw explainProblem(last.problem as RenderProblem);
     await wait(pauseMs);
   }
   throw busy(5);
+}
+
+/** Whoever held the claim before may have died between writing the bytes and saying so. */
+async function clearAway(deps: Deps, { store, store_key }: VariantTable): Promise<void> {
+  await deps.db.transact((tx) =>
+    scheduleDeletion(tx, deps.now(), { store, key: store_key, upload_id: null }),
+  );
 }
 
 async function make(
@@ -93,6 +120,10 @@ async function make(
 ): Promise<VariantTable> {
   const { id } = wanted;
   const { claim, storeKey } = held;
+  const extending = setInterval(() => {
+    // Lost or away, the claim is looked at again when the bytes are there.
+    deps.db.run(extendClaim, { id, claim, leaseMs }).catch(() => {});
+  }, extendEveryMs);
   try {
     const rendered = await render(deps, pool, wanted);
     if (!rendered.ok) {
@@ -110,29 +141,38 @@ async function make(
     });
     if (ready !== undefined) return ready;
     await deps.store.delete([storeKey]);
-    throw notFound("File");
+    return await getOthers(deps, id, claim);
   } catch (error) {
     await deps.db.run(dropClaim, { id, claim });
     throw error;
+  } finally {
+    clearInterval(extending);
   }
+}
+
+/** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */
+async function getOthers(deps: Deps, id: string, claim: string): Promise<VariantTable> {
+  const other = await deps.db.get(findVariant, { id });
+  if (other?.state === "ready") return other;
+  throw other === null || other.claim === claim ? notFound("File") : busy(1);
 }
 
 async function render(deps: Deps, pool: RenderPool, { file, recipe, format }: Wanted): Promise<RenderResult> {
   if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-large" };
-  const source = await deps.store.read(file.key);
-  if (source === null) throw notFound("File");
   try {
-    return await pool.render({
-      bytes: Buffer.isBuffer(source) ? source : await buffer(source),
-      recipe,
-      format,
-    });
+    return await pool.render({ readSource: () => readSource(deps, file), recipe, format });
   } catch (error) {
     if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
     if (error instanceof RenderQueueFull) throw busy(error.retryAfterSec);
     if (error instanceof RenderUnavailable) throw busy(5);
     throw error;
   }
+}
+
+async function readSource(deps: Deps, file: SourceFile): Promise<Buffer> {
+  const source = await deps.store.read(file.key);
+  if (source === null) throw notFound("File");
+  return Buffer.isBuffer(source) ? source : buffer(source);
 }
 
 function explainProblem(problem: RenderProblem): AppError {

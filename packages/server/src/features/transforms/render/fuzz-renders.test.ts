@@ -8,6 +8,7 @@ test("300 damaged images: each is rendered or refused, and the workers live on",
     size: 2,
     queueLimit: 8,
     deadlineMs: 60_000,
+    giveUpMs: 90_000,
     maxRssBytes: 512 * 1024 * 1024,
     maxJobs: 1000,
   });

@@ -49,8 +49,9 @@ export async function fuzzRenders(
 
 function createRequest(corpus: Buffer[], random: Random): RenderRequest {
   const side = () => 1 + random(200);
+  const bytes = mutateImage(corpus, random);
   return {
-    bytes: mutateImage(corpus, random),
+    readSource: async () => bytes,
     recipe: {
       width: side(),
       ...(random(2) === 0 ? {} : { height: side() }),

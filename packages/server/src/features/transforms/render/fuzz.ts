@@ -8,6 +8,7 @@ const pool = createRenderPool({
   size: 2,
   queueLimit: 8,
   deadlineMs: 10_000,
+  giveUpMs: 90_000,
   maxRssBytes: 512 * 1024 * 1024,
   maxJobs: Number.POSITIVE_INFINITY,
 });

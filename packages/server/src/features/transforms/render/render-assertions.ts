@@ -9,6 +9,7 @@ const pool = createRenderPool({
   size: 2,
   queueLimit: 50,
   deadlineMs: 60_000,
+  giveUpMs: 90_000,
   maxRssBytes: 1024 ** 3,
   maxJobs: 1000,
 });
@@ -24,7 +25,7 @@ export function tryRender(
   bytes: Uint8Array,
   { format = "png", fit = "scale-down", quality = 90, ...sides }: Asked,
 ) {
-  return pool.render({ bytes, recipe: { fit, quality, ...sides }, format });
+  return pool.render({ readSource: async () => bytes, recipe: { fit, quality, ...sides }, format });
 }
 
 export async function render(bytes: Uint8Array, asked: Asked): Promise<Rendered> {

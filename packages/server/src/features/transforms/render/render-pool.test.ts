@@ -11,19 +11,20 @@ const roomy: RenderPoolOptions = {
   size: 1,
   queueLimit: 10,
   deadlineMs: 60_000,
+  giveUpMs: 90_000,
   maxRssBytes: 1024 ** 3,
   maxJobs: 100,
 };
 const dot = await solid(1, 1, palette.red).png().toBuffer();
 const quick = {
-  bytes: dot,
+  readSource: async () => dot,
   recipe: { width: 8, height: 8, fit: "cover", quality: 85 },
   format: "png",
 } as const;
 const grain = await noise(1024, 1024, 1).png().toBuffer();
 /** Takes many seconds on any machine; every test that starts it also ends it. */
 const slow = {
-  bytes: grain,
+  readSource: async () => grain,
   recipe: { width: 4096, height: 4096, fit: "cover", quality: 100 },
   format: "avif",
 } as const;
@@ -85,10 +86,51 @@ test("case 18: past the deadline the worker is killed and the next job succeeds"
   assert.notEqual(getOnlyPid(pool), pid);
 });
 
+test("a deadline counts the time a worker has run, not the time of day", async (t) => {
+  const pool = openPool(t, { deadlineMs: 1000 });
+  await pool.render(quick);
+  const pid = getOnlyPid(pool);
+  process.kill(pid, "SIGSTOP");
+  const held = pool.render(quick);
+  await sleep(1500);
+  process.kill(pid, "SIGCONT");
+  assert.ok((await held).ok);
+  assert.equal(getOnlyPid(pool), pid);
+});
+
+test("a worker that never gets to run is given up, and the image is not blamed", async (t) => {
+  const pool = openPool(t, { deadlineMs: 100, giveUpMs: 300 });
+  await pool.render(quick);
+  process.kill(getOnlyPid(pool), "SIGSTOP");
+  await assert.rejects(pool.render(quick), RenderUnavailable);
+  assert.ok((await pool.render(quick)).ok);
+});
+
+test("a source is read when its turn has come, and what goes wrong there is passed on", async (t) => {
+  const pool = openPool(t);
+  const first = Promise.withResolvers<Buffer>();
+  let hasRead = false;
+  const held = pool.render({ ...quick, readSource: () => first.promise });
+  const waiting = pool.render({
+    ...quick,
+    async readSource() {
+      hasRead = true;
+      throw new Error("the bucket is away");
+    },
+  });
+  assert.deepEqual(pool.status(), { running: 1, queued: 1, workerPids: [] });
+  await sleep(20);
+  assert.equal(hasRead, false);
+  first.resolve(dot);
+  assert.ok((await held).ok);
+  await assert.rejects(waiting, /the bucket is away/);
+  assert.equal(hasRead, true);
+});
+
 test("a worker killed from outside costs one more attempt, not the job", async (t) => {
   const pool = openPool(t);
   const result = pool.render(quick);
-  const pid = getOnlyPid(pool);
+  const pid = await waitForOtherPid(pool, 0);
   process.kill(pid, "SIGSEGV");
   assert.ok((await result).ok);
   assert.notEqual(getOnlyPid(pool), pid);
@@ -98,7 +140,7 @@ test("an image that brings down two workers is unprocessable; others are not tou
   const pool = openPool(t);
   const fatal = pool.render(slow);
   const next = pool.render(quick);
-  const pid = getOnlyPid(pool);
+  const pid = await waitForOtherPid(pool, 0);
   process.kill(pid, "SIGABRT");
   process.kill(await waitForOtherPid(pool, pid), "SIGABRT");
   assert.deepEqual(await fatal, { ok: false, problem: "unprocessable" });
@@ -135,7 +177,10 @@ test("a source too large to be read is refused without a worker", async (t) => {
   const pool = openPool(t);
   const bytes = Buffer.alloc(maxSourceBytes + 1);
   dot.copy(bytes);
-  assert.deepEqual(await pool.render({ ...quick, bytes }), { ok: false, problem: "too-large" });
+  assert.deepEqual(await pool.render({ ...quick, readSource: async () => bytes }), {
+    ok: false,
+    problem: "too-large",
+  });
   assert.deepEqual(pool.status().workerPids, []);
 });
 

@@ -1,4 +1,5 @@
 import type { Recipe } from "../recipe.ts";
+import type { JobLimits } from "./job-deadline.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import {
   maxSourceBytes,
@@ -11,13 +12,11 @@ import { findSourceKind } from "./sniff-image.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
 import type { WorkerJob, WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
-export interface RenderPoolOptions {
+export interface RenderPoolOptions extends JobLimits {
   /** Processes at most; they start when first needed. */
   size: number;
-  /** Jobs that may wait; each holds its source in memory. */
+  /** Jobs that may wait. A source is read when its turn has come, so that what waits holds no memory. */
   queueLimit: number;
-  /** From the moment a worker has the job. */
-  deadlineMs: number;
   /** A worker that holds more after a job is replaced. */
   maxRssBytes: number;
   /** A worker is replaced after so many jobs. */
@@ -25,7 +24,8 @@ export interface RenderPoolOptions {
 }
 
 export interface RenderRequest {
-  bytes: Uint8Array;
+  /** What it throws, `render` throws. */
+  readSource(): Promise<Uint8Array>;
   recipe: Omit<Recipe, "format">;
   format: RequestedFormat;
 }
@@ -44,7 +44,7 @@ export interface RenderPool {
 
 interface Job {
   order: RenderOrder;
-  bytes: Uint8Array;
+  readSource: RenderRequest["readSource"];
   settled: PromiseWithResolvers<RenderResult>;
 }
 
@@ -53,7 +53,7 @@ const maxRetryAfterSec = 30;
 const closedMessage = "The render pool is closed.";
 
 export function createRenderPool(options: RenderPoolOptions): RenderPool {
-  const { size, queueLimit, deadlineMs } = options;
+  const { size, queueLimit } = options;
   const crew = createWorkerCrew(options);
   const queue: Job[] = [];
   let running = 0;
@@ -72,10 +72,16 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     }
   }
 
-  async function runJob({ order, bytes, settled }: Job): Promise<void> {
+  async function runJob({ order, readSource, settled }: Job): Promise<void> {
     const startedAt = performance.now();
     try {
-      settled.resolve(toResult(await attempt({ order, bytes, deadlineMs }, maxAttempts)));
+      const bytes = await readSource();
+      const problem = findProblem(bytes);
+      settled.resolve(
+        problem === null
+          ? toResult(await attempt({ order, bytes, limits: options }, maxAttempts))
+          : { ok: false, problem },
+      );
     } catch (error) {
       settled.reject(error);
     }
@@ -105,10 +111,8 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   }
 
   return {
-    async render({ bytes, recipe: { width, height, fit, quality }, format }) {
+    async render({ readSource, recipe: { width, height, fit, quality }, format }) {
       if (closed) throw new RenderUnavailable(closedMessage);
-      if (findSourceKind(bytes) === null) return { ok: false, problem: "unsupported" };
-      if (bytes.length > maxSourceBytes) return { ok: false, problem: "too-large" };
       if (running >= size && queue.length >= queueLimit) throw new RenderQueueFull(getRetryAfterSec());
 
       const sides = {
@@ -116,7 +120,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
         ...(height === undefined ? {} : { height }),
       };
       const settled = Promise.withResolvers<RenderResult>();
-      queue.push({ order: { ...sides, fit, quality, format }, bytes, settled });
+      queue.push({ order: { ...sides, fit, quality, format }, readSource, settled });
       startNext();
       return settled.promise;
     },
@@ -127,6 +131,12 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
       await crew.stopAll();
     },
   };
+}
+
+/** What the first bytes and the length already tell; no worker need see it. */
+function findProblem(bytes: Uint8Array): RenderProblem | null {
+  if (findSourceKind(bytes) === null) return "unsupported";
+  return bytes.length > maxSourceBytes ? "too-large" : null;
 }
 
 function toResult(outcome: WorkerOutcome): RenderResult {
@@ -143,6 +153,6 @@ function toResult(outcome: WorkerOutcome): RenderResult {
     case "stopped":
       throw new RenderUnavailable(closedMessage);
     case "failed":
-      throw new RenderUnavailable(`A render worker ended: ${outcome.reason}`);
+      throw new RenderUnavailable(`A render worker failed: ${outcome.reason}`);
   }
 }

@@ -48,7 +48,7 @@ async function work(order: RenderOrder, source: Buffer): Promise<void> {
 
 /** When processor or memory run short, rendering gives way and the service lives on. */
 function yieldToService(): void {
-  attempt(() => os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL));
+  attempt(() => os.setPriority(Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + 10)));
   if (process.platform === "linux") attempt(() => writeFileSync("/proc/self/oom_score_adj", "1000"));
   // A terminal or service manager signals the whole group; the service decides when workers end.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});

@@ -2,18 +2,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { readFrames, writeFrame } from "./frame-channel.ts";
+import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
 import type { RenderOrder, RenderReply } from "./render-job.ts";
 import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 export interface WorkerJob {
   order: RenderOrder;
   bytes: Uint8Array;
-  deadlineMs: number;
+  /** From the moment the worker can begin. */
+  limits: JobLimits;
 }
 
 /**
  * How a job ended. `crashed`: something other than us killed the process, most likely the image itself.
- * `failed`: the process ended by itself or never started, which no image explains.
+ * `failed`: the process ended by itself, never started or hardly got to run, which no image explains.
  */
 export type WorkerOutcome =
   | { kind: "done"; reply: RenderReply; bytes: Buffer; rssBytes: number }
@@ -32,7 +34,7 @@ export interface WorkerProcess {
 }
 
 const workerPath = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
-const startDeadlineMs = 30_000;
+const startLimits: JobLimits = { deadlineMs: 30_000, giveUpMs: 60_000 };
 const keptStderrChars = 2000;
 
 export function startWorkerProcess(): WorkerProcess {
@@ -43,22 +45,22 @@ export function startWorkerProcess(): WorkerProcess {
   let ready = false;
   let alive = true;
   let stderr = "";
-  let killedFor: "timeout" | "stopped" | null = null;
-  let job: { settle: (outcome: WorkerOutcome) => void; deadlineMs: number } | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let killedFor: DeadlineReason | "stopped" | null = null;
+  let job: { settle: (outcome: WorkerOutcome) => void; limits: JobLimits } | null = null;
+  let callOffDeadline = () => {};
 
-  function kill(reason: "timeout" | "stopped"): void {
+  function kill(reason: DeadlineReason | "stopped"): void {
     killedFor ??= reason;
     child.kill("SIGKILL");
   }
 
-  function startTimer(deadlineMs: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => kill("timeout"), deadlineMs);
+  function restartDeadline(limits: JobLimits): void {
+    callOffDeadline();
+    callOffDeadline = startDeadline(child.pid ?? 0, limits, kill);
   }
 
   function settle(outcome: WorkerOutcome): void {
-    clearTimeout(timer);
+    callOffDeadline();
     job?.settle(outcome);
     job = null;
   }
@@ -74,7 +76,7 @@ export function startWorkerProcess(): WorkerProcess {
       const message = header as WorkerMessage;
       if (message.kind === "done") return settle({ ...message, bytes });
       ready = true;
-      if (job !== null) startTimer(job.deadlineMs);
+      if (job !== null) restartDeadline(job.limits);
     });
     // Either the worker is dying already, or it talks nonsense and must not be spoken to again.
     socket.on("error", () => child.kill("SIGKILL"));
@@ -86,7 +88,8 @@ export function startWorkerProcess(): WorkerProcess {
   });
   child.on("error", (error) => end({ kind: "failed", reason: error.message }));
   child.on("close", (code, signal) => {
-    if (killedFor === "timeout" && !ready) end({ kind: "failed", reason: "it did not start in time" });
+    if (killedFor === "starved") end({ kind: "failed", reason: "the machine was too busy to let it work" });
+    else if (killedFor === "timeout" && !ready) end({ kind: "failed", reason: "it did not start in time" });
     else if (killedFor !== null) end({ kind: killedFor });
     else if (signal !== null) end({ kind: "crashed" });
     else end({ kind: "failed", reason: `exit code ${code}: ${stderr}` });
@@ -97,11 +100,11 @@ export function startWorkerProcess(): WorkerProcess {
     get isAlive() {
       return alive && killedFor === null;
     },
-    run: ({ order, bytes, deadlineMs }) =>
+    run: ({ order, bytes, limits }) =>
       new Promise((resolve) => {
         if (channel === null) return resolve({ kind: "failed", reason: "the process could not be started" });
-        job = { settle: resolve, deadlineMs };
-        startTimer(ready ? deadlineMs : startDeadlineMs);
+        job = { settle: resolve, limits };
+        restartDeadline(ready ? limits : startLimits);
         writeFrame(channel, order, bytes);
       }),
     async stop() {
