@@ -31,6 +31,8 @@ export interface UploadOptions {
   onStart?: (upload: MultipartRef) => void;
   /** Go on with an earlier upload of the same bytes: only what the service lacks is sent. */
   resume?: MultipartRef;
+  /** Hears how much of a resumed upload was there already. */
+  onResume?: (keptBytes: number) => void;
   /** Leave what was sent on the service when this upload fails or is cancelled, to be resumed. */
   keepOnFailure?: boolean;
 }
@@ -162,6 +164,7 @@ async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
   const ranges = missingRanges(body.fileSize, open.partSize, (partNumber) => done.has(partNumber));
   const sentByPart = new Map<number, number>();
   const missingBytes = ranges.reduce((sum, range) => sum + range.end - range.start, 0);
+  if (options.resume !== undefined) options.onResume?.(body.fileSize - missingBytes);
 
   await sendParts({
     ranges,

@@ -1,0 +1,30 @@
+import type { Command } from "../command.ts";
+import { connect } from "../connection.ts";
+import { readFrom } from "../download-file.ts";
+import { formatBytes } from "../format.ts";
+
+export const filesCp: Command = {
+  name: "files cp",
+  summary: "Store a copy of a file under a key of its own, metadata included",
+  positionals: [{ name: "key", description: "the storage key of the file to copy" }],
+  options: {
+    name: { value: "N", description: "the copy's name; the same unless given" },
+    route: { value: "SLUG", description: "the file route that it goes to; default unless said otherwise" },
+  },
+  notes: "The bytes pass through this machine and are never on its disk.",
+  async run(call) {
+    const upstow = await connect(call);
+    const [key = ""] = call.positionals;
+    const file = await upstow.files.get(key);
+    const copy = await upstow.upload(await readFrom(file.url), {
+      name: call.options.find("name") ?? file.name,
+      type: file.type,
+      size: file.size,
+      routeSlug: call.options.find("route") ?? "default",
+      metadata: file.metadata,
+      onProgress: ({ sentBytes }) =>
+        call.progress(`${file.name}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
+    });
+    return { json: { file: copy }, text: `Copied to ${copy.key}\n${copy.url}` };
+  },
+};

@@ -1,0 +1,33 @@
+import { type Command, UsageError } from "../command.ts";
+import { connect } from "../connection.ts";
+import { formatBytes, formatColumns } from "../format.ts";
+
+export const filesLs: Command = {
+  name: "files ls",
+  summary: "List files, newest first",
+  options: {
+    limit: { value: "N", description: "at most so many; 50 unless said otherwise" },
+    all: { description: "every file" },
+  },
+  async run(call) {
+    const most = call.options.has("all") ? Number.POSITIVE_INFINITY : readLimit(call.options.find("limit"));
+    const upstow = await connect(call);
+    const files = [];
+    for await (const file of upstow.files.list({ limit: Math.min(100, most) })) {
+      files.push(file);
+      if (files.length >= most) break;
+    }
+    const rows = files.map((file) => [
+      file.createdAt.slice(0, 16).replace("T", " "),
+      file.status.toLowerCase(),
+      formatBytes(file.size),
+      file.key,
+    ]);
+    return { json: { files }, text: rows.length === 0 ? "There are no files." : formatColumns(rows) };
+  },
+};
+
+function readLimit(text = "50"): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`--limit must be a whole number from 1 on, not "${text}".`);
+}

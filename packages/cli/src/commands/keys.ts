@@ -1,0 +1,63 @@
+import type { Command } from "../command.ts";
+import { connect } from "../connection.ts";
+import { formatColumns } from "../format.ts";
+import { readChoice } from "../option-values.ts";
+import { getOwnProject } from "../own-project.ts";
+
+const project = { value: "ID", description: "the key's project; found by itself in most cases" };
+
+export const keysLs: Command = {
+  name: "keys ls",
+  summary: "List the project's API keys, never their secrets",
+  options: { project },
+  async run(call) {
+    const upstow = await connect(call);
+    const keys = await upstow.keys.list(await getOwnProject(upstow, call.options.find("project")));
+    const rows = keys.map((key) => [
+      key.id,
+      key.type,
+      key.prefix,
+      key.lastUsedAt === null ? "never used" : `used ${key.lastUsedAt.slice(0, 16).replace("T", " ")}`,
+      key.name ?? "",
+    ]);
+    return { json: { keys }, text: formatColumns(rows) };
+  },
+};
+
+export const keysCreate: Command = {
+  name: "keys create",
+  summary: "Make an API key of your key's type; its secret is shown this once",
+  options: {
+    name: { value: "N", description: "what the key is for" },
+    type: { value: "live|test", description: "refused unless it is your key's type" },
+    project,
+  },
+  async run(call) {
+    const [name, type] = [call.options.find("name"), call.options.find("type")];
+    const body = {
+      ...(name === undefined ? {} : { name }),
+      ...(type === undefined ? {} : { type: readChoice("--type", type, ["live", "test"]) }),
+    };
+    const upstow = await connect(call);
+    const projectId = await getOwnProject(upstow, call.options.find("project"));
+    const { key, secret } = await upstow.keys.create(projectId, body);
+    return {
+      json: { key, secret },
+      text: `Made ${key.type} key "${key.name}" (${key.id}). Keep its secret now; it is never shown again:\n${secret}`,
+    };
+  },
+};
+
+export const keysRevoke: Command = {
+  name: "keys revoke",
+  summary: "Revoke an API key of the project at once",
+  positionals: [{ name: "id", description: "the key's id, not its secret" }],
+  async run(call) {
+    const [id = ""] = call.positionals;
+    await (await connect(call)).keys.revoke(id);
+    return {
+      json: { id, revoked: true },
+      text: `Revoked key ${id}. Requests with it are refused from now on.`,
+    };
+  },
+};

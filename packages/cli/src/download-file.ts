@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import type { FileObject } from "@upstow/sdk";
+import { OperatorError } from "./command.ts";
+
+/** Answers whether the bytes could be compared by their digest. */
+export async function downloadFile(
+  file: Pick<FileObject, "url" | "size" | "sha256">,
+  path: string,
+  onProgress: (receivedBytes: number) => void,
+): Promise<boolean> {
+  const draft = `${path}.part`;
+  const output = await open(draft, "w");
+  try {
+    const digest = createHash("sha256");
+    let receivedBytes = 0;
+    for await (const chunk of await readFrom(file.url)) {
+      digest.update(chunk);
+      await output.writeFile(chunk);
+      receivedBytes += chunk.byteLength;
+      onProgress(receivedBytes);
+    }
+    const isSame = file.sha256 === null || digest.digest("hex") === file.sha256;
+    if (receivedBytes !== file.size || !isSame) {
+      throw new OperatorError(
+        "CHECKSUM_MISMATCH",
+        `The bytes of ${file.url} are not the ones that were stored. Try again.`,
+      );
+    }
+    await output.sync();
+    await output.close();
+    await rename(draft, path);
+    return file.sha256 !== null;
+  } catch (error) {
+    await output.close().catch(() => {});
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+export async function readFrom(url: string): Promise<AsyncIterable<Uint8Array>> {
+  const response = await fetch(url).catch((cause) => {
+    throw new OperatorError(
+      "NETWORK_ERROR",
+      `No answer from ${url}: ${cause.cause?.message ?? cause.message}.`,
+    );
+  });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw new OperatorError("NOT_FOUND", `${url} answered ${response.status}.`);
+  }
+  return response.body;
+}

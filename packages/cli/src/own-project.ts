@@ -1,0 +1,17 @@
+import type { Upstow } from "@upstow/sdk";
+import { OperatorError } from "./command.ts";
+
+/** The project that the key belongs to. No call names it; the keys of its files begin with it. */
+export async function getOwnProject(upstow: Upstow, given: string | undefined): Promise<string> {
+  if (given !== undefined) return given;
+  const { files } = await upstow.files.list({ limit: 1 });
+  const ofFile = files[0]?.key.split("/")[0];
+  if (ofFile !== undefined) return ofFile;
+  const projects = await upstow.projects.list();
+  const [only] = projects;
+  if (only !== undefined && projects.length === 1) return only._id;
+  throw new OperatorError(
+    "VALIDATION_ERROR",
+    `Your account has ${projects.length} projects: say which with --project. ${projects.map(({ _id, name }) => `${_id} (${name})`).join(", ")}.`,
+  );
+}

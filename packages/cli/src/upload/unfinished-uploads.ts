@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { configFolder } from "../config-folder.ts";
+import type { Credentials } from "../credentials.ts";
+import type { LocalFile } from "./collect-files.ts";
+
+export interface MultipartRef {
+  fileId: string;
+  uploadId: string;
+}
+
+// The service gives an upload up seven days after its last part.
+const keepMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Remembers uploads in parts by the file as it is now, so that the next run goes on with them. */
+export function openUnfinishedUploads(env: NodeJS.ProcessEnv, connection: Credentials, routeSlug: string) {
+  const folder = join(configFolder(env), "uploads");
+  const pathOf = ({ path, name, sizeBytes, modifiedMs }: LocalFile) => {
+    const facts = [connection.url, connection.apiKey, routeSlug, path, name, sizeBytes, modifiedMs];
+    return join(folder, `${createHash("sha256").update(JSON.stringify(facts)).digest("hex")}.json`);
+  };
+  removeOld(folder);
+  return {
+    find(file: LocalFile): MultipartRef | undefined {
+      try {
+        return JSON.parse(readFileSync(pathOf(file), "utf8"));
+      } catch {
+        return undefined;
+      }
+    },
+    /** At once: whatever ends this process next, the ids are kept. */
+    save(file: LocalFile, { fileId, uploadId }: MultipartRef): void {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(pathOf(file), JSON.stringify({ fileId, uploadId }), { mode: 0o600 });
+    },
+    remove(file: LocalFile): void {
+      rmSync(pathOf(file), { force: true });
+    },
+  };
+}
+
+export type UnfinishedUploads = ReturnType<typeof openUnfinishedUploads>;
+
+function removeOld(folder: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return;
+  }
+  for (const name of names) {
+    const path = join(folder, name);
+    if (Date.now() - statSync(path).mtimeMs > keepMs) rmSync(path, { force: true });
+  }
+}

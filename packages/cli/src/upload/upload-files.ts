@@ -1,0 +1,63 @@
+import type { CompletedFile, UploadOptions, Upstow } from "@upstow/sdk";
+import type { LocalFile } from "./collect-files.ts";
+import type { createProgressBars } from "./progress-bars.ts";
+import type { UnfinishedUploads } from "./unfinished-uploads.ts";
+
+export interface UploadJob {
+  upstow: Upstow;
+  files: LocalFile[];
+  options: Pick<UploadOptions, "routeSlug" | "metadata">;
+  unfinished: UnfinishedUploads;
+  bars: ReturnType<typeof createProgressBars>;
+  onDone(file: LocalFile, stored: CompletedFile): void;
+  onFailed(file: LocalFile, error: unknown): void;
+}
+
+const filesAtOnce = 3;
+
+/** A few files at a time; one that fails does not keep the others. */
+export async function uploadFiles(job: UploadJob): Promise<void> {
+  const waiting = [...job.files];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const bar = job.bars.start(file.name, file.sizeBytes);
+      try {
+        const stored = await uploadFile(job, file, bar);
+        bar.end(true);
+        job.onDone(file, stored);
+      } catch (error) {
+        bar.end(false);
+        job.onFailed(file, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: filesAtOnce }, work));
+}
+
+type Bar = ReturnType<UploadJob["bars"]["start"]>;
+
+async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<CompletedFile> {
+  const earlier = job.unfinished.find(file);
+  const send = (resume: Pick<UploadOptions, "resume">) =>
+    job.upstow.upload(file.path, {
+      ...job.options,
+      ...resume,
+      name: file.name,
+      keepOnFailure: true,
+      onStart: (ref) => job.unfinished.save(file, ref),
+      onProgress: ({ sentBytes }) => bar.move(sentBytes),
+      onResume: (keptBytes) => bar.resumed(keptBytes),
+    });
+  try {
+    const stored = await send(earlier === undefined ? {} : { resume: earlier });
+    job.unfinished.remove(file);
+    return stored;
+  } catch (error) {
+    // What was kept is gone from the service: it was completed, removed or given up.
+    if (earlier === undefined || (error as { code?: string }).code !== "NOT_FOUND") throw error;
+  }
+  job.unfinished.remove(file);
+  const stored = await send({});
+  job.unfinished.remove(file);
+  return stored;
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { until } from "../../sdk/test/support/start-application.ts";
+import { MB, startService, type TestService } from "../../sdk/test/support/start-service.ts";
+import { runJson } from "./support/run-upstow.ts";
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const bytes = randomBytes(33 * MB);
+const [partCount, sentParts] = [7, 3];
+
+describe("upstow upload", () => {
+  let service: TestService;
+  let folder: string;
+  let env: Record<string, string>;
+  const path = () => join(folder, "large.bin");
+  const stored = () => service.storage.puts.filter((put) => put.status === 200);
+  before(async () => {
+    service = await startService();
+    folder = await mkdtemp(join(tmpdir(), "upstow-resume-"));
+    env = { HOME: folder, UPSTOW_URL: service.app.url, UPSTOW_API_KEY: service.apiKey };
+    await writeFile(path(), bytes);
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Starts the command and kills it when the service has three parts. */
+  async function killHalfWay(): Promise<void> {
+    service.storage.puts.length = 0;
+    service.storage.allow(sentParts);
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "upload", path()], {
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: "ignore",
+    });
+    await until(() => stored().length === sentParts);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    service.storage.dropHeld();
+    service.storage.puts.length = 0;
+    service.storage.allow(Number.POSITIVE_INFINITY);
+  }
+
+  it("goes on where it was killed, and sends only what is missing", async () => {
+    await killHalfWay();
+    const { files } = await runJson(["upload", path()], env);
+    assert.equal(stored().length, partCount - sentParts);
+    const sentBytes = stored().reduce((sum, put) => sum + put.receivedBytes, 0);
+    assert.equal(sentBytes, bytes.length - sentParts * 5 * MB);
+    const content = Buffer.from(await (await fetch(files[0].url)).arrayBuffer());
+    assert.equal(hashOf(content), hashOf(bytes));
+    assert.deepEqual(await readdir(join(folder, ".config/upstow/uploads")), []);
+  });
+
+  it("begins again where the file has changed, or the service has forgotten", async () => {
+    await killHalfWay();
+    await utimes(path(), new Date(), new Date());
+    await runJson(["upload", path()], env);
+    assert.equal(stored().length, partCount);
+
+    await killHalfWay();
+    const open = (await runJson(["files", "ls"], env)).files.filter(
+      (file: { status: string }) => file.status === "UPLOADING",
+    );
+    await runJson(["files", "rm", ...open.map((file: { key: string }) => file.key)], env);
+    await runJson(["upload", path()], env);
+    assert.equal(stored().length, partCount);
+  });
+});
+
+const hashOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import sharp from "sharp";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+
+describe("the commands of users", () => {
+  let app: TestApp;
+  let folder: string;
+  let env: Record<string, string>;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+    folder = await mkdtemp(join(tmpdir(), "upstow-user-"));
+    env = { HOME: folder, UPSTOW_URL: app.url, UPSTOW_API_KEY: app.owner.live };
+    await mkdir(join(folder, "photos/2026"), { recursive: true });
+    const picture = sharp({ create: { width: 90, height: 60, channels: 3, background: "teal" } });
+    await writeFile(join(folder, "photos/2026/teal.png"), await picture.png().toBuffer());
+    await writeFile(join(folder, "photos/empty.txt"), "");
+    await writeFile(join(folder, "photos/note.txt"), "a note");
+    await writeFile(join(folder, "größe.txt"), "alone");
+  });
+  after(async () => {
+    await app.close();
+    await rm(folder, { recursive: true });
+  });
+  const listKeys = async (): Promise<string[]> =>
+    (await runJson(["files", "ls", "--all"], env)).files.map((file: { key: string }) => file.key);
+
+  it("upload files and folders, and name what failed", async () => {
+    const paths = [join(folder, "photos"), join(folder, "größe.txt")];
+    const run = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}', "--json"], env);
+    const { files, failures } = JSON.parse(run.stdout);
+    assert.equal(run.code, 1);
+    assert.deepEqual(
+      files.map((file: { name: string; metadata: object }) => [file.name, file.metadata]).sort(),
+      [
+        ["größe.txt", { trip: "Elbe" }],
+        ["photos/2026/teal.png", { trip: "Elbe" }],
+        ["photos/note.txt", { trip: "Elbe" }],
+      ],
+    );
+    assert.deepEqual(
+      failures.map((failure: { path: string; code: string }) => [failure.path, failure.code]),
+      [[join(folder, "photos/empty.txt"), "VALIDATION_ERROR"]],
+    );
+  });
+
+  it("tell people what they do", async () => {
+    const run = await runUpstow(["upload", join(folder, "größe.txt")], env);
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stderr, /^✔ größe\.txt {2}http/);
+    assert.equal(run.stdout, "Uploaded 1 file, 5 B.\n");
+    const list = await runUpstow(["files", "ls", "--limit", "1"], env);
+    assert.match(list.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d {2}uploaded {2}5 B {2}\S+\/größe\.txt\n$/);
+  });
+
+  it("refuse what cannot be meant", async () => {
+    const missing = await runFailing(["upload", join(folder, "nothing.txt")], env);
+    assert.deepEqual([missing.exitCode, missing.code], [1, "NOT_FOUND"]);
+    for (const [args, message] of [
+      [["upload"], /<files> is missing/],
+      [["upload", "a", "--metadata", "[1]"], /--metadata must be a JSON object/],
+      [["files", "ls", "--limit", "0"], /--limit must be/],
+      [["transform", "x", "--height", "9000"], /--height must be a whole number from 1 to 4096/],
+      [["transform", "x"], /at least one of --width and --height/],
+    ] as [string[], RegExp][]) {
+      const failure = await runFailing(args, env);
+      assert.equal(failure.exitCode, 2, args.join(" "));
+      assert.match(failure.message, message);
+    }
+  });
+
+  it("get, copy and delete files", async () => {
+    const key = (await listKeys()).find((name) => name.endsWith("note.txt")) ?? "";
+    const copied = (await runJson(["files", "cp", key, "--name", "copy.txt"], env)).file;
+    assert.deepEqual([copied.name, copied.size, copied.metadata], ["copy.txt", 6, { trip: "Elbe" }]);
+    const path = join(folder, "fetched.txt");
+    const got = await runJson(["files", "get", copied.key, "--output", path], env);
+    assert.deepEqual([got.path, got.size, got.isVerified], [path, 6, true]);
+    assert.equal(await readFile(path, "utf8"), "a note");
+    const removal = await runUpstow(["files", "rm", copied.key, "no/such/key", "--json"], env);
+    assert.equal(removal.code, 1);
+    const { deleted, failed, failures } = JSON.parse(removal.stdout);
+    assert.deepEqual([deleted, failed, failures[0].key], [1, 1, "no/such/key"]);
+    assert.equal((await runFailing(["files", "get", copied.key], env)).code, "NOT_FOUND");
+  });
+
+  it("make variants, keys and open pages", async () => {
+    const key = (await listKeys()).find((name) => name.endsWith("teal.png")) ?? "";
+    const variant = await runJson(["transform", key, "--width", "30", "--format", "webp"], env);
+    const bytes = await (await fetch(variant.url)).arrayBuffer();
+    const { width, format } = await sharp(bytes).metadata();
+    assert.deepEqual([width, format], [30, "webp"]);
+
+    const made = await runJson(["keys", "create", "--name", "for the shell"], env);
+    assert.match(made.secret, /^svc_live_/);
+    const { keys } = await runJson(["keys", "ls"], { ...env, UPSTOW_API_KEY: made.secret });
+    assert.ok(keys.some((item: { id: string }) => item.id === made.key.id));
+    assert.deepEqual(await runJson(["keys", "revoke", made.key.id], env), { id: made.key.id, revoked: true });
+
+    const bin = join(folder, "bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "xdg-open"), `#!/bin/sh\nprintf %s "$1" > "${folder}/opened"\n`);
+    await chmod(join(bin, "xdg-open"), 0o755);
+    const shell = { ...env, PATH: `${bin}:${process.env["PATH"]}` };
+    const { url } = await runJson(["open"], shell);
+    assert.equal(url, `${app.url}/dashboard`);
+    while ((await readFile(join(folder, "opened"), "utf8").catch(() => "")) !== url) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const failure = await runFailing(["open"], { ...env, PATH: "/nowhere" });
+    assert.deepEqual([failure.exitCode, failure.code], [1, "NOT_FOUND"]);
+    assert.match(failure.message, /xdg-open.*dashboard/);
+  });
+});
