@@ -1,3 +1,4 @@
+import { fuzz } from "./fuzz/fuzz.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
 import type { Scenario } from "./scenario.ts";
@@ -14,6 +15,7 @@ export interface ScenarioEntry {
 }
 
 export const scenarios: Record<string, ScenarioEntry> = {
+  fuzz: { run: fuzz, unit: "requests", rounds: 1_000_000, roundsPerBatch: 50_000, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
 };

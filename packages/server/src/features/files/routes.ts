@@ -125,7 +125,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       };
       if (missing.length === 0) return reply.send(result);
       if (deletedKeys.size > 0) return reply.code(207).send(result);
-      return reply.code(404).send({ ...result, ...errorBody(notFound("None of these files was")) });
+      return reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) });
     },
   );
 }

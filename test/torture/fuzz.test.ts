@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { it } from "node:test";
+import { onBothDatabases } from "../../packages/server/test/support/start-app.ts";
+import { fuzzDatabase } from "../../torture/fuzz/fuzz.ts";
+import { createRandom } from "../../torture/random.ts";
+
+const requests = 500;
+
+// The long run: npm run torture -- fuzz --requests 1000000
+onBothDatabases("the API under fuzzing", (database) => {
+  const seed = randomInt(2 ** 31);
+  it(`answers ${requests} requests with seed ${seed} as its own document says`, async () => {
+    const { counts, violations } = await fuzzDatabase(database, {
+      rounds: requests,
+      random: createRandom(seed),
+      isTimeUp: () => false,
+      onRound: () => {},
+    });
+    assert.deepEqual(violations, []);
+    assert.equal(counts[`requests on ${database}`], requests);
+    assert.ok((counts["answered with success"] ?? 0) > requests / 10);
+    assert.ok((counts["pairs of unknown and foreign ids compared"] ?? 0) > 500);
+  });
+});

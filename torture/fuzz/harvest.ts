@@ -1,0 +1,44 @@
+import type { FuzzAnswer } from "./client.ts";
+import type { FuzzRequest } from "./requests.ts";
+import { type Actor, remember } from "./tenants.ts";
+
+interface Found {
+  fileId?: string;
+  uploadId?: string;
+  uploadUrl?: string;
+  key?: string | { id: string };
+  nextCursor?: string | null;
+  project?: { _id: string };
+  router?: { id: string; slug: string };
+  deliveries?: { id: string }[];
+  delivery?: { id: string };
+}
+
+/** Later requests ask for what earlier ones have made. */
+export function harvest(request: FuzzRequest, actor: Actor, { status, json }: FuzzAnswer): void {
+  if (status >= 300 || typeof json !== "object" || json === null) return;
+  const found = json as Found;
+  if (found.fileId !== undefined && typeof found.key === "string" && request.method === "POST")
+    rememberFile(request, actor, found);
+  if (typeof found.key === "object") remember(actor.keys, found.key.id);
+  if (found.project !== undefined && status === 201) remember(actor.projects, found.project._id);
+  if (found.router !== undefined && found.router.slug !== "default") {
+    remember(actor.routers, found.router.id);
+    remember(actor.slugs, found.router.slug);
+  }
+  for (const { id } of found.deliveries ?? []) remember(actor.deliveries, id);
+  if (found.delivery !== undefined) remember(actor.deliveries, found.delivery.id);
+  if (typeof found.nextCursor === "string") remember(actor.cursors, found.nextCursor);
+}
+
+function rememberFile(request: FuzzRequest, actor: Actor, found: Found): void {
+  const { fileSize = 0, contentType = "" } = JSON.parse(request.body ?? "{}");
+  remember(actor.files, {
+    fileId: found.fileId ?? "",
+    key: String(found.key),
+    uploadId: found.uploadId ?? null,
+    uploadUrl: found.uploadUrl ?? null,
+    sizeBytes: fileSize,
+    contentType,
+  });
+}
