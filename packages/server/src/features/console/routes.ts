@@ -4,6 +4,7 @@ import type { ApiApp } from "../../http/api-app.ts";
 import { compileLate } from "../../http/console/compile-late.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
+import type { Transforms } from "../transforms/transforms.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -11,7 +12,7 @@ import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 /** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
-export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
+export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   pageRoutes(app, deps);
   app.register(
     async (scope) => {
@@ -26,7 +27,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps): void {
         requireSession(signedIn, deps);
         accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
         projectRoutes(signedIn as unknown as ApiApp, deps);
-        workspaceRoutes(signedIn, deps);
+        workspaceRoutes(signedIn, deps, transforms);
       });
     },
     { prefix: "/dashboard/api" },

@@ -8,17 +8,23 @@ import { apiKeyRoutes } from "../api-keys/routes.ts";
 import { fileRouteRoutes } from "../file-routes/routes.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { logRoutes } from "../logs/routes.ts";
+import { transformRoutes } from "../transforms/routes.ts";
+import type { Transforms } from "../transforms/transforms.ts";
+import { uploadRoutes } from "../uploads/routes.ts";
 import { usageRoutes } from "../usage/routes.ts";
 import { deliveryRoutes, signingKeyRoutes } from "../webhooks/routes.ts";
 import { sendTestEvent } from "../webhooks/send-test-event.ts";
 import { enterProject, type Role } from "./access.ts";
-import { fileSearchRoute } from "./file-search.ts";
+import { chosenFileRoutes } from "./files/routes.ts";
+import { fileSearchRoutes } from "./files/search-routes.ts";
+import { signAgain } from "./sign-again.ts";
+import { studioRoutes } from "./studio/studio-routes.ts";
 
 /**
  * One environment of one project. The customer API's own routes answer here too: what differs is who may call them,
  * so rules and answers cannot drift apart.
  */
-export function workspaceRoutes(app: FastifyInstance, deps: Deps): void {
+export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   app.register(
     async (scope) => {
       scope.decorateRequest("actor");
@@ -27,10 +33,16 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps): void {
       });
       honourIdempotencyKeys(scope, deps.db);
       const api = undocumented(scope as unknown as ApiApp);
-      const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, usageRoutes];
-      for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, fileSearchRoute]) {
+      const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, uploadRoutes, usageRoutes];
+      for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, chosenFileRoutes]) {
         addRoutes(api, deps);
       }
+      transformRoutes(api, deps, transforms);
+      fileSearchRoutes(api, deps, transforms.signer);
+      studioRoutes(api, deps, transforms);
+      api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
+        signAgain(deps, actor, params.id),
+      );
       api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({
         delivery: await sendTestEvent(deps, actor, params.id),
       }));

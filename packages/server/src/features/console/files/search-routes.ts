@@ -1,0 +1,53 @@
+import { FILE_STATUSES, type FileListItem, PageQuery, StringEnum, Type } from "@upstow/contract";
+import type { FileTable } from "../../../db/schema.ts";
+import type { Deps } from "../../../deps.ts";
+import type { ApiApp } from "../../../http/api-app.ts";
+import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
+import { toListItem } from "../../files/serialize.ts";
+import { isImageType } from "../../transforms/image-type.ts";
+import { signUrl } from "../../transforms/transform-image.ts";
+import type { VariantSigner } from "../../transforms/variant-signature.ts";
+import { boundsOf, searchFiles, termsOf } from "./search.ts";
+
+const text = Type.Optional(Type.String({ maxLength: 255 }));
+const time = Type.Optional(Type.String({ format: "date-time" }));
+
+const FileSearchQuery = Type.Object({
+  ...PageQuery.properties,
+  name: text,
+  /** A whole type, or how it begins. */
+  type: text,
+  status: Type.Optional(StringEnum(FILE_STATUSES)),
+  routeSlug: text,
+  metadata: text,
+  since: time,
+  until: time,
+});
+
+/** What the dashboard shows of a file: an image also small. */
+interface FoundFile extends FileListItem {
+  thumbnailUrl: string | null;
+}
+
+const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
+
+export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
+  /** Its recipe is always the same and nobody can ask for another, so it is not charged for. */
+  const toFound = (row: FileTable, now: number): FoundFile => {
+    const isImage = row.status === "UPLOADED" && isImageType(row.type);
+    const small = isImage ? signUrl(deps, signer, now, row, thumbnail, "signed").url : null;
+    return { ...toListItem(deps.config, row), thumbnailUrl: small };
+  };
+
+  app.get("/search", { schema: { querystring: FileSearchQuery } }, async ({ actor, query }) => {
+    const { before, take } = startPage(query);
+    const { projectId, environment } = actor;
+    const wanted = { projectId, environment, ...boundsOf(query, before), take };
+    const { rows, scannedTo } = await searchFiles(deps.db, wanted, termsOf(query));
+    const { shown, nextCursor, hasMore } = endPage(rows, take);
+    const now = deps.now();
+    const files = shown.map((row) => toFound(row, now));
+    if (scannedTo === null) return { files, nextCursor, hasMore };
+    return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
+  });
+}

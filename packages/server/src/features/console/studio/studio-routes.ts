@@ -1,0 +1,48 @@
+import { FIT_MODES, StringEnum, Type } from "@upstow/contract";
+import type { Deps } from "../../../deps.ts";
+import { invalid, notFound } from "../../../errors.ts";
+import type { ApiApp } from "../../../http/api-app.ts";
+import { findFile } from "../../files/queries.ts";
+import { checkIsImage } from "../../transforms/image-type.ts";
+import { maxSidePx } from "../../transforms/recipe.ts";
+import { checkMayTransform } from "../../transforms/transform-image.ts";
+import type { Transforms } from "../../transforms/transforms.ts";
+
+const side = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSidePx }));
+
+const StudioQuery = Type.Object({
+  key: Type.String({ minLength: 1 }),
+  width: side,
+  height: side,
+  fit: StringEnum(FIT_MODES),
+  quality: Type.Integer({ minimum: 1, maximum: 100 }),
+  format: StringEnum(["avif", "webp", "jpeg", "png"] as const),
+});
+
+/**
+ * Shows what a variant would be. It is sent to whoever is signed in and under no address of its own, so trying
+ * things out is not charged for; asking for a URL is.
+ */
+export function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
+  app.get("/studio", { schema: { querystring: StudioQuery } }, async ({ actor, query }, reply) => {
+    checkMayTransform(actor);
+    const { key, format, ...recipe } = query;
+    if (recipe.width === undefined && recipe.height === undefined)
+      throw invalid("width", "or height is required");
+    const { projectId, environment } = actor;
+    const file = await deps.db.get(findFile, { projectId, environment, key });
+    if (file === null || file.status !== "UPLOADED") throw notFound("File");
+    checkIsImage(file.type);
+    const variant = await transforms.variants.get(file, { ...recipe, format }, format);
+    transforms.touch(variant.id);
+    const bytes = await deps.store.read(variant.store_key);
+    if (bytes === null) {
+      await transforms.variants.forget(variant);
+      throw notFound("Variant");
+    }
+    return reply
+      .type(variant.content_type ?? "application/octet-stream")
+      .headers({ "cross-origin-resource-policy": "same-origin" })
+      .send(bytes);
+  });
+}
