@@ -1,9 +1,12 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import { type NodeBody, readNodeBody } from "./webhooks/node-body.ts";
+import { receiveDelivery, tooLarge, type WebhookOptions } from "./webhooks/receive-delivery.ts";
 
 export { UpstowAuthError, UpstowError } from "./errors.ts";
 export type { FileRouter } from "./handler/file-router.ts";
+export type { WebhookEvent } from "./webhooks/receive-delivery.ts";
 
 export interface ExpressRequest extends NodeRequest, AsyncIterable<Uint8Array> {
   originalUrl?: string;
@@ -38,3 +41,17 @@ export function createRouteHandler<Req extends NodeRequest>(options: HandlerOpti
 }
 
 const pick = ({ method, headers }: NodeRequest) => ({ method, headers });
+
+/** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or behind `express.json()`. */
+export function createWebhookHandler(options: WebhookOptions) {
+  return (req: NodeRequest & NodeBody, res: ExpressResponse, next: (error: unknown) => void): void => {
+    const answer = async () => {
+      const body = await readNodeBody(req);
+      const given = body === null ? tooLarge : await receiveDelivery(options, { body, headers: req.headers });
+      res.status(given.status);
+      res.setHeader("content-type", "application/json; charset=utf-8");
+      res.end(JSON.stringify(given.body));
+    };
+    answer().catch(next);
+  };
+}

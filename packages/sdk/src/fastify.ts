@@ -1,9 +1,12 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import { receiveDelivery, tooLarge, type WebhookOptions } from "./webhooks/receive-delivery.ts";
+import { readBytes } from "./webhooks/web-handler.ts";
 
 export { UpstowAuthError, UpstowError } from "./errors.ts";
 export type { FileRouter } from "./handler/file-router.ts";
+export type { WebhookEvent } from "./webhooks/receive-delivery.ts";
 
 export interface FastifyRequest extends NodeRequest {
   body: unknown;
@@ -29,5 +32,32 @@ export function createRouteHandler<Req extends NodeRequest>(options: HandlerOpti
       reply.header(name, value);
     });
     return reply.send(await response.text());
+  };
+}
+
+interface FastifyApp {
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    type: string,
+    parse: (request: unknown, payload: AsyncIterable<Uint8Array>) => Promise<unknown>,
+  ): unknown;
+  post(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown;
+}
+
+/**
+ * `fastify.register(createWebhookPlugin({ path: "/hooks/upstow", onEvent }))`. A plugin, because only in a place of
+ * its own can it leave bodies unparsed, as the signature needs them.
+ */
+export function createWebhookPlugin(options: WebhookOptions & { path: string }) {
+  return async (app: FastifyApp): Promise<void> => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", (_request, payload) => readBytes(payload));
+    app.post(options.path, async ({ body, headers }, reply) => {
+      const bytes = body instanceof Uint8Array ? body : "";
+      const given = body === null ? tooLarge : await receiveDelivery(options, { body: bytes, headers });
+      reply.code(given.status);
+      reply.header("content-type", "application/json; charset=utf-8");
+      return reply.send(JSON.stringify(given.body));
+    });
   };
 }

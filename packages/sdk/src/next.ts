@@ -2,6 +2,9 @@ import { createRouteHandler as createPlainHandler, type HandlerOptions } from ".
 
 export { UpstowAuthError, UpstowError } from "./errors.ts";
 export { createFileRouter, type FileRouter } from "./handler/file-router.ts";
+export type { WebhookEvent } from "./webhooks/receive-delivery.ts";
+/** `export const POST = createWebhookHandler({ onEvent })` in `app/api/upstow/route.ts`. */
+export { createWebhookHandler } from "./webhooks/web-handler.ts";
 
 /** `export const { GET, POST } = createRouteHandler({ router })` in `app/api/upload/route.ts`. */
 export function createRouteHandler(options: HandlerOptions) {

@@ -1,8 +1,11 @@
 import * as router from "./handler/file-router.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import type { WebhookOptions } from "./webhooks/receive-delivery.ts";
+import { createWebhookHandler as createPlainWebhookHandler } from "./webhooks/web-handler.ts";
 
 export { UpstowAuthError, UpstowError } from "./errors.ts";
 export type { FileRouter } from "./handler/file-router.ts";
+export type { WebhookEvent } from "./webhooks/receive-delivery.ts";
 
 interface SvelteKitEvent {
   request: Request;
@@ -17,4 +20,10 @@ export function createRouteHandler<Event extends SvelteKitEvent>(options: Handle
   const handle = createHandler(options);
   const answer = (event: Event): Promise<Response> => handle(event.request, event);
   return { GET: answer, POST: answer };
+}
+
+/** `export const POST = createWebhookHandler({ onEvent })` in `src/routes/hooks/upstow/+server.ts`. */
+export function createWebhookHandler(options: WebhookOptions): (event: SvelteKitEvent) => Promise<Response> {
+  const handle = createPlainWebhookHandler(options);
+  return ({ request }) => handle(request);
 }

@@ -109,7 +109,7 @@ function checkHeader(
   }
 }
 
-function readHeader(headers: VerifyInput["headers"], name: string): string | null {
+export function readHeader(headers: VerifyInput["headers"], name: string): string | null {
   if (typeof headers.get === "function") return headers.get(name);
   const record = headers as HeaderRecord;
   const key = Object.keys(record).find((candidate) => candidate.toLowerCase() === name);
