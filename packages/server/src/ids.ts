@@ -3,13 +3,20 @@ import { randomFillSync } from "node:crypto";
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const pool = Buffer.alloc(4096);
 let used = pool.length;
+/** Many ids are made in the same millisecond. */
+let encodedMs = -1;
+let encoded = "";
 
 /**
  * 26 characters: 48 bits of time, so that ids sort by creation, then 80 random bits, so that none is guessed.
  * A row's `created_at` is the time in its id; paging by id is therefore paging by creation time.
  */
 export function createId(nowMs: number): string {
-  return encodeTime(nowMs) + randomText(16);
+  if (nowMs !== encodedMs) {
+    encoded = encodeTime(nowMs);
+    encodedMs = nowMs;
+  }
+  return encoded + randomText(16);
 }
 
 /** The smallest id of a moment, for "since" and "until" filters. */

@@ -93,7 +93,7 @@ describe("a slow body", () => {
   let url: string;
   before(async () => {
     http = createHttpFrame({ tls: null, logger: pino({ level: "silent" }) });
-    answerErrorsInEnvelope(http);
+    answerErrorsInEnvelope(http, http.log);
     acceptJsonBodies(http);
     limitBodyTime(http, withinMs);
     http.post("/", async () => ({}));

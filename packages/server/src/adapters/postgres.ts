@@ -35,6 +35,7 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
 
   return {
     dialect: "postgres",
+    revision: () => null,
     ...direct,
     change: direct.all,
     async transact(work) {

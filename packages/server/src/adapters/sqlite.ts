@@ -1,9 +1,8 @@
 import { EventEmitter } from "node:events";
-import { chmodSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
-import type { Statement } from "../db/statement.ts";
-import { StorageFull } from "../ports/object-store.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Database, Queryable } from "../db/database.ts";
+import { type Connection, DatabaseBusy, guardEngine, openConnection } from "./sqlite-connection.ts";
+import { createSnapshot, type Snapshot } from "./sqlite-snapshot.ts";
 
 interface Job {
   work: (tx: Queryable) => Promise<unknown>;
@@ -15,7 +14,9 @@ type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
 
 /** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
 const largestGroup = 256;
-const stalled = Symbol("stalled");
+/** How long another process, such as an operator's command, may hold the write lock before callers are refused. */
+const lockWithinMs = 5000;
+const lockRetryMs = 5;
 
 /**
  * The embedded engine. Reads never see what is not yet durable.
@@ -25,16 +26,13 @@ const stalled = Symbol("stalled");
 export function openSqlite(path: string): Database {
   const writer = openConnection(path);
   const reader = openConnection(path);
+  // The engine would wait for a lock with the whole process; `takeLock` waits without.
+  writer.database.exec("PRAGMA busy_timeout = 0");
   reader.database.exec("PRAGMA query_only = ON");
   const messages = new EventEmitter();
+  const snapshot = createSnapshot(writer, reader);
   let queue: Job[] = [];
   let flushing = false;
-
-  /**
-   * A connection that sees only what is durable. The writer's own cache is warm where another connection would have
-   * to read every page again that a commit has touched; while a transaction is open, its changes are not for others.
-   */
-  const committed = (): Connection => (writer.database.isTransaction ? reader : writer);
 
   const transact = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
     new Promise<T>((resolve, reject) => {
@@ -48,7 +46,7 @@ export function openSqlite(path: string): Database {
     setImmediate(async () => {
       const group = queue.slice(0, largestGroup);
       queue = queue.slice(largestGroup);
-      await commitGroup(writer, group);
+      await commitGroup(writer, snapshot, group);
       flushing = false;
       scheduleFlush();
     });
@@ -56,8 +54,9 @@ export function openSqlite(path: string): Database {
 
   return {
     dialect: "sqlite",
-    all: async (statement, params) => committed().all(statement, params),
-    get: async (statement, params) => committed().get(statement, params),
+    revision: snapshot.revision,
+    all: async (statement, params) => snapshot.open().all(statement, params),
+    get: async (statement, params) => snapshot.open().get(statement, params),
     run: (statement, params) => transact((tx) => tx.run(statement, params)),
     change: (statement, params) => transact((tx) => tx.all(statement, params)),
     transact,
@@ -81,19 +80,20 @@ export function openSqlite(path: string): Database {
     },
     async close() {
       while (flushing || queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      snapshot.end();
       reader.database.close();
       writer.database.close();
     },
   };
 }
 
-async function commitGroup(writer: Connection, group: Job[]): Promise<void> {
+async function commitGroup(writer: Connection, snapshot: Snapshot, group: Job[]): Promise<void> {
   let outcomes: Outcome[];
   try {
-    guardEngine(() => writer.steps.begin.run());
-    outcomes = [];
-    for (const job of group) outcomes.push(await runInSavepoint(writer, job));
+    await takeLock(writer, snapshot);
+    outcomes = await runGroup(writer, group);
     guardEngine(() => writer.steps.commit.run());
+    snapshot.end();
   } catch (error) {
     if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
     for (const job of group) job.reject(error);
@@ -105,7 +105,52 @@ async function commitGroup(writer: Connection, group: Job[]): Promise<void> {
   }
 }
 
-async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
+async function takeLock(writer: Connection, snapshot: Snapshot): Promise<void> {
+  const deadline = performance.now() + lockWithinMs;
+  for (;;) {
+    snapshot.end();
+    try {
+      guardEngine(() => writer.steps.begin.run());
+      return;
+    } catch (error) {
+      if (!(error instanceof DatabaseBusy) || performance.now() >= deadline) throw error;
+    }
+    await wait(lockRetryMs);
+  }
+}
+
+/**
+ * SQLite answers at once, so the work of a transaction is a chain of microtasks. Work that is still open in the next
+ * phase of the event loop waits for something else, and everyone waits with it.
+ */
+async function runGroup(writer: Connection, group: Job[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let refuse: (reason: Error) => void = () => {};
+  const watch = () => {
+    watching = setImmediate(watch);
+    refuse(new Error("a transaction waited for something other than its own statements"));
+  };
+  let watching = setImmediate(watch);
+  try {
+    for (const job of group) {
+      const untilStalled = (work: Promise<unknown>) =>
+        new Promise<unknown>((resolve, reject) => {
+          refuse = reject;
+          work.then(resolve, reject);
+        });
+      outcomes.push(await runInSavepoint(writer, job, untilStalled));
+    }
+  } finally {
+    clearImmediate(watching);
+  }
+  return outcomes;
+}
+
+async function runInSavepoint(
+  writer: Connection,
+  job: Job,
+  untilStalled: (work: Promise<unknown>) => Promise<unknown>,
+): Promise<Outcome> {
   writer.steps.save.run();
   let open = true;
   const usable = (): Connection => {
@@ -118,7 +163,7 @@ async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
     run: async (statement, params) => usable().run(statement, params),
   };
   try {
-    const value = await withinThisTurn(job.work(tx));
+    const value = await untilStalled(job.work(tx));
     writer.steps.release.run();
     return { job, value };
   } catch (error) {
@@ -128,127 +173,5 @@ async function runInSavepoint(writer: Connection, job: Job): Promise<Outcome> {
     return { job, error };
   } finally {
     open = false;
-  }
-}
-
-/**
- * SQLite answers at once, so its work is a chain of microtasks. Work that is still open when there are no more of
- * them waits for something else.
- */
-async function withinThisTurn<T>(work: Promise<T>): Promise<T> {
-  const idle = new Promise<typeof stalled>((resolve) => {
-    // Ticks run once all microtasks are done, provided they were asked for by one of them.
-    queueMicrotask(() => process.nextTick(resolve, stalled));
-  });
-  const first = await Promise.race([work, idle]);
-  if (first !== stalled) return first as T;
-  work.catch(() => {});
-  throw new Error("a transaction waited for something other than its own statements");
-}
-
-interface Connection {
-  database: DatabaseSync;
-  /** The steps of every transaction, prepared: parsing them costs more than taking them. */
-  steps: { begin: StatementSync; commit: StatementSync; save: StatementSync; release: StatementSync };
-  all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
-  get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
-  run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
-}
-
-function openConnection(path: string): Connection {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = ON;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA cache_size = -16000;
-    PRAGMA wal_autocheckpoint = 4000;
-  `);
-  if (path !== ":memory:") chmodSync(path, 0o600);
-  const prepared = new Map<Statement<object, unknown>, Prepared>();
-
-  function prepare(statement: Statement<object, unknown>): Prepared {
-    let ready = prepared.get(statement);
-    if (ready === undefined) {
-      ready = prepareStatement(database, statement);
-      prepared.set(statement, ready);
-    }
-    return ready;
-  }
-
-  const steps = {
-    begin: database.prepare("BEGIN IMMEDIATE"),
-    commit: database.prepare("COMMIT"),
-    save: database.prepare("SAVEPOINT job"),
-    release: database.prepare("RELEASE job"),
-  };
-
-  return {
-    database,
-    steps,
-    all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind, toRow } = prepare(statement);
-      const rows = guardEngine(() => run.all(...bind(params)) as unknown as unknown[][]);
-      return rows.map(toRow) as Row[];
-    },
-    get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind, toRow } = prepare(statement);
-      const values = guardEngine(() => run.get(...bind(params)) as unknown as unknown[] | undefined);
-      return values === undefined ? null : (toRow(values) as Row);
-    },
-    run(statement, params) {
-      const { run, bind } = prepare(statement);
-      return guardEngine(() => Number(run.run(...bind(params)).changes));
-    },
-  };
-}
-
-interface Prepared {
-  run: StatementSync;
-  bind: (params: object) => SQLInputValue[];
-  toRow: (values: unknown[]) => object;
-}
-
-/** Values come as arrays and become objects here, which takes half the time that the engine's own objects take. */
-function prepareStatement(database: DatabaseSync, statement: Statement<object, unknown>): Prepared {
-  const { sql, bind } = statement.compile("sqlite");
-  const run = database.prepare(sql);
-  run.setReturnArrays(true);
-  const names = run.columns().map((column) => column.name);
-  return {
-    run,
-    bind: bind as Prepared["bind"],
-    toRow(values) {
-      const row: Record<string, unknown> = {};
-      for (let i = 0; i < names.length; i++) row[names[i] as string] = values[i];
-      return row;
-    },
-  };
-}
-
-/** Result codes of SQLite that say the engine, not the statement, is in trouble. */
-const engineTrouble = new Map([
-  [5, "the database is busy"],
-  [10, "the database cannot read or write its files"],
-  [11, "the database file is damaged"],
-  [14, "the database file cannot be opened"],
-]);
-const diskFull = 13;
-const uniqueViolations = [1555, 2067];
-
-function guardEngine<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    const code = (error as { errcode?: number }).errcode;
-    if (code === undefined) throw error;
-    if (uniqueViolations.includes(code)) throw new UniqueViolation("the value is taken", { cause: error });
-    const primary = code & 0xff;
-    if (primary === diskFull)
-      throw new StorageFull("the disk that holds the database is full", { cause: error });
-    const trouble = engineTrouble.get(primary);
-    if (trouble !== undefined) throw new DatabaseUnavailable(trouble, { cause: error });
-    throw error;
   }
 }

@@ -15,6 +15,8 @@ export interface Queryable {
  */
 export interface Database extends Queryable {
   readonly dialect: DialectName;
+  /** Another number once anyone may have changed anything; null where only the database itself can tell. */
+  revision(): number | null;
   /** One changing statement with RETURNING, as its own transaction. */
   change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
   /**

@@ -74,22 +74,20 @@ export function statement<Params extends object, Row>(build: Build<Params, Row>)
 
 function compile<Params, Row>(build: Build<Params, Row>, dialect: DialectName): CompiledStatement {
   const { sql, parameters } = build(compilers[dialect], anyParameters as Params, dialect).compile();
-  return {
-    sql,
-    bind(params) {
-      const values = new Array<unknown>(parameters.length);
-      for (let i = 0; i < parameters.length; i++) {
-        const parameter = parameters[i];
-        if (!(parameter instanceof Parameter)) {
-          values[i] = parameter;
-          continue;
-        }
-        const value = (params as Record<string, unknown>)[parameter.name];
-        if (value === undefined)
-          throw new TypeError(`the statement needs a value for "${parameter.name}": ${sql}`);
-        values[i] = value;
-      }
-      return values;
-    },
+  return { sql, bind: compileBind(sql, parameters) };
+}
+
+/** Code that reads exactly these names: looking them up one by one for every call costs more than many a query. */
+function compileBind(sql: string, parameters: readonly unknown[]): CompiledStatement["bind"] {
+  const values = parameters.map((parameter, i) => {
+    if (!(parameter instanceof Parameter)) return `constants[${i}]`;
+    const name = JSON.stringify(parameter.name);
+    return `params[${name}] ?? given(params, ${name})`;
+  });
+  const given = (params: Record<string, unknown>, name: string) => {
+    if (params[name] === undefined) throw new TypeError(`the statement needs a value for "${name}": ${sql}`);
+    return params[name];
   };
+  const build = new Function("constants", "given", `return (params) => [${values.join(", ")}]`);
+  return build(parameters, given) as CompiledStatement["bind"];
 }

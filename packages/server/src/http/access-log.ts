@@ -1,17 +1,17 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 
 /**
  * One line per request. The route's pattern stands for the path, because paths and queries of presigned and
  * signed URLs hold signatures.
  */
-export function logRequests(app: FastifyInstance): void {
+export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
   });
-  if (!["info", "debug", "trace"].includes(app.log.level)) return;
+  if (!["info", "debug", "trace"].includes(log.level)) return;
   app.addHook("onResponse", (request, reply, done) => {
-    request.log.info(
+    log.info(
       {
         requestId: request.id,
         method: request.method,

@@ -23,7 +23,7 @@ export function customerApi(app: FastifyInstance, deps: Deps, services: Services
       authenticate(scope, deps, services.lastUsed);
       limitRates(scope, deps.limiter);
       limitBodyTime(scope);
-      honourIdempotencyKeys(scope, deps.db);
+      honourIdempotencyKeys(scope, deps);
       const api = scope as unknown as ApiApp;
       for (const addRoutes of [
         uploadRoutes,

@@ -1,41 +1,53 @@
 import { ADDRESS_LIMITS } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
-import { unauthorized } from "../errors.ts";
+import { type AppError, unauthorized } from "../errors.ts";
 import type { Actor } from "../features/api-keys/actor.ts";
+import { createActorFinder } from "../features/api-keys/find-actor.ts";
 import type { LastUsed } from "../features/api-keys/last-used.ts";
-import { findActorByKeyHash } from "../features/api-keys/queries.ts";
 import { addressBucket } from "../net/address-bucket.ts";
-import { hashApiKey, isApiKey } from "../security/api-key-secret.ts";
 import { rateLimited } from "./rate-limit.ts";
 
-/** Looks the key up on every request, so that a revocation holds at once on every instance. */
+const scheme = "Bearer ";
+
 export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
+  const findActor = createActorFinder(deps.db);
   app.decorateRequest("actor");
-  app.addHook("onRequest", async (request) => {
-    const actor = await findActor(request, deps);
-    if (actor === null) {
-      const hit = await deps.limiter.hit(
-        `address:${addressBucket(request.clientAddress)}`,
-        ADDRESS_LIMITS.unauthenticated,
-      );
-      throw hit.isAllowed ? unauthorized() : rateLimited(hit);
-    }
-    request.actor = actor;
-    lastUsed.touch(actor.keyId, deps.now());
+  app.addHook("onRequest", (request, _reply, done) => {
+    const admit = (actor: Actor | null) => {
+      if (actor === null) {
+        refuse(request, deps).then(done, done);
+        return;
+      }
+      request.actor = actor;
+      lastUsed.touch(actor.keyId, deps.now());
+      done();
+    };
+    const secret = presentedKey(request);
+    const found = secret === null ? null : findActor(secret);
+    if (found instanceof Promise) found.then(admit, done);
+    else admit(found);
   });
 }
 
-async function findActor(request: FastifyRequest, deps: Deps): Promise<Actor | null> {
-  const secret = presentedKey(request);
-  return secret === null ? null : deps.db.get(findActorByKeyHash, { hash: hashApiKey(secret) });
+async function refuse(request: FastifyRequest, deps: Deps): Promise<AppError> {
+  const address = `address:${addressBucket(request.clientAddress)}`;
+  const hit = await deps.limiter.hit(address, ADDRESS_LIMITS.unauthenticated);
+  return hit.isAllowed ? unauthorized() : rateLimited(hit);
 }
 
-/** Exactly "Bearer", one space and the key, in one header. Node joins nothing here: a second header is dropped. */
-function presentedKey(request: FastifyRequest): string | null {
-  const distinct = request.raw.headersDistinct["authorization"];
-  if (distinct?.length !== 1) return null;
-  const header = distinct[0] ?? "";
-  const secret = header.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
-  return isApiKey(secret) ? secret : null;
+/** Exactly "Bearer", one space and the key, in one header. Node would drop a second one and say nothing. */
+function presentedKey({ raw }: FastifyRequest): string | null {
+  const header = raw.headers.authorization;
+  if (header === undefined || !header.startsWith(scheme)) return null;
+  return countHeaders(raw.rawHeaders, "authorization") === 1 ? header.slice(scheme.length) : null;
+}
+
+function countHeaders(namesAndValues: string[], name: string): number {
+  let count = 0;
+  for (let i = 0; i < namesAndValues.length; i += 2) {
+    const candidate = namesAndValues[i] as string;
+    if (candidate.length === name.length && candidate.toLowerCase() === name) count++;
+  }
+  return count;
 }

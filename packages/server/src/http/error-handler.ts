@@ -1,17 +1,22 @@
 import { STATUS_CODES } from "node:http";
 import { type ErrorBody, errorType } from "@upstow/contract";
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DatabaseUnavailable } from "../db/database.ts";
 import { AppError, notFound } from "../errors.ts";
 import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
 
-export function answerErrorsInEnvelope(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+export function answerErrorsInEnvelope(app: FastifyInstance, log: FastifyBaseLogger): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
 }
 
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: FastifyBaseLogger,
+): FastifyReply {
   const known = toAppError(error);
-  if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, "request failed");
+  if (known.status >= 500) log.error({ err: error, requestId: request.id }, "request failed");
   return reply
     .code(known.status)
     .headers(known.headers)

@@ -32,10 +32,10 @@ export async function createHttp(
   const http = createHttpFrame({ tls: config.tls, logger: deps.log });
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
-  answerErrorsInEnvelope(http);
+  answerErrorsInEnvelope(http, deps.log);
   acceptJsonBodies(http);
   validateRequests(http);
-  logRequests(http);
+  logRequests(http, deps.log);
   requireHttps(http, config.trustedProxies);
   answerUnknownPaths(http);
   exposeMetrics(http, deps.metrics, config.metricsToken);

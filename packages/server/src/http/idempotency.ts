@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Database, Queryable } from "../db/database.ts";
+import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../errors.ts";
 import { randomText } from "../ids.ts";
 import { claimCall, dropClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
@@ -19,7 +20,7 @@ const leaseMs = 60_000;
 const waitAtMostMs = 35_000;
 const notAsked: Idempotency = { remember: async () => {} };
 
-export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void {
+export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<Deps, "db" | "log">): void {
   const open = new WeakMap<FastifyRequest, Claim>();
   app.decorateRequest("idempotency");
 
@@ -50,7 +51,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, db: Database): void 
       else await db.run(dropClaim, { scope: held.scope, claim: held.id });
     } catch (error) {
       // A second failure would replace our error answer by the framework's own; the lease ends the claim anyway.
-      request.log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
+      log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
     }
   };
 

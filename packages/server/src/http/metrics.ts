@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { unauthorized } from "../errors.ts";
 import { isLoopbackAddress } from "../net/loopback.ts";
+import { createDurations } from "./durations.ts";
 import { isForwarded } from "./require-https.ts";
 
 export function createMetrics(): Registry {
@@ -13,25 +14,25 @@ export function createMetrics(): Registry {
 
 /** Prometheus text at /metrics, for callers on this machine or with the operator's token. */
 export function exposeMetrics(app: FastifyInstance, registry: Registry, token: string | null): void {
-  const duration = new Histogram({
-    name: "upstow_http_request_duration_seconds",
-    help: "Time from a request's first byte to its last answered byte.",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
-    registers: [registry],
+  const durations = createDurations(
+    "upstow_http_request_duration_seconds",
+    "Time from a request's first byte to its last answered byte.",
+  );
+  registry.registerMetric(durations.metric);
+  app.addHook("onRoute", (route) => {
+    const observe = durations.ofRoute(String(route.method), route.url);
+    route.onResponse = [
+      (_request, reply, done) => {
+        observe(reply.statusCode, reply.elapsedTime / 1000);
+        done();
+      },
+      ...[route.onResponse ?? []].flat(),
+    ];
   });
-  // Looking a series up by its labels costs several times what observing does.
-  const series = new Map<string, Histogram.Internal<"method" | "route" | "status">>();
+
+  const observeUnknown = durations.ofRoute("any", "unknown");
   app.addHook("onResponse", (request, reply, done) => {
-    const { method } = request;
-    const route = request.routeOptions.url ?? "unknown";
-    const name = `${method} ${route} ${reply.statusCode}`;
-    let observed = series.get(name);
-    if (observed === undefined) {
-      observed = duration.labels(method, route, String(reply.statusCode));
-      series.set(name, observed);
-    }
-    observed.observe(reply.elapsedTime / 1000);
+    if (request.is404) observeUnknown(reply.statusCode, reply.elapsedTime / 1000);
     done();
   });
 

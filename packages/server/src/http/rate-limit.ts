@@ -1,19 +1,36 @@
 import { RATE_LIMITS, RATE_WINDOW_SEC, type RateBucket } from "@upstow/contract";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, onRequestHookHandler } from "fastify";
 import { AppError } from "../errors.ts";
 import type { Actor } from "../features/api-keys/actor.ts";
 import type { RateLimiter, RateLimitResult } from "../ports/rate-limiter.ts";
 
 /** Three windows a key; every answer says how much is left (IETF RateLimit fields). */
 export function limitRates(app: FastifyInstance, limiter: RateLimiter): void {
-  app.addHook("onRequest", async (request, reply) => {
-    const bucket = request.routeOptions.config.bucket ?? "other";
-    const limit = limitFor(request.actor, bucket);
-    const hit = await limiter.hit(`key:${request.actor.keyId}:${bucket}`, limit);
-    reply.header("ratelimit-policy", `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`);
-    reply.header("ratelimit", `"${bucket}";r=${hit.remaining};t=${hit.resetSec}`);
-    if (!hit.isAllowed) throw rateLimited(hit);
+  app.addHook("onRoute", (route) => {
+    const count = countTo(route.config?.bucket ?? "other", limiter);
+    route.onRequest = [count, ...[route.onRequest ?? []].flat()];
   });
+}
+
+function countTo(bucket: RateBucket, limiter: RateLimiter): onRequestHookHandler {
+  return (request, reply, done) => {
+    const limit = limitFor(request.actor, bucket);
+    const tell = (hit: RateLimitResult) => done(describe(reply, bucket, limit, hit));
+    const hit = limiter.hit(`key:${request.actor.keyId}:${bucket}`, limit);
+    if (hit instanceof Promise) hit.then(tell, done);
+    else tell(hit);
+  };
+}
+
+function describe(
+  reply: FastifyReply,
+  bucket: RateBucket,
+  limit: number,
+  hit: RateLimitResult,
+): AppError | undefined {
+  reply.header("ratelimit-policy", `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`);
+  reply.header("ratelimit", `"${bucket}";r=${hit.remaining};t=${hit.resetSec}`);
+  return hit.isAllowed ? undefined : rateLimited(hit);
 }
 
 export function rateLimited(hit: RateLimitResult): AppError {
@@ -23,6 +40,8 @@ export function rateLimited(hit: RateLimitResult): AppError {
 }
 
 function limitFor(actor: Actor, bucket: RateBucket): number {
-  const own = { upload: actor.rateUpload, transform: actor.rateTransform, other: actor.rateOther }[bucket];
-  return (actor.tier === "enterprise" ? own : null) ?? RATE_LIMITS[bucket];
+  if (actor.tier !== "enterprise") return RATE_LIMITS[bucket];
+  const own =
+    bucket === "upload" ? actor.rateUpload : bucket === "transform" ? actor.rateTransform : actor.rateOther;
+  return own ?? RATE_LIMITS[bucket];
 }

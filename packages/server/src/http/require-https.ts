@@ -29,7 +29,7 @@ export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): vo
       done(invalid("Host", "is a header that every request needs"));
       return;
     }
-    const isTaken = request.routeOptions.config.plainHttp === true || isSecure(request, peer);
+    const isTaken = isSecure(request, peer) || request.routeOptions.config.plainHttp === true;
     done(isTaken ? undefined : plainHttpRefused());
   });
 }
@@ -44,6 +44,8 @@ interface Peer {
   address: string;
   isProxy: boolean;
   isLoopback: boolean;
+  /** The last Host that came over the connection and is a name of this machine. */
+  localHost: string | undefined;
 }
 
 /** Who is at the other end does not change while a connection lives, and many requests share one. */
@@ -53,7 +55,12 @@ function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
     let peer = peers.get(socket);
     if (peer === undefined) {
       const address = socket.remoteAddress ?? "";
-      peer = { address, isProxy: trustedProxies.contains(address), isLoopback: isLoopbackAddress(address) };
+      peer = {
+        address,
+        isProxy: trustedProxies.contains(address),
+        isLoopback: isLoopbackAddress(address),
+        localHost: undefined,
+      };
       peers.set(socket, peer);
     }
     return peer;
@@ -64,16 +71,17 @@ function isSecure(request: FastifyRequest, peer: Peer): boolean {
   if ((request.socket as TLSSocket).encrypted === true) return true;
   const forwarded = isForwarded(request);
   if (peer.isProxy && forwarded) return request.headers["x-forwarded-proto"] === "https";
-  return !forwarded && peer.isLoopback && isLoopbackHost(hostName(request));
+  return !forwarded && peer.isLoopback && namesThisMachine(peer, request.headers.host ?? "");
+}
+
+function namesThisMachine(peer: Peer, host: string): boolean {
+  if (peer.localHost !== host && isLoopbackHost(host.replace(/:\d+$/, ""))) peer.localHost = host;
+  return peer.localHost === host;
 }
 
 /** Whether something stood between the caller and us, as far as the request says. */
 export function isForwarded(request: FastifyRequest): boolean {
   return forwardingHeaders.some((name) => request.headers[name] !== undefined);
-}
-
-function hostName(request: FastifyRequest): string {
-  return (request.headers.host ?? "").replace(/:\d+$/, "");
 }
 
 /** The rightmost address that is not one of our proxies: everything left of it could have been made up. */

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { BODY_MAX_BYTES } from "@upstow/contract";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { AppError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
@@ -14,18 +14,17 @@ export interface ServerOptions {
 
 export function createHttpFrame(options: ServerOptions): FastifyInstance {
   const app = Fastify({
-    loggerInstance: options.logger,
+    // A logger of its own for every request would cost more than the line it writes: what logs has the logger.
+    logger: false,
     bodyLimit: BODY_MAX_BYTES,
-    logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for every request would cost more than the line it writes.
-    childLoggerFactory: (logger) => logger,
     return503OnClosing: false,
     forceCloseConnections: "idle",
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     // A storage key has up to 900 bytes, three times that when percent-encoded.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
-      sendError(ofSignedUrl(request.url) ?? error, request, reply.header("x-request-id", request.id));
+      reply.header("x-request-id", request.id);
+      sendError(ofSignedUrl(request.url) ?? error, request, reply, options.logger);
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket as Socket),
     serverFactory: (handler) => createListener(handler as RequestListener, options.tls),

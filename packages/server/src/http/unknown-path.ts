@@ -24,8 +24,9 @@ export function answerUnknownPaths(app: FastifyInstance): void {
     throw wrongMethod(allowed);
   }
 
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, _reply, done) => {
     if (request.is404) refuse(request);
+    done();
   });
   app.setNotFoundHandler((request) => refuse(request));
 }

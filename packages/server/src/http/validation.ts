@@ -1,7 +1,7 @@
 import type { ErrorDetail } from "@upstow/contract";
 import { Ajv, type ErrorObject } from "ajv";
 import addFormats from "ajv-formats";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import { AppError, invalid } from "../errors.ts";
 
 /** Bodies are taken as they are ("12" is not a number); query strings are text and have to be converted. */
@@ -11,12 +11,8 @@ export function validateRequests(app: FastifyInstance): void {
   app.setValidatorCompiler(({ schema, httpPart }) =>
     (httpPart === "body" ? strict : converting).compile(schema as object),
   );
-  app.addHook("preValidation", async (request) => {
-    // PostgreSQL cannot hold it in text, and no name or id of ours has it.
-    if (/%00/.test(request.url)) throw invalid("URL", "must not hold the NUL character");
-    checkWholeNumbers(request);
-    // No body at all stands for one without fields, so that the answer can name the field that is missing.
-    if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {};
+  app.addHook("onRoute", (route) => {
+    route.preValidation = [checkBefore(route.schema), ...[route.preValidation ?? []].flat()];
   });
   app.setSchemaErrorFormatter((errors, part) => validationError(errors as ErrorObject[], part));
 }
@@ -25,15 +21,25 @@ interface QuerySchema {
   properties?: Record<string, { type?: unknown }>;
 }
 
+/** What no schema says. */
+function checkBefore(schema: FastifySchema | undefined): preValidationHookHandler {
+  const query = (schema?.querystring as QuerySchema | undefined)?.properties ?? {};
+  const wholeNumbers = Object.keys(query).filter((name) => query[name]?.type === "integer");
+  const takesBody = schema?.body !== undefined;
+  return (request, _reply, done) => {
+    // PostgreSQL cannot hold it in text, and no name or id of ours has it.
+    if (request.url.includes("%00")) throw invalid("URL", "must not hold the NUL character");
+    for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
+    // No body at all stands for one without fields, so that the answer can name the field that is missing.
+    if (takesBody && request.body === undefined) request.body = {};
+    done();
+  };
+}
+
 /** The validator's own conversion takes "0x10" and " 5 ", and makes an Infinity of "1e400" that passes every limit. */
-function checkWholeNumbers({ query, routeOptions }: FastifyRequest): void {
-  const properties = (routeOptions.schema?.querystring as QuerySchema | undefined)?.properties ?? {};
-  for (const [name, { type }] of Object.entries(properties)) {
-    const value = (query as Record<string, unknown>)[name];
-    if (type !== "integer" || value === undefined) continue;
-    if (typeof value !== "string" || !/^-?\d{1,15}$/.test(value))
-      throw invalid(name, "must be a whole number");
-  }
+function checkWholeNumber(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "string" || !/^-?\d{1,15}$/.test(value)) throw invalid(name, "must be a whole number");
 }
 
 function createValidator(coerceTypes: boolean | "array"): Ajv {

@@ -1,6 +1,7 @@
 /** Counts requests in fixed windows that start at a bucket's first request. */
 export interface RateLimiter {
-  hit(bucket: string, limit: number): Promise<RateLimitResult>;
+  /** Answers at once where nobody else has to be asked. */
+  hit(bucket: string, limit: number): RateLimitResult | Promise<RateLimitResult>;
 }
 
 export interface RateLimitResult {

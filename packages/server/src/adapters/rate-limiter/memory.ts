@@ -16,7 +16,7 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
   }
 
   return {
-    async hit(bucket, limit) {
+    hit(bucket, limit) {
       const time = now();
       let window = windows.get(bucket);
       if (window === undefined || window.startedAt + windowMs <= time) {

@@ -10,6 +10,7 @@ import {
 import type { ApiKeyTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { isoTime } from "../../iso-time.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
 import { createKey, revokeOwnKey, typeForNewKey } from "./api-keys.ts";
 import { listActiveKeys } from "./queries.ts";
@@ -75,7 +76,7 @@ function toApiKey(row: ApiKeyTable): ApiKeyAnswer {
     name: row.name,
     type: row.type,
     prefix: row.prefix,
-    lastUsedAt: row.last_used_at === null ? null : new Date(row.last_used_at).toISOString(),
-    createdAt: new Date(row.created_at).toISOString(),
+    lastUsedAt: row.last_used_at === null ? null : isoTime(row.last_used_at),
+    createdAt: isoTime(row.created_at),
   };
 }

@@ -31,7 +31,7 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       scope.addHook("onRequest", async (request) => {
         request.actor = await enterProject(deps, request.session, targetOf(request), roleFor(request));
       });
-      honourIdempotencyKeys(scope, deps.db);
+      honourIdempotencyKeys(scope, deps);
       const api = undocumented(scope as unknown as ApiApp);
       const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, uploadRoutes, usageRoutes];
       for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, chosenFileRoutes]) {

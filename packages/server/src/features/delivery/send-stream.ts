@@ -23,8 +23,7 @@ export async function sendStream(
       stream.recycle?.(chunk);
     }
     raw.end();
-  } catch (error) {
-    reply.log.debug({ err: error, requestId: reply.request.id }, "a download was cut off");
+  } catch {
     // The client must not take what it has for the whole.
     raw.destroy();
   }

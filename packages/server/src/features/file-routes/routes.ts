@@ -10,6 +10,7 @@ import {
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { isoTime } from "../../iso-time.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
 import { listRoutes } from "./queries.ts";
@@ -103,7 +104,7 @@ function toRouter(row: FileRouteTable): RouterAnswer {
     maxFileSize: row.max_file_size_bytes,
     webhookUrl: row.webhook_url,
     environment: row.environment,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
   };
 }

@@ -1,6 +1,7 @@
 import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
 import type { Config } from "../../config.ts";
 import type { FileTable } from "../../db/schema.ts";
+import { isoTime } from "../../iso-time.ts";
 import { fileUrl } from "./file-url.ts";
 
 export function toListItem(config: Config, row: FileTable): FileListItem {
@@ -13,7 +14,7 @@ export function toListItem(config: Config, row: FileTable): FileListItem {
     url: fileUrl(config, row.key),
     status: row.status,
     sha256: row.sha256,
-    createdAt: new Date(row.created_at).toISOString(),
+    createdAt: isoTime(row.created_at),
   };
 }
 
@@ -22,5 +23,5 @@ export function toCompletedFile(config: Config, row: FileTable): CompletedFile {
 }
 
 export function toFile(config: Config, row: FileTable): FileObject {
-  return { ...toCompletedFile(config, row), updatedAt: new Date(row.updated_at).toISOString() };
+  return { ...toCompletedFile(config, row), updatedAt: isoTime(row.updated_at) };
 }

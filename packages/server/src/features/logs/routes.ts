@@ -5,6 +5,7 @@ import { invalid } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
+import { isoTime } from "../../iso-time.ts";
 import { listLogs, listLogsOfType } from "./queries.ts";
 
 export function logRoutes(app: ApiApp, deps: Deps): void {
@@ -52,6 +53,6 @@ function toLog(row: LogTable): Log {
     ...(row.key === null ? {} : { key: row.key }),
     message: row.message,
     data: JSON.parse(row.data),
-    createdAt: new Date(row.created_at).toISOString(),
+    createdAt: isoTime(row.created_at),
   };
 }

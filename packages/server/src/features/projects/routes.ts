@@ -11,6 +11,7 @@ import {
 import type { ProjectTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { isoTime } from "../../iso-time.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
 
@@ -99,7 +100,7 @@ function toProject(row: ProjectTable): ProjectAnswer {
     name: row.name,
     slug: row.slug,
     userId: row.account_id,
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
   };
 }

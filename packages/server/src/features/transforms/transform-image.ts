@@ -4,6 +4,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
+import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findFile } from "../files/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
@@ -147,5 +148,5 @@ export function signUrl(
   }
   const expiresSec = getSignedExpirySec(Math.floor(now / 1000));
   const url = `${deps.config.cdnUrl}/t/${expiresSec}/${signer.signExpiring(expiresSec, text, file.key)}/${path}`;
-  return { url, expiresAt: new Date(expiresSec * 1000).toISOString(), delivery, transform: recipe };
+  return { url, expiresAt: isoTime(expiresSec * 1000), delivery, transform: recipe };
 }

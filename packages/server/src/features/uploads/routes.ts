@@ -18,6 +18,7 @@ import {
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { isoTime } from "../../iso-time.ts";
 import { fileUrl } from "../files/file-url.ts";
 import { toCompletedFile } from "../files/serialize.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
@@ -143,7 +144,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
           partNumber: part.partNumber,
           etag: part.etag,
           size: part.sizeBytes,
-          receivedAt: new Date(part.receivedAt).toISOString(),
+          receivedAt: isoTime(part.receivedAt),
         })),
       };
     },

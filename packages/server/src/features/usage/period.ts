@@ -1,6 +1,8 @@
+import { isoTime } from "../../iso-time.ts";
+
 /** The calendar month in UTC that a moment belongs to, as YYYY-MM. */
 export function periodOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 7);
+  return isoTime(timeMs).slice(0, 7);
 }
 
 /** The given period and the ones before it, newest first. */

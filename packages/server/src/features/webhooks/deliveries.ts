@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../errors.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
+import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import {
   type DeliveryFilter,
@@ -86,15 +87,15 @@ export function toDelivery(row: DeliveryRow): Delivery {
     url: row.url ?? "",
     status: row.state === "delivered" || row.state === "dead" ? row.state : "pending",
     attemptCount: row.attempt_count,
-    nextAttemptAt: row.state === "ready" ? new Date(row.run_at).toISOString() : null,
-    createdAt: new Date(row.created_at).toISOString(),
+    nextAttemptAt: row.state === "ready" ? isoTime(row.run_at) : null,
+    createdAt: isoTime(row.created_at),
   };
 }
 
 function toAttempt(row: WebhookAttemptTable) {
   return {
     number: row.number,
-    at: new Date(row.started_at).toISOString(),
+    at: isoTime(row.started_at),
     durationMs: row.duration_ms,
     statusCode: row.status_code,
     error: row.error,

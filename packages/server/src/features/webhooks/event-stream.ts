@@ -2,6 +2,7 @@ import type { StreamedEvent } from "@upstow/contract";
 import type { WebhookMessageTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { invalid } from "../../errors.ts";
+import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findKey } from "../api-keys/queries.ts";
 import type { Alarm } from "./alarm.ts";
@@ -70,7 +71,7 @@ function formatEvent(row: EventRow): string {
     event: row.event,
     fileId: row.file_id,
     routeSlug: row.route_slug,
-    createdAt: new Date(row.created_at).toISOString(),
+    createdAt: isoTime(row.created_at),
     body: row.body,
   };
   // JSON text holds no line break, so one data line carries it.

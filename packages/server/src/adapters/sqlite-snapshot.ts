@@ -1,0 +1,57 @@
+import { type Connection, guardEngine } from "./sqlite-connection.ts";
+
+export interface Snapshot {
+  /** A connection that sees only what is durable. */
+  open(): Connection;
+  /** Another number once anyone has changed anything. */
+  revision(): number;
+  end(): void;
+}
+
+/**
+ * What is read in one turn of the event loop is read from one snapshot: taking and leaving the file's locks costs as
+ * much as reading a row. The writer's own cache is warm where another connection would have to read every page again
+ * that a commit has touched; while it holds a transaction, its changes are not for others.
+ */
+export function createSnapshot(writer: Connection, reader: Connection): Snapshot {
+  const dataVersion = reader.database.prepare("PRAGMA data_version");
+  dataVersion.setReturnArrays(true);
+  let isOpen = false;
+  let isPlanned = false;
+  let revision: number | null = null;
+
+  function end(): void {
+    revision = null;
+    if (!isOpen) return;
+    isOpen = false;
+    writer.steps.commit.run();
+  }
+
+  function endAfterThisTurn(): void {
+    if (isPlanned) return;
+    isPlanned = true;
+    setImmediate(() => {
+      isPlanned = false;
+      end();
+    });
+  }
+
+  return {
+    open() {
+      if (isOpen) return writer;
+      if (writer.database.isTransaction) return reader;
+      writer.steps.beginReading.run();
+      isOpen = true;
+      endAfterThisTurn();
+      return writer;
+    },
+    revision() {
+      if (revision === null) {
+        [revision] = guardEngine(() => dataVersion.get() as unknown as [number]);
+        endAfterThisTurn();
+      }
+      return revision;
+    },
+    end,
+  };
+}
