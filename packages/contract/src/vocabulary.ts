@@ -28,5 +28,9 @@ export const LOG_TYPES = [
   "project.created",
   "project.updated",
   "project.deleted",
+  "member.invited",
+  "member.joined",
+  "member.updated",
+  "member.removed",
 ] as const;
 export type LogType = (typeof LOG_TYPES)[number];

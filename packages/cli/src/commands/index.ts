@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import { accountCreate } from "./account-create.ts";
+import { accountLoginLink } from "./account-login-link.ts";
 import { accountSetLimits } from "./account-set-limits.ts";
 import { accountSetTier } from "./account-set-tier.ts";
 import { backup } from "./backup.ts";
@@ -44,6 +45,7 @@ export const operatorCommands: readonly Command[] = [
   accountCreate,
   accountSetTier,
   accountSetLimits,
+  accountLoginLink,
   projectCreate,
   projectPurge,
   keyCreate,

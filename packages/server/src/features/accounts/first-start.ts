@@ -1,16 +1,10 @@
-import { hash, randomBytes } from "node:crypto";
 import { ConfigError } from "../../config.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../ids.ts";
 import { createKey } from "../api-keys/api-keys.ts";
 import { createProject } from "../projects/projects.ts";
-import {
-  findInstallation,
-  insertAccount,
-  insertInstallation,
-  insertLoginLink,
-  setSecretCheck,
-} from "./queries.ts";
+import { createLoginToken } from "./login-link.ts";
+import { findInstallation, insertAccount, insertInstallation, setSecretCheck } from "./queries.ts";
 
 export interface FirstStart {
   email: string;
@@ -21,7 +15,6 @@ export interface FirstStart {
 }
 
 export const ownerEmail = "owner@localhost";
-const loginLinkMs = 24 * 60 * 60 * 1000;
 
 /** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */
 export async function setUpInstallation(
@@ -49,12 +42,7 @@ export async function setUpInstallation(
     const wanted = { projectId: project.id, tier: account.tier };
     const live = await createKey(tx, now, { ...wanted, type: "live", name: "First live key" });
     const test = await createKey(tx, now, { ...wanted, type: "test", name: "First test key" });
-    const loginToken = randomBytes(32).toString("base64url");
-    await tx.run(insertLoginLink, {
-      tokenHash: hash("sha256", loginToken),
-      accountId: account.id,
-      expiresAt: now + loginLinkMs,
-    });
+    const loginToken = await createLoginToken(tx, now, account.id);
     return {
       email: ownerEmail,
       projectId: project.id,

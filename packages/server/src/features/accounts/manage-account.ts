@@ -66,7 +66,7 @@ export async function createProjectFor(deps: OperatorDeps, emailText: string, na
   });
 }
 
-function unknownAccount(email: string): AppError {
+export function unknownAccount(email: string): AppError {
   return new AppError("NOT_FOUND", `There is no account ${email}.`, {
     suggestion: `Check the spelling, or make it: upstow account create --email ${email}`,
   });

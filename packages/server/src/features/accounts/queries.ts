@@ -26,6 +26,13 @@ export const findAccountByEmail = statement((q, p: { email: string }) =>
   q.selectFrom("account").selectAll().where("email", "=", p.email),
 );
 
+export const findInstallationOwner = statement((q, _: object) =>
+  q
+    .selectFrom("installation")
+    .innerJoin("account", "account.id", "installation.owner_account_id")
+    .selectAll("account"),
+);
+
 export const findAccountOfProject = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("project")

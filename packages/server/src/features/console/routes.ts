@@ -5,6 +5,8 @@ import { compileLate } from "../../http/console/compile-late.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
 import type { Transforms } from "../transforms/transforms.ts";
+import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
+import { joinRoutes, memberRoutes } from "./members/member-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -23,10 +25,14 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
       });
       const passwords = createPasswordWork();
       signInRoutes(scope as unknown as ApiApp, deps, passwords);
+      passkeySignInRoutes(scope as unknown as ApiApp, deps);
+      joinRoutes(scope as unknown as ApiApp, deps, passwords);
       scope.register(async (signedIn) => {
         requireSession(signedIn, deps);
         accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
+        factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
         projectRoutes(signedIn as unknown as ApiApp, deps);
+        memberRoutes(signedIn as unknown as ApiApp, deps);
         workspaceRoutes(signedIn, deps, transforms);
       });
     },

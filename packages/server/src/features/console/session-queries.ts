@@ -58,8 +58,22 @@ export const deleteSessionsOfAccount = statement((q, p: { accountId: string }) =
   q.deleteFrom("console_session").where("account_id", "=", p.accountId),
 );
 
+/** Whether it still lasts, for what outlives a request. */
+export const findLastingSession = statement((q, p: { id: string; now: number }) =>
+  q.selectFrom("console_session").select("id").where("id", "=", p.id).where("expires_at", ">", p.now),
+);
+
 export const deleteEndedSessions = statement((q, p: { now: number }) =>
   q.deleteFrom("console_session").where("expires_at", "<=", p.now),
+);
+
+export const findLoginLink = statement((q, p: { tokenHash: string; now: number }) =>
+  q
+    .selectFrom("login_link")
+    .innerJoin("account", "account.id", "login_link.account_id")
+    .select("account.email as email")
+    .where("login_link.token_hash", "=", p.tokenHash)
+    .where("login_link.expires_at", ">", p.now),
 );
 
 /** The row goes with its use, so that of two who follow the link only one gets in. */

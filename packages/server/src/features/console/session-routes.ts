@@ -1,40 +1,57 @@
 import { IdParam, Type } from "@upstow/contract";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { clearSessionCookie, readSessionToken, setSessionCookie } from "../../http/console/session-cookie.ts";
+import { clearSessionCookie } from "../../http/console/session-cookie.ts";
+import { letIn, letInOrAsk, visitorOf } from "../../http/console/visitor.ts";
+import { findInstallation } from "../accounts/queries.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { deleteSession, listSessions } from "./session-queries.ts";
-import type { Visitor } from "./sessions.ts";
-import { changeCredentials, claim, signIn } from "./sign-in.ts";
+import { changeCredentials, claim, lookAtLink, signIn, signInWithCode } from "./sign-in.ts";
 
 const schema = { hide: true };
+const token = Type.String({ minLength: 1, maxLength: 200 });
 const credentials = {
   email: Type.String({ minLength: 1, maxLength: 300 }),
   password: Type.String({ minLength: 1, maxLength: 1000 }),
 };
-const ClaimBody = Type.Object({ ...credentials, token: Type.String({ minLength: 1, maxLength: 200 }) });
+const LinkBody = Type.Object({ token });
+const ClaimBody = Type.Object({ ...credentials, token });
 const SignInBody = Type.Object(credentials);
+const CodeBody = Type.Object({ ticket: token, code: Type.String({ minLength: 1, maxLength: 100 }) });
 const AccountBody = Type.Object({ ...credentials, currentPassword: Type.String({ maxLength: 1000 }) });
 
 /** How people get in: no session yet. */
 export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
-  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request, reply) => {
-    const token = await claim(deps, passwords, request.body, visitorOf(request));
-    return letIn(request, reply, token);
-  });
+  app.post("/claim/look", { schema: { ...schema, body: LinkBody } }, async (request) => ({
+    email: await lookAtLink(deps, request.body.token, visitorOf(request)),
+  }));
 
-  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request, reply) => {
-    const token = await signIn(deps, passwords, request.body, visitorOf(request));
-    return letIn(request, reply, token);
-  });
+  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request, reply) =>
+    letIn(request, reply, await claim(deps, passwords, request.body, visitorOf(request))),
+  );
+
+  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request, reply) =>
+    letInOrAsk(request, reply, await signIn(deps, passwords, request.body, visitorOf(request))),
+  );
+
+  app.post("/sign-in/code", { schema: { ...schema, body: CodeBody } }, async (request, reply) =>
+    letIn(request, reply, await signInWithCode(deps, request.body, visitorOf(request))),
+  );
 }
 
 export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
-  app.get("/session", { schema }, async ({ session }) => ({
-    account: { id: session.accountId, email: session.email, tier: session.tier },
-  }));
+  app.get("/session", { schema }, async ({ session }) => {
+    const installation = await deps.db.get(findInstallation, {});
+    return {
+      account: {
+        id: session.accountId,
+        email: session.email,
+        tier: session.tier,
+        ownsInstallation: installation?.owner_account_id === session.accountId,
+      },
+    };
+  });
 
   app.post("/sign-out", { schema }, async (request, reply) => {
     const { id, accountId } = request.session;
@@ -45,8 +62,8 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
 
   app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request, reply) => {
     const visitor = visitorOf(request);
-    const token = await changeCredentials(deps, passwords, request.session, request.body, visitor);
-    return letIn(request, reply, token);
+    const fresh = await changeCredentials(deps, passwords, request.session, request.body, visitor);
+    return letIn(request, reply, fresh);
   });
 
   app.get("/sessions", { schema }, async ({ session }) => {
@@ -68,17 +85,4 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
     if (ended === 0) throw notFound("Session");
     return { ok: true };
   });
-}
-
-function visitorOf(request: FastifyRequest): Visitor {
-  return {
-    address: request.clientAddress,
-    userAgent: request.headers["user-agent"] ?? "",
-    oldToken: readSessionToken(request),
-  };
-}
-
-function letIn(request: FastifyRequest, reply: FastifyReply, token: string): { ok: boolean } {
-  setSessionCookie(request, reply, token);
-  return { ok: true };
 }

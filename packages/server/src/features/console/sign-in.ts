@@ -2,27 +2,32 @@ import { hash } from "node:crypto";
 import { UniqueViolation } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../errors.ts";
-import { rateLimited } from "../../http/rate-limit.ts";
-import { addressBucket } from "../../net/address-bucket.ts";
 import { normalizeEmail } from "../accounts/email.ts";
+import { ownerEmail } from "../accounts/first-start.ts";
 import { findAccountByEmail } from "../accounts/queries.ts";
+import { getStep, openStep, takeStep } from "./factors/steps.ts";
+import { checkCode } from "./factors/totp.ts";
+import { findTotp } from "./factors/totp-queries.ts";
 import { checkNewPassword, type PasswordWork } from "./password-work.ts";
 import {
   deleteSessionsOfAccount,
+  findLoginLink,
   findPasswordHash,
   setCredentials,
   takeLoginLink,
 } from "./session-queries.ts";
 import { createSession, type Session, type Visitor } from "./sessions.ts";
+import { spend, throttleAccount, throttleAddress } from "./throttle.ts";
 
-/** A minute. Guessing from many addresses at one account meets the second. */
-const triesPerAddress = 10;
-const triesPerAccount = 30;
+const codesPerAccount = 10;
 
 export interface Credentials {
   email: string;
   password: string;
 }
+
+/** In, or one step further: the ticket goes with the one-time code. */
+export type SignedIn = { token: string } | { ticket: string };
 
 /** The answer is the same, and as slow, whether the account is unknown or the password wrong. */
 export async function signIn(
@@ -30,24 +35,60 @@ export async function signIn(
   passwords: PasswordWork,
   given: Credentials,
   visitor: Visitor,
-): Promise<string> {
-  await throttle(deps, visitor.address);
+): Promise<SignedIn> {
+  await throttleAddress(deps, visitor.address);
   const email = normalizeEmail(given.email);
-  await spend(deps, `sign-in-account:${hash("sha256", email)}`, triesPerAccount);
+  await throttleAccount(deps, email);
   const account = await deps.db.get(findAccountByEmail, { email });
   const isRight = await passwords.verify(given.password, account?.password_hash ?? null);
   if (account === null || !isRight) throw wrongCredentials();
-  return deps.db.transact((tx) => createSession(tx, deps.now(), account.id, visitor));
+  const accountId = account.id;
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const totp = await tx.get(findTotp, { accountId });
+    const needsCode = totp !== null && totp.confirmed_at !== null;
+    return needsCode
+      ? { ticket: await openStep(tx, now, { kind: "code", accountId, challenge: "" }) }
+      : { token: await createSession(tx, now, accountId, visitor) };
+  });
 }
 
-/** Exchanges the link of the first start for a session; whoever holds it says how they will sign in from then on. */
+export async function signInWithCode(
+  deps: Deps,
+  given: { ticket: string; code: string },
+  visitor: Visitor,
+): Promise<string> {
+  await throttleAddress(deps, visitor.address);
+  const now = deps.now();
+  const { accountId } = await getStep(deps.db, now, "code", given.ticket);
+  if (accountId === null) throw new Error("a code is asked for without an account");
+  await spend(deps, `sign-in-code:${accountId}`, codesPerAccount);
+  if (!(await checkCode(deps, accountId, given.code))) throw wrongCode();
+  return deps.db.transact(async (tx) => {
+    await takeStep(tx, now, "code", given.ticket);
+    return createSession(tx, now, accountId, visitor);
+  });
+}
+
+/** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
+export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): Promise<string | null> {
+  await throttleAddress(deps, visitor.address);
+  const link = await deps.db.get(findLoginLink, { tokenHash: hash("sha256", token), now: deps.now() });
+  if (link === null) throw usedLink();
+  return link.email === ownerEmail ? null : link.email;
+}
+
+/**
+ * Exchanges a link of the operator for a session; whoever holds it says how they will sign in from then on. It needs
+ * no second factor, which may be what was lost, and ends every other session.
+ */
 export async function claim(
   deps: Deps,
   passwords: PasswordWork,
   given: Credentials & { token: string },
   visitor: Visitor,
 ): Promise<string> {
-  await throttle(deps, visitor.address);
+  await throttleAddress(deps, visitor.address);
   const email = normalizeEmail(given.email);
   checkNewPassword(given.password);
   const passwordHash = await passwords.hash(given.password);
@@ -58,6 +99,7 @@ export async function claim(
       if (link === null) throw usedLink();
       const accountId = link.account_id;
       await tx.run(setCredentials, { accountId, email, passwordHash, now });
+      await tx.run(deleteSessionsOfAccount, { accountId });
       return createSession(tx, now, accountId, visitor);
     }),
   );
@@ -71,14 +113,10 @@ export async function changeCredentials(
   given: Credentials & { currentPassword: string },
   visitor: Visitor,
 ): Promise<string> {
-  await throttle(deps, visitor.address);
   const { accountId } = session;
   const email = normalizeEmail(given.email);
   checkNewPassword(given.password);
-  const known = await deps.db.get(findPasswordHash, { accountId });
-  if (!(await passwords.verify(given.currentPassword, known?.password_hash ?? null))) {
-    throw invalid("currentPassword", "is not right");
-  }
+  await confirmPassword(deps, passwords, session, given.currentPassword, visitor);
   const passwordHash = await passwords.hash(given.password);
   const now = deps.now();
   return withFreeEmail(email, () =>
@@ -90,13 +128,20 @@ export async function changeCredentials(
   );
 }
 
-function throttle(deps: Deps, address: string): Promise<void> {
-  return spend(deps, `sign-in:${addressBucket(address)}`, triesPerAddress);
-}
-
-async function spend(deps: Deps, bucket: string, limit: number): Promise<void> {
-  const hit = await deps.limiter.hit(bucket, limit);
-  if (!hit.isAllowed) throw rateLimited(hit);
+/** A session that was left open must not be enough to change how its owner signs in. */
+export async function confirmPassword(
+  deps: Deps,
+  passwords: PasswordWork,
+  session: Session,
+  password: string,
+  visitor: Visitor,
+): Promise<void> {
+  await throttleAddress(deps, visitor.address);
+  await throttleAccount(deps, session.email);
+  const known = await deps.db.get(findPasswordHash, { accountId: session.accountId });
+  if (!(await passwords.verify(password, known?.password_hash ?? null))) {
+    throw invalid("currentPassword", "is not right");
+  }
 }
 
 async function withFreeEmail<T>(email: string, change: () => Promise<T>): Promise<T> {
@@ -108,9 +153,15 @@ async function withFreeEmail<T>(email: string, change: () => Promise<T>): Promis
   }
 }
 
-function wrongCredentials(): AppError {
+export function wrongCredentials(): AppError {
   return new AppError("UNAUTHORIZED", "The e-mail address or the password is not right.", {
     suggestion: "Check both and try again.",
+  });
+}
+
+function wrongCode(): AppError {
+  return new AppError("UNAUTHORIZED", "This code is not right, or was used already.", {
+    suggestion: "Wait for the next one, or use a recovery code.",
   });
 }
 

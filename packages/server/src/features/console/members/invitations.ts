@@ -1,0 +1,133 @@
+import { hash, randomBytes } from "node:crypto";
+import type { Deps } from "../../../deps.ts";
+import { AppError } from "../../../errors.ts";
+import { createId } from "../../../ids.ts";
+import { normalizeEmail } from "../../accounts/email.ts";
+import { findAccountByEmail, insertAccount } from "../../accounts/queries.ts";
+import { writeLog } from "../../logs/write-log.ts";
+import type { Role } from "../access.ts";
+import { checkNewPassword, type PasswordWork } from "../password-work.ts";
+import { createSession, type Session, type Visitor } from "../sessions.ts";
+import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
+import { spend, throttleAccount, throttleAddress } from "../throttle.ts";
+import {
+  deleteEndedInvitations,
+  deleteInvitationsTo,
+  findInvitation,
+  insertInvitation,
+  takeInvitation,
+} from "./invitation-queries.ts";
+import { findProjectOwner, putMember } from "./member-queries.ts";
+
+const invitationMs = 7 * 24 * 60 * 60 * 1000;
+const invitationsPerMinute = 10;
+
+/**
+ * Makes a link to pass on. The answer is the same whether or not somebody has an account with the address, and a
+ * second link to it ends the first.
+ */
+export async function invite(
+  deps: Deps,
+  session: Session,
+  wanted: { projectId: string; email: string; role: Role },
+): Promise<{ link: string; expiresAt: number }> {
+  await spend(deps, `invite:${session.accountId}`, invitationsPerMinute);
+  const { projectId, role } = wanted;
+  const email = normalizeEmail(wanted.email);
+  const token = randomBytes(32).toString("base64url");
+  const now = deps.now();
+  const expiresAt = now + invitationMs;
+  await deps.db.transact(async (tx) => {
+    await tx.run(deleteEndedInvitations, { now });
+    await tx.run(deleteInvitationsTo, { projectId, email });
+    await tx.run(insertInvitation, {
+      id: createId(now),
+      token_hash: hash("sha256", token),
+      project_id: projectId,
+      email,
+      role,
+      invited_by: session.accountId,
+      created_at: now,
+      expires_at: expiresAt,
+    });
+    await writeLog(tx, now, {
+      projectId,
+      environment: "live",
+      type: "member.invited",
+      message: `${email} was invited as ${role}.`,
+    });
+  });
+  return { link: `${deps.config.publicUrl}/dashboard/join#${token}`, expiresAt };
+}
+
+/** What its holder needs to know; not whether the address has an account. */
+export async function lookAtInvitation(deps: Deps, token: string, visitor: Visitor) {
+  await throttleAddress(deps, visitor.address);
+  const found = await deps.db.get(findInvitation, { tokenHash: hash("sha256", token), now: deps.now() });
+  if (found === null) throw usedInvitation();
+  return found;
+}
+
+/**
+ * One form for both: where the address has an account the password must be its own, and where it has none the account
+ * is made with it. Without making one, nobody learns which of the two it was. Joining is the next step for both.
+ */
+export async function signUp(
+  deps: Deps,
+  passwords: PasswordWork,
+  given: { token: string; password: string },
+  visitor: Visitor,
+): Promise<SignedIn> {
+  const { email } = await lookAtInvitation(deps, given.token, visitor);
+  checkNewPassword(given.password);
+  const known = await deps.db.get(findAccountByEmail, { email });
+  if (known !== null) return signIn(deps, passwords, { email, password: given.password }, visitor);
+  await throttleAccount(deps, email);
+  const passwordHash = await passwords.hash(given.password);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const account = await tx.get(insertAccount, {
+      id: createId(now),
+      email,
+      passwordHash,
+      tier: "free",
+      now,
+    });
+    if (account === null) throw wrongCredentials();
+    return { token: await createSession(tx, now, account.id, visitor) };
+  });
+}
+
+/** Somebody who is signed in takes an invitation that is meant for their address. */
+export async function accept(deps: Deps, session: Session, token: string): Promise<string> {
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const invitation = await tx.get(takeInvitation, { tokenHash: hash("sha256", token), now });
+    if (invitation === null) throw usedInvitation();
+    if (invitation.email !== session.email) throw meantForAnother();
+    const { projectId, role } = invitation;
+    const owner = await tx.get(findProjectOwner, { projectId });
+    if (owner === null) throw usedInvitation();
+    if (owner.accountId === session.accountId) return projectId;
+    await tx.run(putMember, { projectId, accountId: session.accountId, role, now });
+    await writeLog(tx, now, {
+      projectId,
+      environment: "live",
+      type: "member.joined",
+      message: `${session.email} joined as ${role}.`,
+    });
+    return projectId;
+  });
+}
+
+function usedInvitation(): AppError {
+  return new AppError("FORBIDDEN", "This invitation was used or withdrawn, or is older than 7 days.", {
+    suggestion: "Ask for a new one.",
+  });
+}
+
+function meantForAnother(): AppError {
+  return new AppError("FORBIDDEN", "This invitation is meant for another e-mail address.", {
+    suggestion: "Sign out, then open the link again.",
+  });
+}
