@@ -1,7 +1,11 @@
+import { flipBits } from "./bit-flips.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
+import { raceCompletes } from "./race-completes.ts";
+import { raceQuota } from "./race-quota.ts";
 import type { Scenario } from "./scenario.ts";
+import { swapContent } from "./swap-content.ts";
 
 export interface ScenarioEntry {
   run: Scenario;
@@ -18,4 +22,8 @@ export const scenarios: Record<string, ScenarioEntry> = {
   fuzz: { run: fuzz, unit: "requests", rounds: 1_000_000, roundsPerBatch: 50_000, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
+  "bit-flips": { run: flipBits, unit: "blobs", rounds: 1_000, roundsPerBatch: 500, lanes: 1 },
+  "race-completes": { run: raceCompletes, unit: "files", rounds: 1_000, roundsPerBatch: 100, lanes: 1 },
+  "race-quota": { run: raceQuota, unit: "races", rounds: 100, roundsPerBatch: 10, lanes: 1 },
+  "swap-content": { run: swapContent, unit: "files", rounds: 1_000, roundsPerBatch: 250, lanes: 1 },
 };
