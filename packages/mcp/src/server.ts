@@ -17,7 +17,9 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
   addResource(server, "catalog", "application/json", "Every component in one list", () =>
     JSON.stringify({ components: sources.catalogue.map(toSummary) }, null, 2),
   );
-  addResource(server, "quickstart", "text/markdown", "From nothing to an uploaded file", getQuickstartText);
+  addResource(server, "quickstart", "text/markdown", "From nothing to an uploaded file", () =>
+    getQuickstartText(sources.docs),
+  );
   addResource(server, "docs", "application/json", "Every documentation page in one list", () =>
     JSON.stringify({ pages: sources.docs.pages.map(toPageSummary) }, null, 2),
   );

@@ -40,8 +40,13 @@ app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }));`,
   },
   sveltekit: {
     path: "src/routes/api/upload/+server.ts",
-    before: "",
-    after: "export const { GET, POST } = createRouteHandler({ router });",
+    before: 'import { env } from "$env/dynamic/private";\n',
+    // SvelteKit keeps what it reads from .env out of the process's own environment.
+    after: `export const { GET, POST } = createRouteHandler({
+  router,
+  baseUrl: env.UPSTOW_URL,
+  apiKey: env.UPSTOW_API_KEY,
+});`,
   },
 };
 
@@ -67,8 +72,7 @@ ${visibility}const router = {
 
 export type Router = typeof router;
 
-// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.
-${after}
+${options.framework === "sveltekit" ? "" : "// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.\n"}${after}
 `;
   return { path, code };
 }

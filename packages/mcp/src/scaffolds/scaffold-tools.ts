@@ -52,5 +52,5 @@ export const getQuickstart = defineTool({
   title: "Get the quick start",
   description: "From nothing to an uploaded image in a page, step by step.",
   input: z.object({}),
-  run: () => getQuickstartText(),
+  run: ({ docs }) => getQuickstartText(docs),
 });

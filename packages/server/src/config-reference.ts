@@ -1,0 +1,115 @@
+export interface ConfigVariable {
+  name: string;
+  /** As the operator would write it, or in words where it is not a fixed value. */
+  default: string;
+  about: string;
+}
+
+/** What every variable does, for the documentation. A test holds it to what `readConfig` asks for. */
+export const configReference: readonly ConfigVariable[] = [
+  { name: "UPSTOW_HOST", default: "`localhost`", about: "address to listen on; `0.0.0.0` for all" },
+  { name: "UPSTOW_PORT", default: "`4000`", about: "port" },
+  {
+    name: "UPSTOW_DATA_DIR",
+    default: "`./data`",
+    about: "database, objects and secret of an embedded installation",
+  },
+  { name: "UPSTOW_PUBLIC_URL", default: "from host and port", about: "how clients reach the service" },
+  {
+    name: "UPSTOW_CDN_URL",
+    default: "the public URL",
+    about: "how files are reached, when a CDN or another host serves them",
+  },
+  {
+    name: "UPSTOW_CDN_PURGE",
+    default: "none",
+    about: "tells that CDN about deletions, see [delivery](delivery.md)",
+  },
+  {
+    name: "UPSTOW_DATABASE_URL",
+    default: "embedded SQLite",
+    about: "a `postgres://` address, see [PostgreSQL](postgres.md)",
+  },
+  {
+    name: "UPSTOW_REDIS_URL",
+    default: "none",
+    about: "a `redis://` address: shares rate windows between instances",
+  },
+  {
+    name: "UPSTOW_SECRET",
+    default: "made at first start",
+    about:
+      "at least 32 characters; comma-separated: the first signs, all verify. Needed with several instances",
+  },
+  {
+    name: "UPSTOW_TLS_CERT",
+    default: "none",
+    about: "PEM file; with `UPSTOW_TLS_KEY` the process serves HTTPS itself",
+  },
+  { name: "UPSTOW_TLS_KEY", default: "none", about: "PEM file of the certificate's key" },
+  {
+    name: "UPSTOW_TRUSTED_PROXIES",
+    default: "none",
+    about: "addresses or CIDRs whose forwarding headers are believed",
+  },
+  {
+    name: "UPSTOW_SENDFILE",
+    default: "none",
+    about: "lets those proxies send stored files themselves, see [delivery](delivery.md)",
+  },
+  {
+    name: "UPSTOW_WEBHOOK_ALLOW_CIDRS",
+    default: "none",
+    about: "private addresses that webhooks may reach all the same",
+  },
+  { name: "UPSTOW_WEBHOOK_RETRY_BASE_MS", default: "`12000`", about: "scales the three retry delays" },
+  {
+    name: "UPSTOW_STORAGE_ALLOW_CIDRS",
+    default: "none",
+    about: "private addresses that buckets of customers may have all the same",
+  },
+  {
+    name: "UPSTOW_ALLOWED_ORIGINS",
+    default: "none",
+    about: "origins that may call the tool-protocol endpoint from a browser",
+  },
+  {
+    name: "UPSTOW_METRICS_TOKEN",
+    default: "none",
+    about: "lets `/metrics` be read from elsewhere than this machine",
+  },
+  {
+    name: "UPSTOW_LOG_LEVEL",
+    default: "`info`",
+    about: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`",
+  },
+  { name: "UPSTOW_S3_BUCKET", default: "none", about: "the bucket; setting it switches the store" },
+  {
+    name: "UPSTOW_S3_ENDPOINT",
+    default: "Amazon's, of the region",
+    about: "where the service reaches the bucket; may have a path",
+  },
+  {
+    name: "UPSTOW_S3_PUBLIC_ENDPOINT",
+    default: "the endpoint",
+    about: "where clients reach it, when that is another address (a MinIO in a private network)",
+  },
+  { name: "UPSTOW_S3_REGION", default: "`us-east-1`", about: "part of every signature" },
+  { name: "UPSTOW_S3_ACCESS_KEY_ID", default: "none", about: "needed with a bucket" },
+  { name: "UPSTOW_S3_SECRET_ACCESS_KEY", default: "none", about: "needed with a bucket" },
+  {
+    name: "UPSTOW_S3_FORCE_PATH_STYLE",
+    default: "`true` with an endpoint, else `false`",
+    about: "the bucket in the path instead of in the host name",
+  },
+  {
+    name: "UPSTOW_S3_PREFIX",
+    default: "`upstow/`",
+    about: "in front of every object; give each installation its own in a shared bucket; `/` for none",
+  },
+  {
+    name: "UPSTOW_S3_DELIVERY",
+    default: "`stream`",
+    about: "`stream` or `redirect`: whether files pass through the service or readers are sent to the bucket",
+  },
+];

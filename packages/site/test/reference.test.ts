@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { ERROR_STATUS } from "@upstow/contract";
+import { type DocsLibrary, openDocs } from "@upstow/mcp/docs";
+import { catalogue } from "@upstow/react/catalogue";
+import { parse as parseYaml } from "yaml";
+import { readConfig } from "../../server/src/config.ts";
+import { configReference } from "../../server/src/config-reference.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { listBlocks, readDoc } from "./support/doc-files.ts";
+
+describe("the reference", () => {
+  let app: TestApp;
+  let docs: DocsLibrary;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+    docs = openDocs((await app.call("GET", "openapi.json")).body);
+  });
+  after(() => app.close());
+  const textBelow = (path: string) =>
+    docs.pages
+      .filter((page) => page.path.startsWith(path))
+      .map(({ markdown }) => markdown)
+      .join("\n");
+
+  it("describes every endpoint with request, answer and errors", async () => {
+    const { paths } = (await app.call("GET", "openapi.json")).body;
+    const text = textBelow("reference/api/");
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const method of Object.keys(methods as object))
+        assert.ok(text.includes(`\`${method.toUpperCase()} ${path}\``), `${method} ${path}`);
+    }
+    const uploads = docs.find("reference/api/uploads")?.markdown ?? "";
+    assert.match(uploads, /\| `fileName` \| string \| 1 to 255 characters/);
+    assert.match(uploads, /\| `parts\[\]\.uploadUrl` \| string \|/);
+    assert.match(uploads, /\| 400 \| `VALIDATION_ERROR`, `INVALID_FILE_TYPE` \|/);
+    assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE` \|/);
+    const everywhere = Object.keys(ERROR_STATUS).filter((code) => code !== "METHOD_NOT_ALLOWED");
+    for (const code of everywhere) assert.ok(text.includes(`\`${code}\``), code);
+  });
+
+  it("has every error code with its status", () => {
+    const page = readDoc("docs/reference/errors.md");
+    for (const [code, status] of Object.entries(ERROR_STATUS))
+      assert.match(page, new RegExp(`\\| \`${code}\` \\| ${status}\\b`), code);
+    const rows = page.match(/^\| `[A-Z_]+` \|/gm) ?? [];
+    assert.equal(rows.length, Object.keys(ERROR_STATUS).length);
+  });
+
+  it("has the packages' exports with their types and comments", async () => {
+    for (const [path, entry] of [
+      ["server-client", "@upstow/sdk"],
+      ["browser-uploader", "@upstow/sdk/client"],
+      ["webhooks", "@upstow/sdk/webhooks"],
+    ] as const) {
+      const page = docs.find(`reference/sdk/${path}`)?.markdown ?? "";
+      for (const name of Object.keys(await import(entry)))
+        assert.match(page, new RegExp(`^## ${name}$`, "m"));
+      assert.ok(!/^export |\bundefined is not/m.test(page), path);
+    }
+    const client = docs.find("reference/sdk/server-client")?.markdown ?? "";
+    const { createUpstow } = await import("@upstow/sdk");
+    const upstow = createUpstow({ apiKey: "svc_test_x", baseUrl: "http://localhost" });
+    for (const call of listCalls(upstow, "upstow")) assert.ok(client.includes(`\`${call}(`), call);
+    assert.match(client, /\/\*\* Bytes\. A stream without it is held in memory/);
+  });
+
+  it("has every component with its props", () => {
+    const text = textBelow("reference/components/");
+    for (const { name, props } of catalogue) {
+      assert.match(text, new RegExp(`^## ${name}$`, "m"));
+      for (const prop of props) assert.ok(text.includes(`\`${prop.name}\``), `${name}.${prop.name}`);
+    }
+  });
+
+  it("has every variable that the configuration reads, with its default", () => {
+    const asked = new Set<string>();
+    const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) });
+    const config = readConfig(env);
+    assert.deepEqual(configReference.map(({ name }) => name).sort(), [...asked].sort());
+    const fixed = Object.fromEntries(configReference.map((variable) => [variable.name, variable.default]));
+    assert.equal(fixed["UPSTOW_HOST"], `\`${config.host}\``);
+    assert.equal(fixed["UPSTOW_PORT"], `\`${config.port}\``);
+    assert.equal(fixed["UPSTOW_WEBHOOK_RETRY_BASE_MS"], `\`${config.webhookRetryBaseMs}\``);
+    assert.equal(fixed["UPSTOW_LOG_LEVEL"], `\`${config.logLevel}\``);
+    const needed = { UPSTOW_S3_BUCKET: "b", UPSTOW_S3_ACCESS_KEY_ID: "a", UPSTOW_S3_SECRET_ACCESS_KEY: "s" };
+    const { s3 } = readConfig(needed);
+    assert.equal(fixed["UPSTOW_S3_REGION"], `\`${s3?.region}\``);
+    assert.equal(fixed["UPSTOW_S3_PREFIX"], `\`${s3?.prefix}\``);
+    assert.equal(fixed["UPSTOW_S3_DELIVERY"], `\`${s3?.delivery}\``);
+  });
+
+  it("has metrics and alerts over metrics that the service really has", async () => {
+    const { body } = await app.call("GET", "/metrics");
+    const page = readDoc("docs/metrics.md");
+    const named = new Set(page.match(/\bupstow_\w+/g) ?? []);
+    named.delete("upstow_");
+    for (const name of named)
+      assert.ok(body.includes(`# HELP ${name.replace(/_(?:bucket|count)$/, "")} `), name);
+    const [, rules] = listBlocks("docs/metrics.md").filter(({ language }) => language === "yaml");
+    const { groups } = parseYaml(rules?.code ?? "");
+    assert.ok(groups[0].rules.length >= 6);
+    for (const { alert, expr, annotations } of groups[0].rules)
+      assert.ok(expr.trim() !== "" && annotations.summary.length > 20, alert);
+  });
+});
+
+function listCalls(value: object, prefix: string): string[] {
+  return Object.entries(value).flatMap(([name, member]) =>
+    typeof member === "function" ? [`${prefix}.${name}`] : listCalls(member as object, `${prefix}.${name}`),
+  );
+}

@@ -1,0 +1,110 @@
+import { ADDRESS_LIMITS, GB, MB, RATE_LIMITS, TB, TIERS, type Tier } from "@upstow/contract";
+import { hostedTools } from "@upstow/mcp";
+import {
+  type Framework,
+  PACKAGES,
+  type PackageManager,
+  renderInstallCommand,
+  renderProvider,
+  renderRouteHandler,
+  type SourceFile,
+} from "@upstow/mcp/scaffolds";
+import { configReference } from "../../../server/src/config-reference.ts";
+import { renderCapacity } from "./capacity-table.ts";
+
+const marker = /<!-- generated: ([^\n]*?) -->\n[\s\S]*?<!-- \/generated -->/g;
+
+/** Fills every marked place of a page with what the code says today; figures stay as they were when asked to. */
+export function fillGenerated(markdown: string, { keepsFigures }: { keepsFigures: boolean }): string {
+  return markdown.replaceAll(marker, (whole, call: string) => {
+    const [name = "", ...args] = call.split(" ");
+    if (keepsFigures && name === "capacity") return whole;
+    const render = blocks[name];
+    if (render === undefined) throw new Error(`there is no generated block "${name}"`);
+    return `<!-- generated: ${call} -->\n${render(...args)}\n<!-- /generated -->`;
+  });
+}
+
+const blocks: Record<string, (...args: string[]) => string> = {
+  capacity: () => {
+    const { head, rows } = renderCapacity();
+    return table(head, rows);
+  },
+  configuration: (group) =>
+    table(
+      ["Variable", "Default", "What it does"],
+      configReference
+        .filter(({ name }) => name.startsWith("UPSTOW_S3_") || group !== "s3")
+        .map((variable) => [`\`${variable.name}\``, variable.default, variable.about]),
+    ),
+  install: (manager = "npm", only) =>
+    fence("sh", renderInstallCommand(manager as PackageManager, only === "sdk" ? ["@upstow/sdk"] : PACKAGES)),
+  "route-handler": (framework = "next") =>
+    sourceFence(
+      renderRouteHandler({
+        framework: framework as Framework,
+        routeName: "image",
+        maxFileSize: "4MB",
+        allowedTypes: ["image/*"],
+      }),
+    ),
+  provider: () => sourceFence(renderProvider()),
+  tiers: renderTiers,
+  "rate-limits": () =>
+    table(
+      ["Requests", "Limit a minute"],
+      [
+        ["`/upload/…`", `${RATE_LIMITS.upload} for each key`],
+        ["`/transforms/image`", `${RATE_LIMITS.transform} for each key`],
+        ["everything else together", `${RATE_LIMITS.other} for each key`],
+        ["without a valid key", `${ADDRESS_LIMITS.unauthenticated} for each address`],
+        ["PUTs that were refused", `${ADDRESS_LIMITS.failedPut} for each address`],
+        ["the tool protocol", `${ADDRESS_LIMITS.toolProtocol} for each address`],
+      ],
+    ),
+  tools: () =>
+    table(
+      ["Tool", "What it does"],
+      hostedTools.map(({ name, description }) => [`\`${name}\``, description]),
+    ),
+};
+
+function renderTiers(): string {
+  const tiers = Object.values(TIERS);
+  const row = (title: string, show: (tier: Tier) => string) => [title, ...tiers.map(show)];
+  return table(
+    ["", ...Object.keys(TIERS).map((name) => name.charAt(0).toUpperCase() + name.slice(1))],
+    [
+      row("Largest file", (tier) => bytes(tier.maxFileSizeBytes)),
+      row("Storage", (tier) => bytes(tier.storageBytes)),
+      row("Uploads a month", (tier) => count(tier.uploadsPerMonth)),
+      row("Bandwidth a month", (tier) => bytes(tier.bandwidthBytesPerMonth)),
+      row("Transform units a month", (tier) => count(tier.transformUnitsPerMonth)),
+      row("Projects", (tier) => count(tier.projects)),
+      row("Keys for each project", (tier) => count(tier.keysPerProject)),
+    ],
+  );
+}
+
+function bytes(size: number | null): string {
+  if (size === null) return "unlimited";
+  if (size >= TB) return `${size / TB} TB`;
+  return size >= GB ? `${size / GB} GB` : `${size / MB} MB`;
+}
+
+function count(number: number | null): string {
+  return number === null ? "unlimited" : number.toLocaleString("en");
+}
+
+function sourceFence({ path, code }: SourceFile): string {
+  return fence(path.endsWith(".tsx") ? "tsx" : "ts", `// ${path}\n${code.trimEnd()}`);
+}
+
+function fence(language: string, code: string): string {
+  return `\`\`\`${language}\n${code}\n\`\`\``;
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
+}
