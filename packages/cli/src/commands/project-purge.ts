@@ -3,7 +3,7 @@ import { withDatabase } from "../with-database.ts";
 
 export const projectPurge: Command = {
   name: "project purge",
-  summary: "Delete the files that a deleted project left behind",
+  summary: "Delete the files and events that a deleted project left behind",
   positionals: [{ name: "id", description: "the deleted project's id" }],
   notes: "Their addresses stop working at once; the running service, or its next start, removes the bytes.",
   async run(call) {

@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import { deleteFiles } from "../files/delete-files.ts";
 import { listFiles } from "../files/queries.ts";
+import { forgetProject } from "../webhooks/forget-project.ts";
 
 const findAnyProject = statement((q, p: { id: string }) =>
   q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
@@ -19,8 +20,8 @@ export interface Purge {
 }
 
 /**
- * Deletes the files that a deleted project left behind, as its owner would have. It goes by batches, so that a
- * running service is never held up; its deletion queue then removes the bytes.
+ * Deletes the files that a deleted project left behind, as its owner would have, and what it knows of its events. It
+ * goes by batches, so that a running service is never held up; its deletion queue then removes the bytes.
  */
 export async function purgeProject(deps: Pick<Deps, "db" | "now">, id: string): Promise<Purge> {
   const project = await deps.db.get(findAnyProject, { id });
@@ -50,5 +51,6 @@ export async function purgeProject(deps: Pick<Deps, "db" | "now">, id: string): 
       purge.reclaimedBytes += batch.reclaimedBytes;
     }
   }
+  await forgetProject(deps.db, id);
   return purge;
 }

@@ -11,7 +11,7 @@ export interface WebhookMetrics {
   countAttempt(error: DeliveryErrorClass | null): void;
 }
 
-const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
+export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
   q.selectNoFrom([
     sql<number>`(select count(*) from webhook_message where state = 'ready')`.as("ready"),
     sql<number>`(select count(*) from webhook_message where state = 'leased')`.as("leased"),

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
+import { statement } from "../../db/statement.ts";
 import { claimDue } from "./claim.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { finishAttempts } from "./finish.ts";
+import { forgetProject } from "./forget-project.ts";
 import { forgetOldMessages } from "./retention.ts";
+import { getSigningKeys } from "./signing-keys.ts";
 import { createQueue } from "./testing/queue.ts";
+
+const listOwners = {
+  webhook_signing_key: statement((q, _: object) => q.selectFrom("webhook_signing_key").select("project_id")),
+  event_sequence: statement((q, _: object) => q.selectFrom("event_sequence").select("project_id")),
+};
+const listEndpoints = statement((q, _: object) => q.selectFrom("webhook_endpoint").select("id"));
 
 const dayMs = 24 * 3_600_000;
 const signal = new AbortController().signal;
@@ -33,6 +42,34 @@ onBothDatabases("webhook messages", (database) => {
       ["ready"],
     );
     assert.equal((await queue.attempts()).length, 0);
+  });
+
+  it("go with their project when it is purged, and so do its keys, however many there are", async (t) => {
+    const queue = await createQueue(database);
+    t.after(() => queue.close());
+    const purged = await queue.createProject();
+    const kept = await queue.createProject();
+    for (const projectId of [purged, kept]) {
+      await getSigningKeys(queue.deps, { projectId, environment: "live" });
+      await queue.enqueue(projectId, "https://hooks.example/", 600);
+      await queue.enqueue(projectId, null, 3, "test");
+    }
+    await claimDue(queue.db, { slots: 20, inFlight: new Map(), leaseMs: 60_000 });
+    await forgetProject(queue.db, purged);
+    assert.deepEqual(new Set((await queue.messages()).map((message) => message.project_id)), new Set([kept]));
+    assert.equal((await queue.messages()).length, 603);
+    const left = await Promise.all(
+      (["webhook_signing_key", "event_sequence"] as const).map((table) =>
+        queue.db.all(listOwners[table], {}),
+      ),
+    );
+    assert.deepEqual(
+      left.map((rows) => new Set(rows.map((row) => row.project_id))),
+      [new Set([kept]), new Set([kept])],
+    );
+    assert.equal((await queue.db.all(listEndpoints, {})).length, 1);
+    const messageIds = new Set((await queue.messages()).map(({ id }) => id));
+    assert.ok((await queue.attempts()).every((attempt) => messageIds.has(attempt.message_id)));
   });
 
   it("are counted for the operator: waiting, being sent, overdue, and attempts by outcome", async (t) => {
