@@ -16,7 +16,13 @@ import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured
 export const buildTargets = [
   {
     name: "dashboard",
-    inputs: ["packages/dashboard/app", "packages/dashboard/build.mjs", "packages/dashboard/package.json"],
+    inputs: [
+      "packages/contract/src",
+      "packages/dashboard/app",
+      "packages/dashboard/build.mjs",
+      "packages/dashboard/package.json",
+      "packages/sdk/src",
+    ],
     output: "packages/dashboard/dist",
     command: ["node", "packages/dashboard/build.mjs"],
   },

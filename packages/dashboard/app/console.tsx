@@ -10,12 +10,13 @@ import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace
 
 const pages: Record<string, ComponentType> = {
   overview: lazy(() => import("./pages/overview.tsx")),
-  files: lazy(() => import("./pages/files.tsx")),
-  routes: lazy(() => import("./pages/file-routes.tsx")),
-  webhooks: lazy(() => import("./pages/webhooks.tsx")),
+  files: lazy(() => import("./pages/files/files.tsx")),
+  studio: lazy(() => import("./pages/studio/studio.tsx")),
+  routes: lazy(() => import("./pages/routes/file-routes.tsx")),
+  webhooks: lazy(() => import("./pages/webhooks/webhooks.tsx")),
   logs: lazy(() => import("./pages/logs.tsx")),
   usage: lazy(() => import("./pages/usage.tsx")),
-  keys: lazy(() => import("./pages/api-keys.tsx")),
+  settings: lazy(() => import("./pages/settings/settings.tsx")),
 };
 const environments: Environment[] = ["live", "test"];
 const AccountPage = lazy(() => import("./pages/account.tsx"));
@@ -29,8 +30,8 @@ export function Console({ account }: { account: Account }) {
   const project = all?.find((candidate) => candidate.id === projectId) ?? all?.[0];
   const environment = environments.find((name) => name === environmentName) ?? "live";
   const workspace = useMemo(
-    () => (project === undefined ? null : createWorkspace(project, environment)),
-    [project, environment],
+    () => (project === undefined ? null : createWorkspace(project, environment, projects.reload)),
+    [project, environment, projects.reload],
   );
 
   if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;

@@ -1,4 +1,4 @@
-import { type ComponentProps, type MouseEvent, useSyncExternalStore } from "react";
+import { type ComponentProps, type MouseEvent, useMemo, useSyncExternalStore } from "react";
 
 const changed = new EventTarget();
 const base = "/dashboard";
@@ -18,6 +18,12 @@ export function usePath(): string {
     subscribe,
     () => location.pathname.slice(base.length).replace(/\/$/, "") || "/",
   );
+}
+
+/** What stands behind the "?". */
+export function useQuery(): URLSearchParams {
+  const search = useSyncExternalStore(subscribe, () => location.search);
+  return useMemo(() => new URLSearchParams(search), [search]);
 }
 
 export function goTo(path: string, options: { replace?: boolean } = {}): void {

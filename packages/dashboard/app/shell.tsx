@@ -9,11 +9,12 @@ import { type ProjectItem, type Workspace, WorkspaceContext } from "./workspace.
 const links: [page: string, label: string][] = [
   ["overview", "Overview"],
   ["files", "Files"],
+  ["studio", "Image studio"],
   ["routes", "File routes"],
   ["webhooks", "Webhooks"],
   ["logs", "Logs"],
   ["usage", "Usage"],
-  ["keys", "API keys"],
+  ["settings", "Settings"],
 ];
 
 interface ShellProps {

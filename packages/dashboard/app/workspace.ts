@@ -17,6 +17,10 @@ export interface Workspace {
   /** The same for the live environment, whose rights cover the project's shared things too. */
   liveApi: string;
   mayChange: boolean;
+  /** What the owner alone may do: to rename the project, and to end it. */
+  isOwner: boolean;
+  /** Asks for the list of projects again. */
+  reloadProjects: () => void;
 }
 
 export const WorkspaceContext = createContext<Workspace | null>(null);
@@ -27,12 +31,18 @@ export function useWorkspace(): Workspace {
   return workspace;
 }
 
-export function createWorkspace(project: ProjectItem, environment: Environment): Workspace {
+export function createWorkspace(
+  project: ProjectItem,
+  environment: Environment,
+  reloadProjects: () => void,
+): Workspace {
   return {
     project,
     environment,
     api: `/in/${project.id}/${environment}`,
     liveApi: `/in/${project.id}/live`,
     mayChange: project.role !== "viewer",
+    isOwner: project.role === "owner",
+    reloadProjects,
   };
 }

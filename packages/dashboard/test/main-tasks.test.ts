@@ -18,7 +18,7 @@ test("the owner claims the installation and makes, sees once and revokes a key, 
   await page.keyboard.press("Tab");
   await page.keyboard.type("correct horse battery");
   await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "API keys", exact: true }).first().focus();
+  await page.getByRole("link", { name: "Settings", exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Create key" }).focus();
   await page.keyboard.press("Enter");

@@ -36,7 +36,7 @@ export default function Overview() {
         {files.data?.files.length === 0 && (
           <Empty title="No files yet">
             <p>
-              Make a key under <Link to={pageOf("keys")}>API keys</Link> and upload the first one;{" "}
+              Make a key under <Link to={pageOf("settings")}>API keys</Link> and upload the first one;{" "}
               <a href="/docs">the documentation</a> shows how.
             </p>
           </Empty>

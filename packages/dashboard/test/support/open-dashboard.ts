@@ -3,7 +3,16 @@ import { findCommand } from "../../../../scripts/debian-packages.mjs";
 import { createSessionToken } from "../../../server/test/support/console-client.ts";
 import { startApp, type TestApp } from "../../../server/test/support/start-app.ts";
 
-export const pageNames = ["Overview", "Files", "File routes", "Webhooks", "Logs", "Usage", "API keys"];
+export const pageNames = [
+  "Overview",
+  "Files",
+  "Image studio",
+  "File routes",
+  "Webhooks",
+  "Logs",
+  "Usage",
+  "Settings",
+];
 
 export interface Dashboard {
   app: TestApp;

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../../config.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { PageFile, Pages } from "./pages.ts";
@@ -9,7 +8,7 @@ const hashedForEver = "public, max-age=31536000, immutable";
 /** The dashboard's files, read when somebody first looks. Every path that is no asset shows the one page. */
 export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
-  const headers = headersFor(deps.config);
+  const headers = headersFor(deps);
   let opening: Promise<Pages | null> | undefined;
   const pages = async () => {
     opening ??= import("./pages.ts").then(({ findPages }) => findPages());
@@ -34,16 +33,22 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Scripts and styles come from here alone, files also from where they are served; nobody puts a frame around it. */
-function headersFor(config: Pick<Config, "cdnUrl">): Record<string, string> {
-  const files = `'self' ${new URL(config.cdnUrl).origin}`;
+/**
+ * Scripts and styles come from here alone; files also from where they are served, and they are sent to where they are
+ * stored. Only a file can be framed, for the browser's PDF viewer, and nobody puts a frame around the dashboard.
+ */
+function headersFor(deps: Pick<Deps, "config" | "store">): Record<string, string> {
+  const cdn = new URL(deps.config.cdnUrl).origin;
+  const storage = storageOrigins(deps);
+  const files = ["'self'", cdn, ...storage].join(" ");
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `img-src ${files} data:`,
+    `img-src ${files} data: blob:`,
     `media-src ${files}`,
-    "connect-src 'self'",
+    `frame-src ${deps.config.cdnUrl}/f/ ${storage.join(" ")}`.trim(),
+    `connect-src ${files} ${new URL(deps.config.publicUrl).origin}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -56,6 +61,13 @@ function headersFor(config: Pick<Config, "cdnUrl">): Record<string, string> {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
   };
+}
+
+/** Where browsers reach a bucket directly, to upload and where delivery redirects to it. */
+function storageOrigins({ store }: Pick<Deps, "store">): string[] {
+  const headers = { contentType: "text/plain", contentDisposition: "inline" };
+  const address = store.presignGet?.("a", { ...headers, expiresInSec: 1 });
+  return address == null ? [] : [new URL(address).origin];
 }
 
 function sendFile(

@@ -1,9 +1,9 @@
 import type { Router } from "@upstow/contract";
 import { type FormEvent, useState } from "react";
-import { callApi } from "../api.ts";
-import { useWorkspace } from "../workspace.ts";
-import { Failure } from "./states.tsx";
-import { useAction } from "./use-action.ts";
+import { callApi } from "../../api.ts";
+import { Failure } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
 
 const megabyte = 1024 * 1024;
 const commonTypes = ["image/*", "video/*", "audio/*", "text/*", "application/pdf"];

@@ -1,4 +1,4 @@
-import { Failure } from "./states.tsx";
+import { Failure } from "../../parts/states.tsx";
 import type { FileDeletion } from "./use-file-deletion.ts";
 
 export function UndoBar({ deletion }: { deletion: FileDeletion }) {

@@ -1,14 +1,14 @@
 import type { FileListItem, FileObject } from "@upstow/contract";
 import { useEffect, useState } from "react";
-import { callApi } from "../api.ts";
-import { formatBytes, formatTime } from "../format.ts";
-import { useLoad } from "../load.ts";
-import { useWorkspace } from "../workspace.ts";
-import { CopyButton } from "./copy-button.tsx";
-import { Dialog } from "./dialog.tsx";
-import { SafeText } from "./safe-text.tsx";
-import { Failure } from "./states.tsx";
-import { useAction } from "./use-action.ts";
+import { callApi } from "../../api.ts";
+import { formatBytes, formatTime } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { SafeText } from "../../parts/safe-text.tsx";
+import { Failure } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
 
 export function FileDialog(props: { file: FileListItem; onClose: () => void; onDelete: () => void }) {
   const { file } = props;

@@ -1,15 +1,15 @@
 import type { Delivery, DeliveryDetail } from "@upstow/contract";
 import { useState } from "react";
-import { callApi } from "../api.ts";
-import { formatAgo } from "../format.ts";
-import { useLoad, usePages } from "../load.ts";
-import { DeliveryView } from "../parts/delivery-view.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { Empty, Failure, ListState, Loading } from "../parts/states.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { useWorkspace } from "../workspace.ts";
+import { callApi } from "../../api.ts";
+import { formatAgo } from "../../format.ts";
+import { useLoad, usePages } from "../../load.ts";
+import { DeliveryView } from "../../parts/delivery-view.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { SafeText } from "../../parts/safe-text.tsx";
+import { Empty, Failure, ListState, Loading } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
 
 export default function Webhooks() {
   const { api } = useWorkspace();

@@ -1,7 +1,7 @@
 import type { FileListItem } from "@upstow/contract";
 import { useEffect, useRef, useState } from "react";
-import { callApi } from "../api.ts";
-import type { Pages } from "../load.ts";
+import { callApi } from "../../api.ts";
+import type { Pages } from "../../load.ts";
 
 const undoMs = 6000;
 const mostAtOnce = 100;

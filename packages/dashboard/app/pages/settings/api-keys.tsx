@@ -1,16 +1,16 @@
 import type { ApiKey } from "@upstow/contract";
 import { type FormEvent, useState } from "react";
-import { callApi } from "../api.ts";
-import { formatAgo } from "../format.ts";
-import { useLoad } from "../load.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { Empty, Failure, ListState } from "../parts/states.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { useWorkspace } from "../workspace.ts";
+import { callApi } from "../../api.ts";
+import { formatAgo } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
 
-export default function ApiKeys() {
+export function ApiKeys() {
   const { liveApi, project, mayChange } = useWorkspace();
   const { data, ...list } = useLoad<{ keys: ApiKey[] }>(`${liveApi}/projects/${project.id}/keys`);
   const [isCreating, setCreating] = useState(false);
@@ -22,7 +22,7 @@ export default function ApiKeys() {
   return (
     <>
       <div className="title">
-        <h1>API keys</h1>
+        <h2>API keys</h2>
         {mayChange && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             Create key
@@ -48,7 +48,7 @@ export default function ApiKeys() {
               </span>
               {mayChange && (
                 <button type="button" className="danger" onClick={() => setRevoking(key)}>
-                  Revoke<span className="visually-hidden"> {key.name}</span>
+                  Revoke<span className="visually-hidden"> {showHidden(key.name)}</span>
                 </button>
               )}
             </li>

@@ -1,15 +1,15 @@
 import type { DeliveryDetail, Router } from "@upstow/contract";
 import { useState } from "react";
-import { callApi } from "../api.ts";
-import { formatBytes } from "../format.ts";
-import { useLoad } from "../load.ts";
-import { DeliveryView } from "../parts/delivery-view.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { RouteForm } from "../parts/route-form.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { Empty, Failure, ListState } from "../parts/states.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { useWorkspace } from "../workspace.ts";
+import { callApi } from "../../api.ts";
+import { formatBytes } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { DeliveryView } from "../../parts/delivery-view.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { SafeText } from "../../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
+import { RouteForm } from "./route-form.tsx";
 
 export default function FileRoutes() {
   const { liveApi, project, mayChange } = useWorkspace();

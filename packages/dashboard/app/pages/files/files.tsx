@@ -1,15 +1,15 @@
 import type { FileListItem } from "@upstow/contract";
 import { useDeferredValue, useState } from "react";
-import { formatAgo, formatBytes, formatTime } from "../format.ts";
-import { usePages } from "../load.ts";
-import { FileDialog } from "../parts/file-dialog.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
-import { SafeText, showHidden } from "../parts/safe-text.tsx";
-import { ScrollTable } from "../parts/scroll-table.tsx";
-import { Empty, ListState } from "../parts/states.tsx";
-import { UndoBar } from "../parts/undo-bar.tsx";
-import { useFileDeletion } from "../parts/use-file-deletion.ts";
-import { useWorkspace } from "../workspace.ts";
+import { formatAgo, formatBytes, formatTime } from "../../format.ts";
+import { usePages } from "../../load.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { ScrollTable } from "../../parts/scroll-table.tsx";
+import { Empty, ListState } from "../../parts/states.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { FileDialog } from "./file-dialog.tsx";
+import { UndoBar } from "./undo-bar.tsx";
+import { useFileDeletion } from "./use-file-deletion.ts";
 
 export default function Files() {
   const { api, mayChange } = useWorkspace();

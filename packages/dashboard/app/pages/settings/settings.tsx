@@ -1,0 +1,34 @@
+import type { ComponentType } from "react";
+import { Link, usePath } from "../../router.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { ApiKeys } from "./api-keys.tsx";
+
+const sections: [name: string, label: string, Section: ComponentType][] = [["keys", "API keys", ApiKeys]];
+
+/** Addresses are …/settings/<section>. */
+export default function Settings() {
+  const { project, environment } = useWorkspace();
+  const [, , , , , name = "keys"] = usePath().split("/");
+  const [, , Section] = sections.find(([section]) => section === name) ?? ["", "", NoSection];
+  return (
+    <>
+      <h1>Settings</h1>
+      <nav className="tabs" aria-label="Settings">
+        {sections.map(([section, label]) => (
+          <Link
+            key={section}
+            to={`/p/${project.id}/${environment}/settings/${section}`}
+            aria-current={section === name ? "page" : undefined}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <Section />
+    </>
+  );
+}
+
+function NoSection() {
+  return <p>There is no such section.</p>;
+}

@@ -1,0 +1,3 @@
+export default function Studio() {
+  return <h1>Image studio</h1>;
+}
