@@ -9,6 +9,7 @@ import { filesCp } from "./files-cp.ts";
 import { filesGet } from "./files-get.ts";
 import { filesLs } from "./files-ls.ts";
 import { filesRm } from "./files-rm.ts";
+import { init } from "./init.ts";
 import { keyCreate } from "./key-create.ts";
 import { keyRevoke } from "./key-revoke.ts";
 import { keysCreate, keysLs, keysRevoke } from "./keys.ts";
@@ -26,6 +27,7 @@ import { upload } from "./upload.ts";
 export const userCommands: readonly Command[] = [
   login,
   logout,
+  init,
   upload,
   filesLs,
   filesGet,

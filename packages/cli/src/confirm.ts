@@ -1,0 +1,16 @@
+import { createInterface } from "node:readline/promises";
+import { type Call, UsageError } from "./command.ts";
+
+/** Asks on the terminal; where nobody sits before one, the option must say yes. */
+export async function confirm(call: Call, question: string): Promise<boolean> {
+  if (call.options.has("yes")) return true;
+  if (call.stdin.isTTY !== true)
+    throw new UsageError("Say --yes to write the changes, or --dry-run to see them only.");
+  call.note(`${question} [y/N]`);
+  const lines = createInterface({ input: call.stdin });
+  try {
+    return /^y(es)?$/i.test((await lines.question("")).trim());
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { FRAMEWORKS, type Framework } from "@upstow/mcp/scaffolds";
+import { OperatorError } from "../command.ts";
+
+export interface Project {
+  folder: string;
+  framework: Framework;
+  packageManager: PackageManager;
+  hasReact: boolean;
+  /** Of its package.json. */
+  manifest: Manifest;
+}
+
+export interface Manifest {
+  packageManager?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+export type PackageManager = "npm" | "pnpm" | "yarn" | "bun";
+
+const lockfiles: [string, PackageManager][] = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+];
+
+/** By what gives a framework away: a package that only it needs. */
+const packageOf: Record<Framework, string> = {
+  next: "next",
+  sveltekit: "@sveltejs/kit",
+  express: "express",
+  fastify: "fastify",
+  hono: "hono",
+};
+
+export function detectProject(folder: string, asked: Framework | undefined): Project {
+  const manifest = readManifest(folder);
+  const packages = { ...manifest.dependencies, ...manifest.devDependencies };
+  const framework = asked ?? FRAMEWORKS.find((name) => packageOf[name] in packages);
+  if (framework === undefined) {
+    throw new OperatorError(
+      "NOT_FOUND",
+      `${folder} uses none of ${FRAMEWORKS.join(", ")}. Run this in the folder of your backend, or say --framework.`,
+    );
+  }
+  return {
+    folder,
+    framework,
+    packageManager: detectPackageManager(folder, manifest),
+    hasReact: "react" in packages,
+    manifest,
+  };
+}
+
+function readManifest(folder: string): Manifest {
+  const path = join(folder, "package.json");
+  if (!existsSync(path)) {
+    throw new OperatorError(
+      "NOT_FOUND",
+      `There is no package.json in ${folder}. Run this in your project's folder.`,
+    );
+  }
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    throw new OperatorError("VALIDATION_ERROR", `${path} is not valid JSON. Mend it first.`);
+  }
+}
+
+function detectPackageManager(folder: string, { packageManager = "" }: Manifest): PackageManager {
+  const named = (["pnpm", "yarn", "bun"] as const).find((name) => packageManager.startsWith(name));
+  return named ?? lockfiles.find(([file]) => existsSync(join(folder, file)))?.[1] ?? "npm";
+}

@@ -1,0 +1,56 @@
+/** Keeps the file's indentation and what else is in it; a package that is there keeps its version. */
+export function addPackages(text: string, names: readonly string[], range: string): string {
+  const manifest = JSON.parse(text);
+  const missing = names.filter(
+    (name) => manifest.dependencies?.[name] === undefined && manifest.devDependencies?.[name] === undefined,
+  );
+  if (missing.length === 0) return text;
+  const dependencies = {
+    ...manifest.dependencies,
+    ...Object.fromEntries(missing.map((name) => [name, range])),
+  };
+  const sorted = Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1));
+  const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? "  ";
+  const after = JSON.stringify({ ...manifest, dependencies: Object.fromEntries(sorted) }, null, indent);
+  return text.endsWith("\n") ? `${after}\n` : after;
+}
+
+/** Adds what is not set yet. */
+export function addVariables(text: string, variables: Record<string, string>): string {
+  const isSet = (name: string) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, "m").test(text);
+  const lines = Object.entries(variables)
+    .filter(([name]) => !isSet(name))
+    .map(([name, value]) => `${name}=${value}\n`);
+  return lines.length === 0 ? text : endLine(text) + lines.join("");
+}
+
+/** A key in a repository is a key in the open. */
+export function ignoreFile(text: string, name: string): string {
+  const patterns = [
+    name,
+    `/${name}`,
+    ".env*",
+    "/.env*",
+    `${name}*`,
+    ...(name.endsWith(".local") ? ["*.local", ".env*.local"] : []),
+  ];
+  const isIgnored = text.split(/\r?\n/).some((line) => patterns.includes(line.trim()));
+  return isIgnored ? text : `${endLine(text)}${name}\n`;
+}
+
+const importLines = /^import\b[^;]*?["'][^"'\n]+["'];?[ \t]*\r?\n/gm;
+
+/** Puts the provider around a layout's children; null where it is not clear where they are. */
+export function wrapChildren(text: string): string | null {
+  if (text.includes("<UploadProvider>")) return text;
+  const places = [...text.matchAll(/(?<=[>}]|^)([ \t\r\n]*)\{children\}/gm)];
+  const [place] = places;
+  if (place === undefined || places.length > 1) return null;
+  const at = place.index + (place[1]?.length ?? 0);
+  const wrapped = `${text.slice(0, at)}<UploadProvider>{children}</UploadProvider>${text.slice(at + "{children}".length)}`;
+  const lastImport = [...wrapped.matchAll(importLines)].at(-1);
+  const end = lastImport === undefined ? 0 : lastImport.index + lastImport[0].length;
+  return `${wrapped.slice(0, end)}import { UploadProvider } from "./upload-provider";\n${wrapped.slice(end)}`;
+}
+
+const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { OperatorError } from "../command.ts";
+import type { Change } from "./change.ts";
+
+interface Written {
+  path: string;
+  before: string | null;
+  /** Of what was written, to see whether somebody has worked on it since. */
+  sha256: string;
+}
+
+const recordFolder = ".upstow";
+const recordPath = (folder: string) => join(folder, recordFolder, "init.json");
+const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** The record comes first, so that what was written can be taken back however this ends. */
+export function writeChanges(folder: string, changes: readonly Change[]): void {
+  const earlier = findRecord(folder) ?? [];
+  const written = changes.map(({ path, before, after }) => {
+    const first = earlier.find((entry) => entry.path === path);
+    return { path, before: first === undefined ? before : first.before, sha256: hashOf(after) };
+  });
+  const kept = earlier.filter((entry) => !changes.some((change) => change.path === entry.path));
+  mkdirSync(join(folder, recordFolder), { recursive: true });
+  // What was in an environment file may be secret.
+  writeFileSync(join(folder, recordFolder, ".gitignore"), "*\n");
+  writeFileSync(recordPath(folder), JSON.stringify([...kept, ...written]), { mode: 0o600 });
+  for (const { path, after, before } of changes) {
+    const full = join(folder, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, after, before === null && path.startsWith(".env") ? { mode: 0o600 } : {});
+  }
+}
+
+/** Puts everything back as it was; what was changed since stays, and is named. */
+export function undoChanges(folder: string): { restored: string[]; kept: string[] } {
+  const record = findRecord(folder);
+  if (record === null) {
+    throw new OperatorError("NOT_FOUND", `Nothing to undo: upstow init has written nothing in ${folder}.`);
+  }
+  const restored: string[] = [];
+  const kept: string[] = [];
+  for (const { path, before, sha256 } of record) {
+    const full = join(folder, path);
+    if (!existsSync(full)) continue;
+    if (hashOf(readFileSync(full, "utf8")) !== sha256) {
+      kept.push(path);
+      continue;
+    }
+    if (before === null) remove(folder, full);
+    else writeFileSync(full, before);
+    restored.push(path);
+  }
+  rmSync(join(folder, recordFolder), { recursive: true });
+  return { restored, kept };
+}
+
+function findRecord(folder: string): Written[] | null {
+  return existsSync(recordPath(folder)) ? JSON.parse(readFileSync(recordPath(folder), "utf8")) : null;
+}
+
+/** With the folders that it leaves empty. */
+function remove(folder: string, path: string): void {
+  rmSync(path);
+  for (let parent = dirname(path); parent !== folder; parent = dirname(parent)) {
+    try {
+      rmdirSync(parent);
+    } catch {
+      return;
+    }
+  }
+}
