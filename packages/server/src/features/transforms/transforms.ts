@@ -70,6 +70,9 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
         }
       }
     },
-    close: () => pool.close(),
+    async close() {
+      await pool.close();
+      await variants.settled();
+    },
   };
 }

@@ -34,6 +34,8 @@ export interface Variants {
   get(file: SourceFile, recipe: Recipe, format: RequestedFormat): Promise<VariantTable>;
   /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
   forget(variant: VariantTable): Promise<void>;
+  /** Once nothing is under way any more: what a closed pool has refused still gives its claim back. */
+  settled(): Promise<void>;
 }
 
 /** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
@@ -60,6 +62,9 @@ export function createVariants(deps: Deps, pool: RenderPool): Variants {
         if (gone !== null)
           await scheduleDeletion(tx, now, { store: gone.store, key: gone.store_key, upload_id: null });
       });
+    },
+    async settled() {
+      await Promise.allSettled(underWay.values());
     },
   };
 }

@@ -3,14 +3,8 @@ import { after, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import sharp from "sharp";
 import type { Recipe } from "../recipe.ts";
-import {
-  assertPixel,
-  assertUpright,
-  closePool,
-  outputFormats,
-  render,
-  whitePixel,
-} from "./render-assertions.ts";
+import { assertPixel, assertUpright, whitePixel } from "./pixel-assertions.ts";
+import { closePool, outputFormats, render } from "./render-assertions.ts";
 import { animation, noise, palette, quadrants, solid } from "./test-images.ts";
 
 after(closePool);

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import sharp from "sharp";
+import { statement } from "../src/db/statement.ts";
+import { AppError } from "../src/errors.ts";
+import { findServedFile } from "../src/features/delivery/queries.ts";
+import { claimVariant, findVariant } from "../src/features/transforms/queries.ts";
+import { formatRecipe, type Recipe } from "../src/features/transforms/recipe.ts";
+import { createRenderPool, type RenderPoolOptions } from "../src/features/transforms/render/render-pool.ts";
+import { noise } from "../src/features/transforms/render/test-images.ts";
+import { openTransforms } from "../src/features/transforms/transforms.ts";
+import { variantId } from "../src/features/transforms/variant-id.ts";
+import { createVariants } from "../src/features/transforms/variants.ts";
+import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { uploadFile } from "./support/upload.ts";
+
+const photo = await sharp({ create: { width: 300, height: 200, channels: 3, background: "#37a" } })
+  .jpeg()
+  .toBuffer();
+const grain = await noise(512, 512, 1).png().toBuffer();
+const recipe: Recipe = { width: 30, fit: "cover", quality: 80, format: "webp" };
+const giant: Recipe = { width: 4096, height: 4096, fit: "cover", quality: 100, format: "avif" };
+const listDeletions = statement((q, _: object) => q.selectFrom("storage_deletion").select("key"));
+const roomy: RenderPoolOptions = {
+  size: 1,
+  queueLimit: 8,
+  deadlineMs: 60_000,
+  giveUpMs: 90_000,
+  maxRssBytes: 1024 ** 3,
+  maxJobs: 100,
+};
+
+onBothDatabases("variants", (database) => {
+  let app: TestApp;
+  let pro: Tenant;
+  const written: string[] = [];
+  before(async () => {
+    app = await startApp({ database });
+    pro = await app.createTenant("pro");
+    const { store } = app.app.deps;
+    const write = store.write.bind(store);
+    store.write = (key, ...rest) => {
+      written.push(key);
+      return write(key, ...rest);
+    };
+  });
+  after(() => app.close());
+
+  async function store(bytes: Buffer, type = "image/jpeg") {
+    const { key } = await uploadFile(app, bytes, { key: pro.live, name: "p", type });
+    const file = await app.app.deps.db.get(findServedFile, { key });
+    assert.ok(file !== null);
+    return file;
+  }
+
+  /** Another instance as far as variants go: its own workers and its own memory on the same database and store. */
+  function openInstance(
+    t: { after(work: () => Promise<void>): void },
+    options: Partial<RenderPoolOptions> = {},
+  ) {
+    const pool = createRenderPool({ ...roomy, ...options });
+    t.after(() => pool.close());
+    return createVariants(app.app.deps, pool);
+  }
+
+  it("17: 50 who ask two instances at once get one encode", async (t) => {
+    const file = await store(photo);
+    const instances = [openInstance(t), openInstance(t)];
+    written.length = 0;
+    const asked = Array.from({ length: 50 }, (_, i) => instances[i % 2]?.get(file, recipe, "webp"));
+    const variants = await Promise.all(asked);
+    assert.equal(new Set(variants.map((variant) => variant?.store_key)).size, 1);
+    assert.equal(written.length, 1);
+    await instances[0]?.get(file, recipe, "webp");
+    assert.equal(written.length, 1);
+  });
+
+  it("takes over from an instance that died, and clears away what that may have written", async (t) => {
+    const file = await store(photo);
+    const id = variantId(file.id, recipe, "webp");
+    const storeKey = `${file.key.slice(0, file.key.lastIndexOf("/"))}/variants/${id}-dead`;
+    await app.app.deps.store.write(storeKey, Buffer.from("half"), { contentType: "image/webp" });
+    await app.app.deps.db.change(claimVariant, {
+      id,
+      fileId: file.id,
+      store: file.store,
+      storeKey,
+      recipe: formatRecipe(recipe),
+      claim: "dead",
+      leaseMs: -1000,
+      usedAt: app.clock.now(),
+    });
+    const variant = await openInstance(t).get(file, recipe, "webp");
+    assert.notEqual(variant.store_key, storeKey);
+    const deletions = await app.app.deps.db.all(listDeletions, {});
+    assert.ok(deletions.some(({ key }) => key === storeKey));
+  });
+
+  it("a file deleted amid the render has no variant afterwards", async (t) => {
+    const file = await store(grain, "image/png");
+    const large = { ...giant, width: 900, height: 900 };
+    const id = variantId(file.id, large, "avif");
+    const rejected = assert.rejects(openInstance(t).get(file, large, "avif"), { status: 404 });
+    while ((await app.app.deps.db.get(findVariant, { id })) === null) await sleep(5);
+    await app.call("DELETE", `files/${encodeURIComponent(file.key)}`, { key: pro.live });
+    await rejected;
+    const [key = ""] = written.slice(-1);
+    assert.ok(key.includes(id));
+    assert.equal(await app.app.deps.store.head(key), null);
+  });
+
+  it("18: past its deadline an image is 422, and the next one is rendered", async (t) => {
+    const variants = openInstance(t, { deadlineMs: 500 });
+    const [slow, quick] = [await store(grain, "image/png"), await store(photo)];
+    await variants.get(quick, recipe, "webp");
+    await assert.rejects(variants.get(slow, giant, "avif"), { status: 422 });
+    await assert.rejects(variants.get(slow, giant, "avif"), { status: 422 });
+    assert.equal((await variants.get(quick, { ...recipe, width: 31 }, "webp")).state, "ready");
+  });
+
+  it("a full queue is 503 with a time to come back, and leaves nothing behind", async (t) => {
+    const variants = openInstance(t, { queueLimit: 0 });
+    const file = await store(photo);
+    const widths = [40, 41, 42, 43];
+    const outcomes = await Promise.allSettled(
+      widths.map((width) => variants.get(file, { ...recipe, width }, "webp")),
+    );
+    const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+    assert.equal(refused.length, 3);
+    for (const error of refused) {
+      assert.ok(error instanceof AppError);
+      assert.deepEqual([error.status, error.code], [503, "SERVICE_UNAVAILABLE"]);
+      assert.match(error.headers["retry-after"] ?? "", /^[1-9]\d*$/);
+    }
+    for (const width of widths) {
+      assert.equal((await variants.get(file, { ...recipe, width }, "webp")).state, "ready");
+    }
+  });
+
+  it("keeps what was used last when there is no room for all", async (t) => {
+    const { deps } = app.app;
+    const transforms = await openTransforms(deps);
+    t.after(() => transforms.close());
+    await transforms.evict(0);
+    const file = await store(photo);
+    const made = [];
+    for (const width of [10, 20, 30]) {
+      made.push(await transforms.variants.get(file, { ...recipe, width }, "webp"));
+      app.clock.advance(1000);
+    }
+    const [first, second, third] = made;
+    assert.ok(first !== undefined && second !== undefined && third !== undefined);
+    transforms.touch(first.id);
+    await transforms.flush();
+    await transforms.evict((first.size_bytes ?? 0) + (third.size_bytes ?? 0));
+    const isKept = async (id: string) => (await deps.db.get(findVariant, { id })) !== null;
+    assert.deepEqual(
+      [await isKept(first.id), await isKept(second.id), await isKept(third.id)],
+      [true, false, true],
+    );
+    assert.ok((await deps.db.all(listDeletions, {})).some(({ key }) => key === second.store_key));
+  });
+
+  it("renders anew, at once, what the store has lost", async () => {
+    const file = await store(photo);
+    const body = { key: file.key, width: 33, format: "png", delivery: "public" };
+    const { url } = (await app.call("POST", "transforms/image", { key: pro.live, body })).body;
+    const first = await (await fetch(url)).bytes();
+    const [key = ""] = written.slice(-1);
+    await app.app.deps.store.delete([key]);
+    const again = await fetch(url);
+    assert.equal(again.status, 200);
+    assert.deepEqual(await again.bytes(), first);
+  });
+});
