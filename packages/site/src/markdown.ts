@@ -25,6 +25,7 @@ const highlighted = new Set([
 export function renderMarkdown(markdown: string, pagePath: string): RenderedPage {
   const headings: RenderedPage["headings"] = [];
   const ids = new Set<string>();
+  let tables = 0;
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -44,10 +45,17 @@ export function renderMarkdown(markdown: string, pagePath: string): RenderedPage
         return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;
       },
       table(token) {
+        // A header without a word names nothing, so it is none.
         const cell = (tag: string, cells: typeof token.header) =>
-          cells.map((item) => `<${tag}>${this.parser.parseInline(item.tokens)}</${tag}>`).join("");
+          cells
+            .map((item) => ({
+              name: item.text === "" ? "td" : tag,
+              html: this.parser.parseInline(item.tokens),
+            }))
+            .map(({ name, html }) => `<${name}>${html}</${name}>`)
+            .join("");
         const rows = token.rows.map((row) => `<tr>${cell("td", row)}</tr>`).join("\n");
-        return `<div class="table" role="region" tabindex="0" aria-label="Table"><table><thead><tr>${cell("th", token.header)}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
+        return `<div class="table" role="region" tabindex="0" aria-label="Table ${++tables}"><table><thead><tr>${cell("th", token.header)}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
       },
     },
   });

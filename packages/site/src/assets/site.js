@@ -14,6 +14,11 @@ document.querySelector(".theme")?.addEventListener("click", () => {
 if (matchMedia("(max-width: 48rem)").matches)
   document.querySelector(".pages details")?.removeAttribute("open");
 
+// In a long list the current page is shown, without moving the page itself.
+const list = document.querySelector(".pages");
+const current = list?.querySelector("[aria-current]");
+if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2;
+
 for (const button of document.querySelectorAll(".copy")) {
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.nextElementSibling.textContent);

@@ -30,7 +30,7 @@ function renderEndpoint({ method, path, operation }: Endpoint): string {
   const { summary, description, parameters = [], requestBody, responses } = operation;
   const parts = [
     `## ${summary ?? path}`,
-    `\`${method} ${path}\`${operation.security?.length === 0 ? ", without a key" : ""}`,
+    `\`${method} ${path}\`${operation.security?.length === 0 ? ", without a key" : ""} · [try it](../explorer.md#${operation.operationId})`,
     description ?? "",
     renderParameters(parameters),
     requestBody === undefined ? "" : renderBody(requestBody.content["application/json"]?.schema),
