@@ -2,7 +2,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
-  type DiskStore,
   deferContinue,
   lockDataDir,
   openDiskStore,
@@ -22,6 +21,7 @@ import type { ObjectStore } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
 import { readOrCreateSecret } from "./security/secret-file.ts";
+import { maintainBucket, maintainDisk } from "./storage-upkeep.ts";
 
 /** The database that the configuration names, brought up to date. Operator commands open it beside a server. */
 export async function openDatabase(config: Config): Promise<Database> {
@@ -85,7 +85,7 @@ async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
         deferContinue(http.server, (request) => request.url?.startsWith(uploadPath) ?? false);
         presignedUploadRoutes(http, store, limiter);
       },
-      keepHouse: (background) => maintain(store, background, deps),
+      keepHouse: (background) => maintainDisk(store, background, deps),
       async close() {
         await store.close();
         lock.release();
@@ -123,39 +123,10 @@ function openBucket(deps: StorageDeps, s3: S3Config): Storage {
   return {
     store,
     addRoutes() {},
-    keepHouse: (background) => sweepBucket(store, background, deps),
+    keepHouse: (background) => maintainBucket(store, background, deps),
     async close() {
       await store.close();
       lock?.release();
     },
   };
-}
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const scrubBytesPerSec = 20 * 1024 * 1024;
-
-function maintain(store: DiskStore, background: Background, { log, now }: StorageDeps): void {
-  background.every(hourMs, "sweep the object directory", async () => {
-    const report = await store.sweep({ graceMs: 24 * hourMs, maxDeletions: 10_000, now: now() });
-    if (report.missingBlobs.length > 0)
-      log.error({ missing: report.missingBlobs.length }, "stored bytes are missing");
-    if (report.capped) log.warn("the sweep found more to remove than it may in one go");
-  });
-  background.every(60_000, "check stored bytes", (signal) =>
-    store.scrub({ maxBlobs: 1000, bytesPerSec: scrubBytesPerSec, signal }),
-  );
-}
-
-// Later than the reaper, which ends an upload after a day (single) or a week (multipart) without activity.
-function sweepBucket(store: S3Store, background: Background, { log }: StorageDeps): void {
-  background.every(hourMs, "sweep the bucket", async () => {
-    const report = await store.sweep({
-      stagedOlderThanMs: 2 * dayMs,
-      uploadsIdleMs: 14 * dayMs,
-      maxDeletions: 10_000,
-      now: Date.now(),
-    });
-    if (report.capped) log.warn("the sweep found more to remove than it may in one go");
-  });
 }

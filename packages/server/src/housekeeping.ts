@@ -7,6 +7,7 @@ import type { Bandwidth } from "./features/delivery/bandwidth.ts";
 import { runDeletions } from "./features/files/storage-deletions.ts";
 import type { Transforms } from "./features/transforms/transforms.ts";
 import { reapAbandonedUploads } from "./features/uploads/reaper.ts";
+import { noteUsageDays } from "./features/usage/usage-days.ts";
 import { forgetOldMessages } from "./features/webhooks/retention.ts";
 import { deleteOldCalls } from "./http/idempotency-queries.ts";
 
@@ -30,6 +31,7 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
   background.every(60_000, "end abandoned uploads", () => reapAbandonedUploads(deps));
   background.every(60_000, "forget ended rate windows", () => deps.db.run(deleteEndedWindows, { windowMs }));
+  background.every(300_000, "note the usage of the day", () => noteUsageDays(deps));
   background.every(600_000, "evict image variants", () => services.transforms.evict(variantCacheBytes));
   background.every(3_600_000, "forget old webhook messages", (signal) => forgetOldMessages(deps, signal));
   background.every(3_600_000, "forget old idempotency keys", () => deps.db.run(deleteOldCalls, {}));

@@ -15,6 +15,8 @@ CREATE TABLE usage_day (
 );
 CREATE INDEX usage_day_by_day ON usage_day (day);
 CREATE INDEX usage_period_by_period ON usage_period (period);
+CREATE INDEX disk_object_damaged ON disk_object (key) WHERE damaged = 1;
+CREATE INDEX disk_part_damaged ON disk_part (upload_id) WHERE damaged = 1;
 CREATE TABLE maintenance_report (
   name TEXT PRIMARY KEY,
   started_at BIGINT NOT NULL,

@@ -5,6 +5,7 @@ import { compileLate } from "../../http/console/compile-late.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
 import type { Transforms } from "../transforms/transforms.ts";
+import { adminRoutes } from "./admin/admin-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
 import { joinRoutes, memberRoutes } from "./members/member-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
@@ -34,6 +35,9 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
         projectRoutes(signedIn as unknown as ApiApp, deps);
         memberRoutes(signedIn as unknown as ApiApp, deps);
         workspaceRoutes(signedIn, deps, transforms);
+        signedIn.register(async (admin) => adminRoutes(admin as unknown as ApiApp, deps), {
+          prefix: "/admin",
+        });
       });
     },
     { prefix: "/dashboard/api" },

@@ -17,8 +17,10 @@ import { sendTestEvent } from "../webhooks/send-test-event.ts";
 import { enterProject, type Role } from "./access.ts";
 import { chosenFileRoutes } from "./files/routes.ts";
 import { fileSearchRoutes } from "./files/search-routes.ts";
+import { logStreamRoutes } from "./logs/log-stream-routes.ts";
 import { signAgain } from "./sign-again.ts";
 import { studioRoutes } from "./studio/studio-routes.ts";
+import { usageDayRoutes } from "./usage-day-routes.ts";
 
 /**
  * One environment of one project. The customer API's own routes answer here too: what differs is who may call them,
@@ -40,6 +42,8 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       transformRoutes(api, deps, transforms);
       fileSearchRoutes(api, deps, transforms.signer);
       studioRoutes(api, deps, transforms);
+      logStreamRoutes(api, deps);
+      usageDayRoutes(api, deps);
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),
       );

@@ -1,12 +1,11 @@
-import { type Log, LogPage, LogQuery } from "@upstow/contract";
-import type { LogTable } from "../../db/schema.ts";
+import { LogPage, LogQuery } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { invalid } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
-import { isoTime } from "../../iso-time.ts";
 import { listLogs, listLogsOfType } from "./queries.ts";
+import { toLog } from "./to-log.ts";
 
 export function logRoutes(app: ApiApp, deps: Deps): void {
   app.get(
@@ -43,16 +42,4 @@ function firstIdSince(since: string): string {
   // A leap second is a valid date-time that JavaScript cannot express.
   if (Number.isNaN(timeMs)) throw invalid("since", "is not a moment this service knows");
   return firstIdAt(timeMs);
-}
-
-function toLog(row: LogTable): Log {
-  return {
-    id: row.id,
-    type: row.type,
-    ...(row.file_id === null ? {} : { fileId: row.file_id }),
-    ...(row.key === null ? {} : { key: row.key }),
-    message: row.message,
-    data: JSON.parse(row.data),
-    createdAt: isoTime(row.created_at),
-  };
 }

@@ -1,0 +1,24 @@
+import type { Environment } from "@upstow/contract";
+import { sql } from "kysely";
+import { statement } from "../../../db/statement.ts";
+
+export interface LogsFrom {
+  projectId: string;
+  environment: Environment;
+  /** Empty for any. */
+  type: string;
+  from: string;
+  take: number;
+}
+
+export const listLogsFrom = statement((q, p: LogsFrom) =>
+  q
+    .selectFrom("log")
+    .selectAll()
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("id", ">=", p.from)
+    .where(sql<boolean>`(cast(${p.type} as text) = '' or type = ${p.type})`)
+    .orderBy("id")
+    .limit(p.take),
+);
