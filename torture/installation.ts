@@ -78,7 +78,9 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
   };
 }
 
-async function launch(env: Record<string, string>): Promise<{ server: Server | null; output: string }> {
+export async function launch(
+  env: Record<string, string>,
+): Promise<{ server: Server | null; output: string }> {
   const child = spawnMain(env);
   const killWithParent = () => void child.kill("SIGKILL");
   process.once("exit", killWithParent);
@@ -103,7 +105,7 @@ async function launch(env: Record<string, string>): Promise<{ server: Server | n
   return { server: isReady ? server : null, output };
 }
 
-async function liftRateLimits(db: Database): Promise<void> {
+export async function liftRateLimits(db: Database): Promise<void> {
   const { id = "" } = (await db.get(findAccountByEmail, { email: "owner@localhost" })) ?? {};
   const many = 1_000_000;
   await db.run(setOwnLimits, {

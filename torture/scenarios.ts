@@ -2,8 +2,11 @@ import { flipBits } from "./bit-flips.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
+import { postgresRestarts } from "./postgres-restarts.ts";
 import { raceCompletes } from "./race-completes.ts";
 import { raceQuota } from "./race-quota.ts";
+import { rollingRestart } from "./rolling-restart.ts";
+import { s3Faults } from "./s3-faults.ts";
 import type { Scenario } from "./scenario.ts";
 import { swapContent } from "./swap-content.ts";
 
@@ -26,4 +29,13 @@ export const scenarios: Record<string, ScenarioEntry> = {
   "race-completes": { run: raceCompletes, unit: "files", rounds: 1_000, roundsPerBatch: 100, lanes: 1 },
   "race-quota": { run: raceQuota, unit: "races", rounds: 100, roundsPerBatch: 10, lanes: 1 },
   "swap-content": { run: swapContent, unit: "files", rounds: 1_000, roundsPerBatch: 250, lanes: 1 },
+  "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
+  "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
+  "postgres-restarts": {
+    run: postgresRestarts,
+    unit: "restarts",
+    rounds: 20,
+    roundsPerBatch: 1_000,
+    lanes: 1,
+  },
 };

@@ -125,6 +125,29 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       expectError(await client.completeParts(upload, parts), 404, "NOT_FOUND");
     });
 
+    it("leaves no bytes behind when a file is deleted while its bytes are made final", async () => {
+      const upload = await client.request();
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      const [copying, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      proxy.setFaults(({ headers }) => {
+        if (!("x-amz-copy-source" in headers)) return null;
+        copying.resolve();
+        return { kind: "wait", until: goOn.promise };
+      });
+      const completing = client.complete(upload.fileId);
+      await copying.promise;
+      // Its deletion finds no final object yet.
+      assert.equal((await client.remove(upload.key)).status, 200);
+      // As if the copy had begun before that: the bucket's own view of the source is what it was.
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      goOn.resolve();
+      expectError(await completing, 404, "NOT_FOUND");
+      proxy.setFaults(() => null);
+      assert.equal(await app.app.deps.store.head(upload.key), null);
+      assert.equal(await app.app.deps.store.findReceived(upload.key), null);
+      assert.equal((await fetch(upload.cdnUrl)).status, 404);
+    });
+
     it("answers 503 with nothing half done while the bucket is away, and goes on when it is back", async () => {
       const upload = await client.request();
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);

@@ -4,6 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { MB } from "@upstow/contract";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import {
   createUploadClient,
   partPieces,
@@ -47,7 +48,7 @@ onBothDatabases("completing uploads", (database) => {
       type: "text/plain",
       url: upload.cdnUrl,
       status: "UPLOADED",
-      sha256: createHash("sha256").update(smallBody).digest("hex"),
+      sha256: onDisk ? createHash("sha256").update(smallBody).digest("hex") : null,
       metadata: { a: 1 },
       createdAt: file.createdAt,
     });
@@ -194,6 +195,14 @@ onBothDatabases("completing uploads", (database) => {
       const [first, second] = upload.parts;
       assert.ok(first && second);
       assert.equal((await put(second.uploadUrl, randomBytes(10 * MB))).status, 200);
+      // A bucket takes it; the upload is then refused and aborted when it is to be completed.
+      if (!onDisk) {
+        const etags = await putParts(upload, [randomBytes(1001)]);
+        const [late] = (await client.listParts(upload)).body.parts.slice(1);
+        expectError(await client.completeParts(upload, [...etags, late]), 422, "FILE_NOT_IN_STORAGE");
+        expectError(await client.listParts(upload), 404, "NOT_FOUND");
+        return;
+      }
       assert.equal((await put(first.uploadUrl, randomBytes(1001))).status, 403);
       assert.equal((await put(first.uploadUrl, randomBytes(1000))).status, 200);
       const listed = (await client.listParts(upload)).body.parts;
@@ -211,7 +220,8 @@ onBothDatabases("completing uploads", (database) => {
       await putParts(upload, partPieces());
       const aborted = await client.abort(upload);
       assert.deepEqual([aborted.status, aborted.body], [200, { ok: true }]);
-      assert.equal((await put(upload.parts[0]?.uploadUrl ?? "", randomBytes(10))).status, 403);
+      const late = await put(upload.parts[0]?.uploadUrl ?? "", randomBytes(10));
+      assert.equal(late.status, onDisk ? 403 : 404);
       expectError(await client.get(upload.key), 404, "NOT_FOUND");
       expectError(await client.abort(upload), 404, "NOT_FOUND");
       const { body } = await client.list("?limit=100");
@@ -234,7 +244,9 @@ onBothDatabases("completing uploads", (database) => {
       assert.deepEqual(parts, [{ partNumber: 1, etag: bareEtag, size: 5 * MB, receivedAt }]);
 
       app.clock.advance(61 * 60_000);
-      assert.equal((await put(upload.parts[1]?.uploadUrl ?? "", pieces[1] ?? smallBody)).status, 403);
+      // A bucket judges expiry by its own clock.
+      if (onDisk)
+        assert.equal((await put(upload.parts[1]?.uploadUrl ?? "", pieces[1] ?? smallBody)).status, 403);
       const signed = await client.sign(upload, [3, 2]);
       assert.deepEqual(Object.keys(signed.body), ["parts"]);
       assert.deepEqual(
@@ -268,27 +280,31 @@ onBothDatabases("completing uploads", (database) => {
       assert.equal(await (await fetch(upload.cdnUrl)).text(), "other bytes");
     });
 
-    it("after completion, deletion or abort is 403 and changes nothing", async () => {
+    it("after completion, deletion or abort changes nothing, and is 403 or lands where nobody reads", async () => {
+      const late = onDisk ? 403 : 200;
       const done = await client.request();
       await put(done.uploadUrl, smallBody);
       await client.complete(done.fileId);
-      assert.equal((await put(done.uploadUrl, Buffer.from("EVIL  bytes"))).status, 403);
+      assert.equal((await put(done.uploadUrl, Buffer.from("EVIL  bytes"))).status, late);
       assert.equal(await (await fetch(done.cdnUrl)).text(), smallBody.toString());
       await client.remove(done.key);
-      assert.equal((await put(done.uploadUrl, smallBody)).status, 403);
+      assert.equal((await put(done.uploadUrl, smallBody)).status, late);
+      assert.equal((await fetch(done.cdnUrl)).status, 404);
 
       for (let i = 0; i < 10; i++) {
         const open = await client.request();
         if (i % 2 === 0) await put(open.uploadUrl, smallBody);
         assert.equal((await client.remove(open.key)).status, 200);
-        assert.equal((await put(open.uploadUrl, smallBody)).status, 403);
+        assert.equal((await put(open.uploadUrl, smallBody)).status, late);
         expectError(await client.complete(open.fileId), 404, "NOT_FOUND");
         assert.equal((await fetch(open.cdnUrl)).status, 404);
       }
       const multipart = await client.init();
       const parts = await putParts(multipart, partPieces());
       assert.equal((await client.completeParts(multipart, parts)).status, 200);
-      assert.equal((await put(multipart.parts[0]?.uploadUrl ?? "", randomBytes(5 * MB))).status, 403);
+      // What a bucket does with a late part is its own affair; the contract of the store looks at that.
+      if (onDisk)
+        assert.equal((await put(multipart.parts[0]?.uploadUrl ?? "", randomBytes(5 * MB))).status, 403);
     });
 
     it("keeps nothing of another type or length", async () => {

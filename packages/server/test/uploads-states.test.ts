@@ -5,6 +5,7 @@ import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import { type InitiatedUpload, partPieces, put, putParts, smallBody } from "./support/upload-client.ts";
 import { createTenantClients, listLogTypes, listObjects, statusOf } from "./support/upload-life.ts";
 
@@ -23,16 +24,21 @@ onBothDatabases("the life of an upload", (database) => {
   const createClient = () => createTenantClients(app);
   const reap = () => reapAbandonedUploads(app.app.deps);
   const logTypes = (fileId: string) => listLogTypes(app, fileId);
+  const stateInStore = async (key: string) => {
+    if (onDisk) return (await app.app.deps.db.all(listObjects, { key }))[0]?.state;
+    return (await app.app.deps.store.head(key)) === null ? "gone" : "final";
+  };
 
   describe("with many at once", () => {
-    const times = 50;
+    // The S3 server of the tests takes its time.
+    const times = onDisk ? 50 : 10;
     const together = <T>(work: (i: number) => Promise<T>) =>
       Promise.all(Array.from({ length: times }, (_, i) => work(i)));
     const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort();
     const oneOf = (winner: number, loser: number, count = times) =>
       [winner, ...new Array<number>(count - 1).fill(loser)].sort();
 
-    it("50 completes: one 200, the others 404, counted once", async () => {
+    it("many completes: one 200, the others 404, counted once", async () => {
       const { tenant, client } = await createClient();
       const upload = await client.request();
       await put(upload.uploadUrl, smallBody);
@@ -42,7 +48,7 @@ onBothDatabases("the life of an upload", (database) => {
       assert.deepEqual(await logTypes(upload.fileId), ["upload.requested", "upload.completed"]);
     });
 
-    it("50 multipart completes: one 200, the others 404, counted once", async () => {
+    it("many multipart completes: one 200, the others 404, counted once", async () => {
       const { tenant, client } = await createClient();
       const upload = await client.init();
       const parts = await putParts(upload, partPieces());
@@ -66,8 +72,7 @@ onBothDatabases("the life of an upload", (database) => {
         const served = await fetch(`${app.url}/f/${upload.key}`);
         assert.equal(served.status, isServed ? 200 : 404);
         await served.body?.cancel();
-        const [object] = await app.app.deps.db.all(listObjects, { key: upload.key });
-        assert.equal(object?.state, isServed ? "final" : "gone");
+        assert.equal(await stateInStore(upload.key), isServed ? "final" : "gone");
         await assertCountersMatch(app, tenant.projectId, { live: isServed ? 1 : 0 });
       }
     });
@@ -86,13 +91,12 @@ onBothDatabases("the life of an upload", (database) => {
         assert.ok(answers.every((answer) => [200, 404].includes(answer.status)));
         await deletionsDone(app);
         assert.equal((await fetch(upload.cdnUrl)).status, 404);
-        const [object] = await app.app.deps.db.all(listObjects, { key: upload.key });
-        assert.equal(object?.state, "gone");
+        assert.equal(await stateInStore(upload.key), "gone");
         await assertCountersMatch(app, tenant.projectId, { live: completed });
       }
     });
 
-    it("50 deletions, single and bulk mixed: counted once", async () => {
+    it("many deletions, single and bulk mixed: counted once", async () => {
       const { tenant, client } = await createClient();
       const [file, other] = [await client.upload(), await client.upload()];
       const answers = await together((i) =>
@@ -119,13 +123,13 @@ onBothDatabases("the life of an upload", (database) => {
       const text = await (await fetch(upload.cdnUrl)).text();
       assert.match(text, /^(\d)\1{10}$/);
       assert.equal(done.body.file.sha256, (await client.get(upload.key)).body.file.sha256);
-      assert.equal((await put(upload.uploadUrl, bodyOf(7))).status, 403);
+      assert.equal((await put(upload.uploadUrl, bodyOf(7))).status, onDisk ? 403 : 200);
       assert.equal(await (await fetch(upload.cdnUrl)).text(), text);
     });
 
     it("the reaper against completions: one of them wins", async () => {
       const { tenant, client } = await createClient();
-      const uploads = await Promise.all(Array.from({ length: 20 }, () => client.request()));
+      const uploads = await Promise.all(Array.from({ length: onDisk ? 20 : 5 }, () => client.request()));
       for (const upload of uploads) await put(upload.uploadUrl, smallBody);
       app.clock.advance(dayMs + hourMs);
       const [, ...answers] = await Promise.all([
@@ -158,17 +162,19 @@ onBothDatabases("the life of an upload", (database) => {
       assert.equal(second.headers.get("idempotency-replayed"), "true");
       assert.equal(second.body.fileId, first.body.fileId);
       assert.deepEqual(Object.keys(second.body).sort(), Object.keys(first.body).sort());
-      assert.notEqual(second.body.uploadUrl, first.body.uploadUrl);
+      if (onDisk) assert.notEqual(second.body.uploadUrl, first.body.uploadUrl);
       app.clock.advance(10 * minuteMs);
       await reap();
-      assert.equal((await put(first.body.uploadUrl, smallBody)).status, 403, "the first has expired");
+      // A bucket judges expiry by its own clock.
+      if (onDisk)
+        assert.equal((await put(first.body.uploadUrl, smallBody)).status, 403, "the first has expired");
       assert.equal((await put(second.body.uploadUrl, smallBody)).status, 200);
       assert.equal((await client.complete(first.body.fileId)).status, 200);
       await assertCountersMatch(app, tenant.projectId, { live: 1 });
 
       const third = await client.requestAnswer({}, headers);
       assert.deepEqual([third.status, third.body.key], [200, first.body.key], "also when it is over");
-      assert.equal((await put(third.body.uploadUrl, smallBody)).status, 403);
+      assert.equal((await put(third.body.uploadUrl, smallBody)).status, onDisk ? 403 : 200);
 
       const init = await client.initAnswer({}, headers);
       const again: InitiatedUpload = (await client.initAnswer({}, headers)).body;
@@ -183,13 +189,15 @@ onBothDatabases("the life of an upload", (database) => {
       await assertCountersMatch(app, tenant.projectId, { live: 2 });
 
       for (const { response } of await app.app.deps.db.all(findStored, {}))
-        assert.doesNotMatch(response ?? "", /\/u\/|uploadUrl/);
+        assert.doesNotMatch(response ?? "", /\/u\/|X-Amz|uploadUrl/);
     });
 
-    it("50 at once make one upload", async () => {
+    it("many at once make one upload", async () => {
       const { tenant, client } = await createClient();
       const headers = { "idempotency-key": "at-once" };
-      const answers = await Promise.all(Array.from({ length: 50 }, () => client.requestAnswer({}, headers)));
+      const answers = await Promise.all(
+        Array.from({ length: onDisk ? 50 : 5 }, () => client.requestAnswer({}, headers)),
+      );
       assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]));
       assert.equal(new Set(answers.map((answer) => answer.body.fileId)).size, 1);
       assert.equal((await client.list()).body.files.length, 1);

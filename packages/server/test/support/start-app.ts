@@ -14,11 +14,12 @@ import { createKey } from "../../src/features/api-keys/api-keys.ts";
 import { findActorByKeyHash } from "../../src/features/api-keys/queries.ts";
 import { createProject } from "../../src/features/projects/projects.ts";
 import { createId } from "../../src/ids.ts";
+import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
-const databaseKinds: DatabaseKind[] = ["sqlite", "postgres"];
+const databaseKinds: DatabaseKind[] = onDisk ? ["sqlite", "postgres"] : ["postgres"];
 
-/** Everything that touches data is tested on both engines. */
+/** Everything that touches data is tested on both engines; with files in a bucket on the one that goes with it. */
 export function onBothDatabases(name: string, tests: (database: DatabaseKind) => void): void {
   for (const database of databaseKinds) describe(`${name} on ${database}`, () => tests(database));
 }
@@ -85,6 +86,7 @@ export async function startApp(options: StartOptions): Promise<TestApp> {
     UPSTOW_PORT: String(port),
     UPSTOW_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
+    ...(onDisk ? {} : await bucketEnv(databaseUrl ?? dataDir)),
     ...options.env,
   });
   const app = await createApp(config, {

@@ -63,3 +63,12 @@ test("a first start that was cut short can be repeated", async () => {
   await (await open(directory, { database: "a.db", objects: "a" })).close();
   await rm(directory, { recursive: true });
 });
+
+test("first starts at the same moment agree on one identity", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "upstow-identity-"));
+  const start = (objects: string) => open(directory, { database: "a.db", objects });
+  const names = ["a", "b", "c"];
+  await Promise.all((await Promise.all(names.map(start))).map((opened) => opened.close()));
+  for (const name of names) await (await start(name)).close();
+  await rm(directory, { recursive: true });
+});

@@ -10,7 +10,11 @@ import { createDirectorySync } from "./sync-directory.ts";
 
 const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
 const recordIdentity = statement((q, p: { identity: string }) =>
-  q.insertInto("disk_store").values({ id: 1, identity: p.identity, scrubbed_up_to: "" }),
+  q
+    .insertInto("disk_store")
+    .values({ id: 1, identity: p.identity, scrubbed_up_to: "" })
+    // Of instances that start together on an empty database, the first one's stands.
+    .onConflict((conflict) => conflict.column("id").doNothing()),
 );
 
 /**
@@ -33,8 +37,9 @@ export async function checkIdentity(db: Database, files: BlobFiles): Promise<voi
       `the directory ${files.root} does not belong to this database; restore the two together, or move the directory away to start empty`,
     );
   }
-  const identity = recorded ?? randomText(26);
-  if (recorded === null) await db.run(recordIdentity, { identity });
+  if (recorded === null) await db.run(recordIdentity, { identity: randomText(26) });
+  const identity = recorded ?? (await db.get(findIdentity, {}))?.identity;
+  if (identity === undefined) throw new Error("the identity of the object directory was not recorded");
   await writeDurably(path, identity, files.root);
 }
 

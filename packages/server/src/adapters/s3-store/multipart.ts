@@ -49,19 +49,29 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
     return findFinished(upload);
   }
 
+  const running = new Map<string, Promise<FinishMultipartResult>>();
+
+  async function finish(upload: Finish): Promise<FinishMultipartResult> {
+    const received = await multipart.findParts(refOf(upload));
+    if (received === null) return findFinished(upload);
+    const problem = findProblem(received, upload);
+    if (problem === null) return complete(upload, received);
+    // Only here can it be seen: S3 takes any size for a part.
+    if (isTooLarge(received, upload)) await multipart.abort(refOf(upload));
+    return problem;
+  }
+
   return {
     startMultipart: ({ key, contentType }) => multipart.create(names.finalOf(key), headersOf(contentType)),
 
     listParts: (upload) => multipart.findParts(refOf(upload)),
 
-    async finishMultipart(upload) {
-      const received = await multipart.findParts(refOf(upload));
-      if (received === null) return findFinished(upload);
-      const problem = findProblem(received, upload);
-      if (problem === null) return complete(upload, received);
-      // Only here can it be seen: S3 takes any size for a part.
-      if (isTooLarge(received, upload)) await multipart.abort(refOf(upload));
-      return problem;
+    /** Those who ask for the same at once share one answer: assembling a large object is no small work. */
+    finishMultipart(upload) {
+      const question = JSON.stringify([upload.key, upload.uploadId, upload.sizeBytes, upload.parts]);
+      const joined = running.get(question) ?? finish(upload).finally(() => running.delete(question));
+      running.set(question, joined);
+      return joined;
     },
 
     abortMultipart: (upload) => multipart.abort(refOf(upload)),

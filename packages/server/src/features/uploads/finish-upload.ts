@@ -7,11 +7,12 @@ import type { StoredObject } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findRouteBySlug } from "../file-routes/queries.ts";
 import { fileUrl } from "../files/file-url.ts";
+import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { settleUpload } from "../usage/quota.ts";
 import { enqueueUploadCompleted } from "../webhooks/enqueue.ts";
 import { serialiseMetadata } from "./metadata.ts";
-import { findOpenUpload, markUploaded } from "./queries.ts";
+import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange } from "./rules.ts";
 
 type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
@@ -83,7 +84,7 @@ async function finishUpload(
   const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
   const route = await deps.db.get(findRouteBySlug, { slug: file.route_slug, projectId: file.project_id });
   const webhookUrl = route?.webhook_url ?? null;
-  await deps.db.transact(async (tx) => {
+  const save = async (tx: Queryable) => {
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
     const guard = tx.get(markUploaded, { id: file.id, ...stored, metadata: uploaded.metadata, now });
     const consequences = Promise.all([
@@ -103,9 +104,27 @@ async function finishUpload(
     if ((await guard) === null) throw notFound("An open upload with this id was");
     await consequences;
     await onSaved(tx, uploaded);
-  });
+  };
+  try {
+    await deps.db.transact(save);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "NOT_FOUND") await removeUnlessKept(deps, file);
+    throw error;
+  }
   deps.dispatcher.nudge();
   return uploaded;
+}
+
+/**
+ * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
+ * were there. Nobody else would ever look for them.
+ */
+async function removeUnlessKept(deps: Deps, file: FileTable): Promise<void> {
+  const scope = { id: file.id, projectId: file.project_id, environment: file.environment };
+  const found = await deps.db.get(findUpload, scope);
+  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
+  const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
+  await removeBytes(deps, [deletion]);
 }
 
 function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now: number): FileTable {

@@ -1,0 +1,26 @@
+import { createTestBucket, type S3Server } from "../../../../test/support/s3-server.ts";
+import { startSwift } from "../../../../test/support/swift.ts";
+
+/**
+ * Where apps of the tests keep their files: on the disk, or, with UPSTOW_TEST_STORAGE=s3, in a bucket beside
+ * PostgreSQL. `on-s3.test.ts` runs what concerns files that way; by hand it can be done with any file.
+ */
+export const onDisk = process.env["UPSTOW_TEST_STORAGE"] !== "s3";
+
+let server: Promise<S3Server> | undefined;
+const buckets = new Map<string, string>();
+
+/** A bucket for each database: instances that share the one share the other. The server ends with this process. */
+export async function bucketEnv(place: string): Promise<Record<string, string>> {
+  server ??= startSwift();
+  const { endpoint, region, accessKeyId, secretAccessKey } = await server;
+  const bucket = buckets.get(place) ?? (await createTestBucket(await server));
+  buckets.set(place, bucket);
+  return {
+    UPSTOW_S3_BUCKET: bucket,
+    UPSTOW_S3_ENDPOINT: endpoint,
+    UPSTOW_S3_REGION: region,
+    UPSTOW_S3_ACCESS_KEY_ID: accessKeyId,
+    UPSTOW_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  };
+}
