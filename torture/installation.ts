@@ -14,6 +14,9 @@ export interface Server {
   /** True from the moment the signal is sent; broken connections are to be expected then. */
   isKilled(): boolean;
   kill(): Promise<void>;
+  pid: number;
+  /** It does nothing more until it is killed. */
+  pause(): void;
   /** Lets it finish what is in flight. */
   stop(): Promise<void>;
 }
@@ -32,8 +35,11 @@ export interface Installation {
 /** Ports that connections leave from may be the server's for a moment. */
 const startAttempts = 20;
 
-export async function createInstallation(env: Record<string, string> = {}): Promise<Installation> {
-  const dataDir = await mkdtemp(join(tmpdir(), "upstow-torture-"));
+export async function createInstallation(
+  env: Record<string, string> = {},
+  place?: string,
+): Promise<Installation> {
+  const dataDir = place ?? (await mkdtemp(join(tmpdir(), "upstow-torture-")));
   const port = await pickFreePort();
   const url = `http://localhost:${port}`;
   const settings = { UPSTOW_PORT: String(port), UPSTOW_DATA_DIR: dataDir, UPSTOW_LOG_LEVEL: "error", ...env };
@@ -101,7 +107,13 @@ export async function launch(
     child.kill(signal);
     await exited;
   };
-  const server = { isKilled: () => isKilled, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+  const server = {
+    pid: child.pid ?? 0,
+    isKilled: () => isKilled,
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGTERM"),
+    pause: () => void child.kill("SIGSTOP"),
+  };
   return { server: isReady ? server : null, output };
 }
 

@@ -1,13 +1,17 @@
 import { flipBits } from "./bit-flips.ts";
+import { breakDisk } from "./disk-errors.ts";
+import { fillDisk } from "./full-disk.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
+import { cutPower } from "./power-cuts.ts";
 import { postgresRestarts } from "./postgres-restarts.ts";
 import { raceCompletes } from "./race-completes.ts";
 import { raceQuota } from "./race-quota.ts";
 import { rollingRestart } from "./rolling-restart.ts";
 import { s3Faults } from "./s3-faults.ts";
 import type { Scenario } from "./scenario.ts";
+import { dripBytes } from "./slow-connections.ts";
 import { swapContent } from "./swap-content.ts";
 
 export interface ScenarioEntry {
@@ -29,6 +33,10 @@ export const scenarios: Record<string, ScenarioEntry> = {
   "race-completes": { run: raceCompletes, unit: "files", rounds: 1_000, roundsPerBatch: 100, lanes: 1 },
   "race-quota": { run: raceQuota, unit: "races", rounds: 100, roundsPerBatch: 10, lanes: 1 },
   "swap-content": { run: swapContent, unit: "files", rounds: 1_000, roundsPerBatch: 250, lanes: 1 },
+  "full-disk": { run: fillDisk, unit: "offsets", rounds: 50, roundsPerBatch: 50, lanes: 1 },
+  "disk-errors": { run: breakDisk, unit: "faults", rounds: 200, roundsPerBatch: 50, lanes: 1 },
+  "power-cuts": { run: cutPower, unit: "cuts", rounds: 100, roundsPerBatch: 50, lanes: 1 },
+  "slow-connections": { run: dripBytes, unit: "connections", rounds: 2_000, roundsPerBatch: 2_000, lanes: 1 },
   "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
   "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
   "postgres-restarts": {
