@@ -1,18 +1,13 @@
-import type { ISql } from "postgres";
-import { type Database, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
+import type { Database, Queryable } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
+import { createLanes } from "./lanes.ts";
 import { loadPostgresDriver } from "./postgres-driver.ts";
+import { guard, queryable } from "./postgres-queries.ts";
+import { createTransactions } from "./postgres-transactions.ts";
 
 const postgres = await loadPostgresDriver();
 
 const migrationLock = 7_316_204_911;
-const attemptsOnConflict = 5;
-
-/** SQLSTATE classes and client codes that mean the server is away, not that the statement is wrong. */
-const unavailable =
-  /^(08...|25006|25P0[34]|57P0[1235]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
-const uniqueViolation = "23505";
-const conflict = /^(40001|40P01)$/;
 
 export function openPostgres(url: string, options: { maxConnections?: number } = {}): Database {
   const client = postgres(url, {
@@ -32,22 +27,17 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
     onnotice: () => {},
   });
   const direct = queryable(client);
+  const transactions = createTransactions(client);
 
   return {
     dialect: "postgres",
-    revision: () => null,
     ...direct,
     change: direct.all,
-    async transact(work) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return (await client.begin((tx) => work(queryable(tx)))) as Awaited<ReturnType<typeof work>>;
-        } catch (error) {
-          if (attempt < attemptsOnConflict && conflict.test(codeOf(error))) continue;
-          throw explain(error);
-        }
-      }
-    },
+    recall: createRecall(direct),
+    transact: ((work, lane) =>
+      lane === undefined
+        ? transactions.alone(work)
+        : transactions.together(lane, work)) as Database["transact"],
     async migrate(work) {
       const migrating = client.begin(async (tx) => {
         await tx`SET LOCAL statement_timeout = 0`;
@@ -76,40 +66,17 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
   };
 }
 
-function queryable(client: ISql): Queryable {
-  const query = (statement: Statement<object, unknown>, params: object) => {
-    const { sql, bind } = statement.compile("postgres");
-    return guard(client.unsafe(sql, bind(params) as never[], { prepare: true }));
+function createRecall({ get }: Queryable): Database["recall"] {
+  const asking = new Map<Statement<object, unknown>, (name: string, params: object) => Promise<unknown>>();
+  return (statement, params) => {
+    let ask = asking.get(statement);
+    if (ask === undefined) {
+      ask = createLanes<object, unknown>(async (asked) => {
+        const row = await get(statement, asked[0] as typeof params);
+        return asked.map(() => row);
+      });
+      asking.set(statement, ask);
+    }
+    return ask(Object.values(params).join("\n"), params) as never;
   };
-  return {
-    all: (statement, params) => query(statement, params) as never,
-    async get(statement, params) {
-      const rows = await query(statement, params);
-      return (rows[0] ?? null) as never;
-    },
-    async run(statement, params) {
-      const result = await query(statement, params);
-      return result.count;
-    },
-  };
-}
-
-async function guard<T>(call: PromiseLike<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw explain(error);
-  }
-}
-
-function explain(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
-  return unavailable.test(code)
-    ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error })
-    : error;
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | null)?.code ?? "");
 }

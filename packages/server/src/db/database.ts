@@ -15,15 +15,23 @@ export interface Queryable {
  */
 export interface Database extends Queryable {
   readonly dialect: DialectName;
-  /** Another number once anyone may have changed anything; null where only the database itself can tell. */
-  revision(): number | null;
+  /**
+   * As `get`, for a row that many requests ask for at the same time. It never answers from before the question; but
+   * one reading may answer many, and where the engine can tell that nobody has changed anything, it answers at once
+   * from an earlier one. Several callers get the same object, which is not to be changed.
+   */
+  recall<Params extends object, Row>(
+    statement: Statement<Params, Row>,
+    params: Params,
+  ): Row | null | Promise<Row | null>;
   /** One changing statement with RETURNING, as its own transaction. */
   change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
   /**
    * Runs `work` atomically and resolves once it is durable. `work` awaits nothing but its transaction: a
    * network or disk wait in here would hold up every other writer, and is refused. It may run more than once.
+   * Work of the same `lane` changes the same rows, and may share a transaction rather than wait for them.
    */
-  transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transact<T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T>;
   /** One transaction, of one process at a time among all that share the database, that may run whole scripts. */
   migrate(work: (tx: Migrating) => Promise<void>): Promise<void>;
   /** Tells every instance that something happened; `message` is a few words at most. */

@@ -3,17 +3,18 @@ import type { Database } from "../../db/database.ts";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import { type RateLimiter, rateLimitResult } from "../../ports/rate-limiter.ts";
+import { createLanes } from "../lanes.ts";
 
-const countHit = statement((q, p: { bucket: string; windowMs: number }, dialect) => {
+const countHit = statement((q, p: { bucket: string; hits: number; windowMs: number }, dialect) => {
   const now = databaseNow(dialect);
   const hasEnded = sql<boolean>`rate_window.started_at + cast(${p.windowMs} as bigint) <= ${now}`;
   return q
     .insertInto("rate_window")
-    .values({ bucket: p.bucket, started_at: now, count: 1 })
+    .values({ bucket: p.bucket, started_at: now, count: p.hits })
     .onConflict((conflict) =>
       conflict.column("bucket").doUpdateSet({
         started_at: sql`case when ${hasEnded} then ${now} else rate_window.started_at end`,
-        count: sql`case when ${hasEnded} then 1 else rate_window.count + 1 end`,
+        count: sql`case when ${hasEnded} then excluded.count else rate_window.count + excluded.count end`,
       }),
     )
     .returning([
@@ -33,6 +34,16 @@ const mostRemembered = 10_000;
 /** Windows shared by all instances, by one statement and the database's clock. */
 export function createDatabaseRateLimiter(db: Database, windowMs: number): RateLimiter {
   const exhausted = new Map<string, { limit: number; endsAt: number }>();
+  // Those that come while others are being counted are counted together, but never more than a window takes.
+  const countOne = createLanes<number, { count: number; msLeft: number }>(
+    async (limits, bucket) => {
+      const hits = limits.length;
+      const [row] = await db.change(countHit, { bucket, hits, windowMs });
+      if (row === undefined) throw new Error("counting requests returned no row");
+      return limits.map((_, i) => ({ count: row.count - hits + i + 1, msLeft: row.msLeft }));
+    },
+    (limit) => Math.max(1, limit),
+  );
   return {
     async hit(bucket, limit) {
       const known = exhausted.get(bucket);
@@ -42,13 +53,12 @@ export function createDatabaseRateLimiter(db: Database, windowMs: number): RateL
         if (msLeft > 0 && known.limit === limit) return rateLimitResult(limit + 1, limit, msLeft);
         exhausted.delete(bucket);
       }
-      const [row] = await db.change(countHit, { bucket, windowMs });
-      if (row === undefined) throw new Error("counting a request returned no row");
-      if (row.count > limit) {
+      const { count, msLeft } = await countOne(bucket, limit);
+      if (count > limit) {
         if (exhausted.size >= mostRemembered) exhausted.clear();
-        exhausted.set(bucket, { limit, endsAt: performance.now() + row.msLeft });
+        exhausted.set(bucket, { limit, endsAt: performance.now() + msLeft });
       }
-      return rateLimitResult(row.count, limit, row.msLeft);
+      return rateLimitResult(count, limit, msLeft);
     },
   };
 }

@@ -92,7 +92,7 @@ CREATE TABLE usage_period (
   PRIMARY KEY (project_id, environment, period)
 );
 CREATE TABLE log (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
   project_id TEXT NOT NULL,
   environment TEXT NOT NULL,
   type TEXT NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE log (
   key TEXT,
   message TEXT NOT NULL,
   data TEXT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (project_id, environment, id)
 );
-CREATE INDEX log_of_project ON log (project_id, environment, id);
 `;

@@ -1,7 +1,7 @@
 export const files = `
 CREATE TABLE file (
   id TEXT PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE,
+  key TEXT NOT NULL,
   project_id TEXT NOT NULL REFERENCES project (id),
   environment TEXT NOT NULL,
   route_slug TEXT NOT NULL,

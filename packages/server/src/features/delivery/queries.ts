@@ -1,7 +1,8 @@
 import { statement } from "../../db/statement.ts";
+import type { NamedFile } from "../files/name-file.ts";
 
 /** What delivery needs of a file that may be served; none once it is deleted, whatever caches believe. */
-export const findServedFile = statement((q, p: { key: string }) =>
+export const findServedFile = statement((q, p: NamedFile) =>
   q
     .selectFrom("file")
     .select([
@@ -16,6 +17,7 @@ export const findServedFile = statement((q, p: { key: string }) =>
       "environment",
       "store",
     ])
+    .where("id", "=", p.id)
     .where("key", "=", p.key)
     .where("status", "=", "UPLOADED"),
 );

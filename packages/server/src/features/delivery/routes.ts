@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
+import { nameFile } from "../files/name-file.ts";
 import { findServedFile } from "./queries.ts";
 import { crossOrigin, fileNotFound, sendObject } from "./send-object.ts";
 
@@ -8,7 +9,7 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
 
   app.get<{ Params: { "*": string } }>("/f/*", { schema }, async (request, reply) => {
-    const file = await deps.db.get(findServedFile, { key: request.params["*"] });
+    const file = await deps.db.recall(findServedFile, nameFile(request.params["*"]));
     if (file === null) throw fileNotFound();
     return sendObject(deps, request, reply, {
       fileId: file.id,

@@ -4,6 +4,7 @@ import type { FileTable, StorageDeletionTable } from "../../db/schema.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { deleteVariantsOfFiles } from "../transforms/queries.ts";
 import { type Released, releaseUsage } from "../usage/quota.ts";
+import { nameFile } from "./name-file.ts";
 import { deleteFiles as deleteRows } from "./queries.ts";
 import { scheduleDeletion } from "./storage-deletions.ts";
 
@@ -35,7 +36,13 @@ export async function deleteFiles(
   keys: string[],
 ): Promise<Deletion> {
   const { projectId, environment } = scope;
-  const deleted = await tx.all(deleteRows, { projectId, environment, keysJson: JSON.stringify(keys), now });
+  const deleted = await tx.all(deleteRows, {
+    projectId,
+    environment,
+    idsJson: JSON.stringify(keys.map((key) => nameFile(key).id)),
+    keysJson: JSON.stringify(keys),
+    now,
+  });
   const released = sumReleased(deleted);
   if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
   const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));

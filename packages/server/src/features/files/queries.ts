@@ -2,6 +2,7 @@ import type { Environment } from "@upstow/contract";
 import { sql } from "kysely";
 import { isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
+import type { NamedFile } from "./name-file.ts";
 
 interface Scope {
   projectId: string;
@@ -21,20 +22,22 @@ export const listFiles = statement((q, p: Scope & { before: string; take: number
     .limit(p.take),
 );
 
-export const findFile = statement((q, p: Scope & { key: string }) =>
+export const findFile = statement((q, p: Scope & NamedFile) =>
   q
     .selectFrom("file")
     .selectAll()
+    .where("id", "=", p.id)
     .where("key", "=", p.key)
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED"),
 );
 
-export const setMetadata = statement((q, p: Scope & { key: string; metadata: string; now: number }) =>
+export const setMetadata = statement((q, p: Scope & NamedFile & { metadata: string; now: number }) =>
   q
     .updateTable("file")
     .set({ metadata: p.metadata, updated_at: p.now })
+    .where("id", "=", p.id)
     .where("key", "=", p.key)
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
@@ -43,13 +46,15 @@ export const setMetadata = statement((q, p: Scope & { key: string; metadata: str
 );
 
 /** Any number of files in one statement. What was counted for each is still in the row it returns. */
-export const deleteFiles = statement((q, p: Scope & { keysJson: string; now: number }, dialect) =>
-  q
-    .updateTable("file")
-    .set({ status: "DELETED", updated_at: p.now })
-    .where(isOneOf(dialect, "key", p.keysJson))
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("status", "<>", "DELETED")
-    .returning(["id", "key", "name", "size_bytes", "etag", "reserved_period", "store", "upload_id"]),
+export const deleteFiles = statement(
+  (q, p: Scope & { idsJson: string; keysJson: string; now: number }, dialect) =>
+    q
+      .updateTable("file")
+      .set({ status: "DELETED", updated_at: p.now })
+      .where(isOneOf(dialect, "id", p.idsJson))
+      .where(isOneOf(dialect, "key", p.keysJson))
+      .where("project_id", "=", p.projectId)
+      .where("environment", "=", p.environment)
+      .where("status", "<>", "DELETED")
+      .returning(["id", "key", "name", "size_bytes", "etag", "reserved_period", "store", "upload_id"]),
 );

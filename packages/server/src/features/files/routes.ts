@@ -18,6 +18,7 @@ import type { Actor } from "../api-keys/actor.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { serialiseMetadata } from "../uploads/metadata.ts";
 import { deleteFiles } from "./delete-files.ts";
+import { nameFile } from "./name-file.ts";
 import { findFile, listFiles, setMetadata } from "./queries.ts";
 import { toFile, toListItem } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
@@ -52,7 +53,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     "/files/*",
     { schema: { tags, summary: "Get a file by its key", params: KeyParam, response: { 200: FileEnvelope } } },
     async ({ actor, params }) => {
-      const file = await db.get(findFile, { ...scopeOf(actor), key: params["*"] });
+      const file = await db.get(findFile, { ...scopeOf(actor), ...nameFile(params["*"]) });
       if (file === null) throw notFound("File");
       return { file: toFile(config, file) };
     },
@@ -73,7 +74,12 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       const metadata = serialiseMetadata(body.metadata);
       const now = deps.now();
       const file = await db.transact(async (tx) => {
-        const updated = await tx.get(setMetadata, { ...scopeOf(actor), key: params["*"], metadata, now });
+        const updated = await tx.get(setMetadata, {
+          ...scopeOf(actor),
+          ...nameFile(params["*"]),
+          metadata,
+          now,
+        });
         if (updated === null) throw notFound("File");
         const message = `Metadata of "${updated.name}" was replaced.`;
         await writeLog(tx, now, { ...scopeOf(actor), type: "file.updated", message, file: updated });

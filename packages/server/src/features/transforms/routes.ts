@@ -5,6 +5,7 @@ import { AppError } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { findServedFile } from "../delivery/queries.ts";
 import { fileNotFound, sendObject } from "../delivery/send-object.ts";
+import { nameFile } from "../files/name-file.ts";
 import { checkIsImage } from "./image-type.ts";
 import { negotiateFormat } from "./negotiate-format.ts";
 import { parseRecipe, type Recipe } from "./recipe.ts";
@@ -92,7 +93,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     recipe: Recipe,
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
-    const file = await deps.db.get(findServedFile, { key: request.params["*"] });
+    const file = await deps.db.recall(findServedFile, nameFile(request.params["*"]));
     if (file === null) throw fileNotFound();
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;

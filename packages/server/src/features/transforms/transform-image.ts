@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
+import { nameFile } from "../files/name-file.ts";
 import { findFile } from "../files/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { encodeKey } from "../uploads/storage-key.ts";
@@ -73,7 +74,7 @@ export async function repeatTransform(
 
 async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTable> {
   const { projectId, environment } = actor;
-  const file = await deps.db.get(findFile, { projectId, environment, key });
+  const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
   if (file === null || file.status !== "UPLOADED") throw notFound("File");
   checkIsImage(file.type);
   return file;

@@ -82,7 +82,7 @@ async function finishUpload(
 ): Promise<FileTable> {
   const now = deps.now();
   const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
-  const route = await deps.db.get(findRouteBySlug, { slug: file.route_slug, projectId: file.project_id });
+  const route = await deps.db.recall(findRouteBySlug, { slug: file.route_slug, projectId: file.project_id });
   const webhookUrl = route?.webhook_url ?? null;
   const save = async (tx: Queryable) => {
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
@@ -106,7 +106,7 @@ async function finishUpload(
     await onSaved(tx, uploaded);
   };
   try {
-    await deps.db.transact(save);
+    await deps.db.transact(save, file.project_id);
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") await removeUnlessKept(deps, file);
     throw error;

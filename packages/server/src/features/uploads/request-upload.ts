@@ -70,7 +70,7 @@ export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec:
 
 /** In the decided order: route, its environment, type, size. The quota follows in the transaction. */
 async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
-  const route = await deps.db.get(findRouteBySlug, { slug: body.routeSlug, projectId: actor.projectId });
+  const route = await deps.db.recall(findRouteBySlug, { slug: body.routeSlug, projectId: actor.projectId });
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);
   if (route.environment !== "all" && route.environment !== actor.environment) throw unauthorized();
   checkType(route, body.contentType);
@@ -135,5 +135,5 @@ async function open(
     ]);
     await onSaved(tx, saved);
     return saved;
-  });
+  }, actor.projectId);
 }

@@ -8,6 +8,19 @@ interface Scope {
   environment: Environment;
 }
 
+/** No row when it would go over `limit`, and before the first upload. */
+export const reserveMoreBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({ reserved_bytes: sql`reserved_bytes + cast(${p.bytes} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where(
+      sql<boolean>`stored_bytes + reserved_bytes + cast(${p.bytes} as bigint) <= cast(${p.limit} as bigint)`,
+    )
+    .returning("stored_bytes"),
+);
+
 /** No row when it would go over `limit`. The caller has checked that `bytes` alone fits. */
 export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
   q
@@ -41,6 +54,18 @@ export const moveBytes = statement((q, p: Scope & { stored: number; reserved: nu
 const storedTotal = (p: Scope) =>
   sql<number>`coalesce((select stored_bytes from usage_total
     where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
+
+/** No row when the month already has `limit` uploads, and before its first. */
+export const reserveOneMoreUpload = statement((q, p: Scope & { period: string; limit: number }) =>
+  q
+    .updateTable("usage_period")
+    .set({ reserved_uploads: sql`reserved_uploads + 1` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period)
+    .where(sql<boolean>`uploads + reserved_uploads < cast(${p.limit} as bigint)`)
+    .returning("period"),
+);
 
 /** No row when the month already has `limit` uploads, open ones included. */
 export const reserveUpload = statement((q, p: Scope & { period: string; limit: number }) =>

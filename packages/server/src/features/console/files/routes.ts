@@ -2,6 +2,7 @@ import { Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { nameFile } from "../../files/name-file.ts";
 import { findFile } from "../../files/queries.ts";
 import { listVariantsOfFile } from "../../transforms/queries.ts";
 import { parseRecipe } from "../../transforms/recipe.ts";
@@ -23,7 +24,7 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
 
   app.get("/variants", { schema: { querystring: VariantQuery } }, async ({ actor, query }) => {
     const { projectId, environment } = actor;
-    const file = await deps.db.get(findFile, { projectId, environment, key: query.key });
+    const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(query.key) });
     if (file === null) throw notFound("File");
     const rows = await deps.db.all(listVariantsOfFile, { fileId: file.id, take: mostVariants });
     return {

@@ -2,6 +2,7 @@ import { FIT_MODES, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { invalid, notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { nameFile } from "../../files/name-file.ts";
 import { findFile } from "../../files/queries.ts";
 import { checkIsImage } from "../../transforms/image-type.ts";
 import { maxSidePx } from "../../transforms/recipe.ts";
@@ -30,7 +31,7 @@ export function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): v
     if (recipe.width === undefined && recipe.height === undefined)
       throw invalid("width", "or height is required");
     const { projectId, environment } = actor;
-    const file = await deps.db.get(findFile, { projectId, environment, key });
+    const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
     if (file === null || file.status !== "UPLOADED") throw notFound("File");
     checkIsImage(file.type);
     const variant = await transforms.variants.get(file, { ...recipe, format }, format);

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { createLanes } from "./lanes.ts";
+
+describe("lanes", () => {
+  it("do together what arrives while one call is under way, and give each its own result", async () => {
+    const batches: number[][] = [];
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const double = createLanes<number, number>(async (jobs) => {
+      batches.push(jobs);
+      await held;
+      return jobs.map((job) => job * 2);
+    });
+    const early = [double("a", 1), double("a", 2)];
+    while (batches.length === 0) await wait(0);
+    const late = [double("a", 3), double("a", 4), double("a", 5)];
+    release();
+    assert.deepEqual(await Promise.all([...early, ...late]), [2, 4, 6, 8, 10]);
+    assert.deepEqual(batches, [
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  it("do not wait for another lane", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const echo = createLanes<string, string>(async (jobs, lane) => {
+      if (lane === "slow") await held;
+      return jobs;
+    });
+    const slow = echo("slow", "first");
+    assert.equal(await echo("fast", "second"), "second");
+    release();
+    assert.equal(await slow, "first");
+  });
+
+  it("take no more together than they may, fail together, and go on afterwards", async () => {
+    const sizes: number[] = [];
+    const fail = createLanes<number, number>(
+      async (jobs) => {
+        sizes.push(jobs.length);
+        if (jobs.includes(0)) throw new Error("zero");
+        return jobs;
+      },
+      () => 2,
+    );
+    const outcomes = await Promise.allSettled([0, 1, 2].map((job) => fail("a", job)));
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["rejected", "rejected", "fulfilled"],
+    );
+    assert.deepEqual(sizes, [2, 1]);
+    assert.equal(await fail("a", 7), 7);
+  });
+});

@@ -1,0 +1,47 @@
+interface Waiting<Job, Result> {
+  job: Job;
+  resolve: (result: Result) => void;
+  reject: (reason: unknown) => void;
+}
+
+/**
+ * Work on the same thing, one call at a time: what arrives while one is under way is done together by the next. Nobody
+ * joins a call that had begun before they came, so that nobody is answered from before their question.
+ * `doTogether` returns one result for each job, in their order.
+ */
+export function createLanes<Job, Result>(
+  doTogether: (jobs: Job[], lane: string) => Promise<Result[]>,
+  mostTogether: (first: Job) => number = () => Number.POSITIVE_INFINITY,
+): (lane: string, job: Job) => Promise<Result> {
+  const lanes = new Map<string, Waiting<Job, Result>[]>();
+
+  async function drive(lane: string, queue: Waiting<Job, Result>[]): Promise<void> {
+    for (let [next] = queue; next !== undefined; [next] = queue) {
+      const batch = queue.splice(0, mostTogether(next.job));
+      try {
+        const results = await doTogether(
+          batch.map(({ job }) => job),
+          lane,
+        );
+        for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    lanes.delete(lane);
+  }
+
+  return (lane, job) =>
+    new Promise((resolve, reject) => {
+      const waiting = { job, resolve, reject };
+      const queue = lanes.get(lane);
+      if (queue !== undefined) {
+        queue.push(waiting);
+        return;
+      }
+      const first = [waiting];
+      lanes.set(lane, first);
+      // Whatever else this turn of the event loop brings comes along.
+      setImmediate(drive, lane, first);
+    });
+}

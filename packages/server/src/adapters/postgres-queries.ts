@@ -1,0 +1,46 @@
+import type { ISql } from "postgres";
+import { DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
+import type { Statement } from "../db/statement.ts";
+
+/** SQLSTATE classes and client codes that mean the server is away, not that the statement is wrong. */
+const unavailable =
+  /^(08...|25006|25P0[34]|57P0[1235]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
+const uniqueViolation = "23505";
+
+export function queryable(client: ISql): Queryable {
+  const query = (statement: Statement<object, unknown>, params: object) => {
+    const { sql, bind } = statement.compile("postgres");
+    return guard(client.unsafe(sql, bind(params) as never[], { prepare: true }));
+  };
+  return {
+    all: (statement, params) => query(statement, params) as never,
+    async get(statement, params) {
+      const rows = await query(statement, params);
+      return (rows[0] ?? null) as never;
+    },
+    async run(statement, params) {
+      const result = await query(statement, params);
+      return result.count;
+    },
+  };
+}
+
+export async function guard<T>(call: PromiseLike<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+export function explain(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
+  return unavailable.test(code)
+    ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error })
+    : error;
+}
+
+export function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? "");
+}

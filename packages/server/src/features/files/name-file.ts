@@ -1,0 +1,10 @@
+/** How statements find a file by its key. */
+export interface NamedFile {
+  id: string;
+  key: string;
+}
+
+/** A key holds its file's id, so rows are found by that; a second index over long keys would slow every upload. */
+export function nameFile(key: string): NamedFile {
+  return { id: key.split("/", 3)[2] ?? "", key };
+}
