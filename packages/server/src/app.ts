@@ -4,6 +4,7 @@ import { openRateLimiter } from "./adapters/rate-limiter/index.ts";
 import { createBackground } from "./background.ts";
 import { openDatabase, openKeyring, openStorage } from "./compose.ts";
 import type { Config } from "./config.ts";
+import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
@@ -36,11 +37,12 @@ export interface AppOptions {
 /** The composition root: the program and the tests both start here. What was opened when it fails is closed again. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   await using opened = new AsyncDisposableStack();
-  const now = options.now ?? Date.now;
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
   const log = options.logger;
   const keyring = openKeyring(config);
   const db = opened.adopt(await openDatabase(config), (database) => database.close());
+  const clock = await openSharedClock(db);
+  const now = options.now ?? clock.now;
   const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }), (open) => open.close());
   const limiter = opened.adopt(
     await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
@@ -77,6 +79,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   });
   const background = opened.adopt(createBackground(log), (running) => running.close());
   keepHouse(background, deps, services, windowMs);
+  background.every(60_000, "compare clocks", clock.adjust);
   storage.keepHouse(background);
   opened.defer(() => dispatcher.close());
   const http = await createHttp(deps, services, (app) => storage.addRoutes(app, deps.limiter));

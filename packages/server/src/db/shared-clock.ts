@@ -1,0 +1,36 @@
+import type { Database } from "./database.ts";
+import { databaseNow } from "./expressions.ts";
+import { statement } from "./statement.ts";
+
+export interface SharedClock {
+  now(): number;
+  /** Compares with the database again. */
+  adjust(): Promise<void>;
+}
+
+const readClock = statement((q, _: object, dialect) => q.selectNoFrom(databaseNow(dialect).as("now")));
+/** Clocks that are kept by NTP differ by less; whoever has one keeps its own. */
+const toleranceMs = 1_000;
+
+/**
+ * The machine's clock, corrected where it is not the database's: an instance that is hours ahead would end the
+ * uploads of all others, and one that is behind would sign URLs that have expired.
+ */
+export async function openSharedClock(
+  db: Database,
+  machineNow: () => number = Date.now,
+): Promise<SharedClock> {
+  let offsetMs = 0;
+  async function adjust(): Promise<void> {
+    const askedAt = machineNow();
+    const row = await db.get(readClock, {});
+    const answeredAt = machineNow();
+    if (row === null) return;
+    const apartMs = row.now - (askedAt + answeredAt) / 2;
+    // Half of the way there and back cannot be told from a wrong clock.
+    const uncertainMs = (answeredAt - askedAt) / 2 + toleranceMs;
+    offsetMs = Math.abs(apartMs) <= uncertainMs ? 0 : Math.round(apartMs);
+  }
+  await adjust();
+  return { now: () => machineNow() + offsetMs, adjust };
+}
