@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
-import { describe, it } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import { openPostgres } from "../../adapters/postgres.ts";
+import { openSqlite } from "../../adapters/sqlite.ts";
+import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { createOutboundGuard } from "../../net/outbound-guard.ts";
 import type { Send } from "./send.ts";
 import { getSigningKeys } from "./signing-keys.ts";
-import { createQueue } from "./testing/queue.ts";
+import { createQueue, type TestQueue } from "./testing/queue.ts";
 import { until } from "./testing/until.ts";
 
 const listLogRows = statement((q, _: object) => q.selectFrom("log").selectAll());
@@ -61,13 +64,52 @@ async function startCable(targetUrl: string) {
   };
 }
 
-describe("a database that goes away while messages are being sent", () => {
+interface Outage {
+  /** The database as the dispatcher reaches it. */
+  db: Database;
+  cut(): Promise<void>;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+async function cableTo(queue: TestQueue): Promise<Outage> {
+  const cable = await startCable(queue.databaseUrl ?? "");
+  const db = openPostgres(cable.url, { maxConnections: 4 });
+  return {
+    ...cable,
+    db,
+    cut: async () => cable.cut(),
+    async close() {
+      await db.close();
+      await cable.close();
+    },
+  };
+}
+
+/** Another process that holds the embedded database's only lock does what a dead server does: nobody can write. */
+async function lockOf(queue: TestQueue): Promise<Outage> {
+  const db = openSqlite(queue.databasePath);
+  const holder = new DatabaseSync(queue.databasePath, { timeout: 5_000 });
+  return {
+    db,
+    cut: async () => holder.exec("BEGIN IMMEDIATE"),
+    mend: () => holder.exec("ROLLBACK"),
+    async close() {
+      await db.close();
+      holder.close();
+    },
+  };
+}
+
+// The embedded engine waits five seconds for a lock before it gives up.
+const outageMs = { sqlite: 6_500, postgres: 2_500 };
+
+onBothDatabases("a database that goes away while messages are being sent", (database) => {
   it("is waited for, and everything arrives", async (t) => {
-    const queue = await createQueue("postgres");
+    const queue = await createQueue(database);
     t.after(() => queue.close());
-    const cable = await startCable(queue.databaseUrl ?? "");
-    t.after(() => cable.close());
-    const db = openPostgres(cable.url, { maxConnections: 4 });
+    const outage = await (database === "postgres" ? cableTo(queue) : lockOf(queue));
+    t.after(() => outage.close());
     const sent = new Map<string, number>();
     const send: Send = async ({ headers }) => {
       const id = headers["delivery-message-id"] ?? "";
@@ -78,19 +120,18 @@ describe("a database that goes away while messages are being sent", () => {
     const projectId = await queue.createProject();
     for (let e = 0; e < 4; e++) await queue.enqueue(projectId, `https://hooks.example/${e}`, 50);
     // The outage outlasts the leases, so what was being sent is lost to its worker and sent again.
-    const dispatcher = await queue.createInstance({ send, leaseMs: 1_000, pollMs: 100 }, { db });
+    const options = { send, leaseMs: 1_000, pollMs: 100 };
+    const dispatcher = await queue.createInstance(options, { db: outage.db });
     dispatcher.start();
     await until(async () => sent.size >= 30);
-    cable.cut();
-    await wait(2_500);
-    const sentBefore = sent.size;
-    assert.ok(sentBefore < 200);
-    cable.mend();
+    await outage.cut();
+    await wait(outageMs[database]);
+    assert.ok(sent.size < 200);
+    outage.mend();
     await until(async () => (await queue.messages()).every((message) => message.state === "delivered"));
     assert.equal(sent.size, 200);
     assert.ok((await queue.messages()).every((message) => message.retried === 0));
     await dispatcher.close();
-    await db.close();
   });
 });
 

@@ -35,6 +35,8 @@ export interface TestQueue {
   db: Database;
   /** Null for the embedded database. */
   databaseUrl: string | null;
+  /** Of the embedded database. */
+  databasePath: string;
   deps: DispatcherDeps;
   logLines: string[];
   createProject(): Promise<string>;
@@ -55,10 +57,9 @@ export interface QueueOptions {
 export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}): Promise<TestQueue> {
   const dataDir = await mkdtemp(join(tmpdir(), "upstow-queue-"));
   const postgres = kind === "postgres" ? await createTestDatabase() : null;
+  const databasePath = join(dataDir, "upstow.db");
   const connect = () =>
-    postgres === null
-      ? openSqlite(join(dataDir, "upstow.db"))
-      : openPostgres(postgres.url, { maxConnections: 8 });
+    postgres === null ? openSqlite(databasePath) : openPostgres(postgres.url, { maxConnections: 8 });
   const db = connect();
   await migrate(db);
   const logLines: string[] = [];
@@ -81,6 +82,7 @@ export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}
   return {
     db,
     databaseUrl: postgres?.url ?? null,
+    databasePath,
     deps: createDeps(db),
     logLines,
     createProject: () => insertProject(db),
