@@ -4,8 +4,8 @@ import type { UploadedFile, UploadState, UploadStatus } from "./types.ts";
 
 /** Files that are announced to the backend together. */
 export interface Batch {
-  /** One ticket for each file; asked for once, when the first file begins. */
-  getTickets(): Promise<string[]>;
+  /** The ticket of one of its files. All are asked for together, once, when the first file begins. */
+  getTicket(index: number): Promise<string>;
 }
 
 /** What the queue keeps of one file. */

@@ -1,3 +1,5 @@
+import { UpstowError } from "../errors.ts";
+import type { BeginAnswer } from "../handler/protocol.ts";
 import type { Backend } from "./backend.ts";
 import type { Batch, Entry } from "./entry.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -7,16 +9,19 @@ import { createSession, type Session, type SessionTools } from "./session.ts";
 const multipartAboveBytes = 10 * 1024 * 1024;
 
 export function createBatch(backend: Backend, route: string, input: unknown, files: File[]): Batch {
-  let tickets: Promise<string[]> | null = null;
+  let answer: Promise<BeginAnswer> | null = null;
   const infos = files.map(({ name, size, type }) => ({
     name,
     size,
     type: type || "application/octet-stream",
   }));
   return {
-    getTickets() {
-      tickets ??= backend.begin({ route, input, files: infos }).then((answer) => answer.tickets);
-      return tickets;
+    async getTicket(index) {
+      answer ??= backend.begin({ route, input, files: infos });
+      const { tickets, refusals = [] } = await answer;
+      const refusal = refusals.find((item) => item.index === index);
+      if (refusal !== undefined) throw new UpstowError(refusal.message, refusal);
+      return tickets[index] ?? "";
     },
   };
 }
@@ -29,7 +34,7 @@ export async function openSession(
   isTaken: (fingerprint: string) => boolean,
 ): Promise<Session> {
   const { file, route, meter } = entry;
-  const ticket = (await entry.batch.getTickets())[entry.index] ?? "";
+  const ticket = await entry.batch.getTicket(entry.index);
   if (file.size > multipartAboveBytes) {
     const fingerprint = await fingerprintOf(file, `${tools.endpoint} ${route}`);
     // The same file twice in one queue is meant to be stored twice.

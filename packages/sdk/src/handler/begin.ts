@@ -1,7 +1,7 @@
 import { UpstowError } from "../errors.ts";
 import type { Metadata } from "../wire/files.ts";
-import type { FileRoute } from "./file-router.ts";
-import type { Action, BeginAnswer } from "./protocol.ts";
+import type { FileInfo, FileRoute } from "./file-router.ts";
+import type { Action, BeginAnswer, Refusal } from "./protocol.ts";
 import { checkFiles } from "./rules.ts";
 import { issuePath } from "./standard-schema.ts";
 import { getRoute, type Handling, type Ticket, type Tools } from "./tools.ts";
@@ -11,22 +11,31 @@ type Begin = Extract<Action, { action: "begin" }>;
 // A long queue may take its time, and the service answers a repeated start in the same way for this long.
 const ticketLifeMs = 24 * 60 * 60 * 1000;
 
-/** Everything that may be refused is refused here, before anything is stored. */
+/** Everything that may be refused is refused here, before anything is stored: a file alone, or the whole call. */
 export async function beginUploads<Context>(
   { router, seal }: Tools<Context>,
   body: Begin,
   handling: Handling<Context>,
 ): Promise<BeginAnswer> {
   const route = getRoute(router, body.route);
-  const files = checkFiles(route, body.files);
+  const checked = checkFiles(route, body.files);
+  const files = checked.filter((file): file is FileInfo => !(file instanceof UpstowError));
   const input = await checkInput(route, body.input);
   const returned: unknown = await route.middleware?.({ ...handling, input, files });
   const metadata = toMetadata(returned);
-  const tickets = files.map((file) => {
+  const tickets = checked.map((file) => {
+    if (file instanceof UpstowError) return "";
     const ticket: Ticket = { id: crypto.randomUUID(), route: body.route, file, metadata };
     return seal.seal("ticket", ticket, ticketLifeMs);
   });
-  return { tickets: await Promise.all(tickets) };
+  const refusals = checked.flatMap((file, index) =>
+    file instanceof UpstowError ? toRefusal(file, index) : [],
+  );
+  return { tickets: await Promise.all(tickets), ...(refusals.length === 0 ? {} : { refusals }) };
+}
+
+function toRefusal({ code, status, message, suggestion }: UpstowError, index: number): Refusal {
+  return { index, code, status, message, suggestion };
 }
 
 async function checkInput<Context>(route: FileRoute<Context>, given: unknown): Promise<unknown> {

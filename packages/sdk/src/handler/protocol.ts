@@ -4,7 +4,7 @@ import type { FileInfo } from "./file-router.ts";
 
 /** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
 export type Action =
-  /** May I upload these files? The answer has one ticket for each. */
+  /** May I upload these files? The answer has one ticket for each that is welcome. */
   | { action: "begin"; route: string; input?: unknown; files: FileInfo[] }
   /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
   | { action: "start"; ticket: string; resume?: string }
@@ -14,7 +14,18 @@ export type Action =
   | { action: "abort"; token: string; failure?: string };
 
 export interface BeginAnswer {
+  /** In the order of the files; empty for those that are refused. */
   tickets: string[];
+  refusals?: Refusal[];
+}
+
+export interface Refusal {
+  /** Of the file, from 0. */
+  index: number;
+  code: string;
+  status: number;
+  message: string;
+  suggestion?: string | undefined;
 }
 
 export interface StartAnswer {

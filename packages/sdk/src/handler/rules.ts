@@ -19,7 +19,8 @@ export function isAllowedType(allowedTypes: readonly string[] | undefined, conte
 
 const mostFiles = 1_000;
 
-export function checkFiles(rules: RouteRules, files: unknown): FileInfo[] {
+/** One answer for each file: some may be welcome while others are not. Throws where none is. */
+export function checkFiles(rules: RouteRules, files: unknown): (FileInfo | UpstowError)[] {
   if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
   const most = Math.min(rules.maxFileCount ?? mostFiles, mostFiles);
   if (files.length > most) {
@@ -28,18 +29,21 @@ export function checkFiles(rules: RouteRules, files: unknown): FileInfo[] {
       status: 400,
     });
   }
-  return files.map((file, i) => checkFile(rules, file, `files.${i}`));
+  const checked = files.map((file, i) => checkFile(rules, file, `files.${i}`));
+  if (checked[0] instanceof UpstowError && checked.every((file) => file instanceof UpstowError))
+    throw checked[0];
+  return checked;
 }
 
-function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo {
+function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | UpstowError {
   const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
   if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
   if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");
-  if (Number(size) < 1) throw invalid(`${path}.size`, `of "${name}" is 0: the file is empty`);
+  if (Number(size) < 1) return invalid(`${path}.size`, `of "${name}" is 0: the file is empty`);
   if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
   const file = { name, size: Number(size), type };
   if (!isAllowedType(rules.allowedTypes, type)) {
-    throw new UpstowError(`"${name}" is ${type}, which is not accepted here.`, {
+    return new UpstowError(`"${name}" is ${type}, which is not accepted here.`, {
       code: "INVALID_FILE_TYPE",
       status: 400,
       suggestion: `Accepted: ${rules.allowedTypes?.join(", ")}.`,
@@ -47,7 +51,7 @@ function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo {
   }
   const most = rules.maxFileSize === undefined ? Number.POSITIVE_INFINITY : toBytes(rules.maxFileSize);
   if (file.size > most) {
-    throw new UpstowError(`"${name}" has ${file.size} bytes; at most ${most} are allowed.`, {
+    return new UpstowError(`"${name}" has ${file.size} bytes; at most ${most} are allowed.`, {
       code: "FILE_TOO_LARGE",
       status: 413,
       suggestion: "Choose a smaller file.",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { createFileRouter, createRouteHandler, type FileRouter } from "../../src/server.ts";
 import { startService, type TestService } from "./start-service.ts";
-import { startSite, type TestSite } from "./start-site.ts";
+import { startSite, type TestPage, type TestSite } from "./start-site.ts";
 
 const f = createFileRouter();
 const router = {
@@ -26,11 +26,13 @@ export interface TestApplication {
 }
 
 /** A whole application: the service, a network before it, a backend with a route handler, and a page. */
-export async function startApplication(options?: { rateWindowMs?: number }): Promise<TestApplication> {
-  const service = await startService(options);
-  const site = await startSite(
-    createRouteHandler({ router, apiKey: service.apiKey, baseUrl: service.app.url }),
-  );
+export async function startApplication(
+  options: { rateWindowMs?: number; page?: TestPage } = {},
+): Promise<TestApplication> {
+  const { page, ...serviceOptions } = options;
+  const service = await startService(serviceOptions);
+  const handle = createRouteHandler({ router, apiKey: service.apiKey, baseUrl: service.app.url });
+  const site = await startSite(handle, page);
   return {
     service,
     site,

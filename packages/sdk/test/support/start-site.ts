@@ -12,12 +12,21 @@ export interface TestSite {
   stop(): Promise<void>;
 }
 
+export interface TestPage {
+  html: string;
+  /** Where its module `/page.js` is bundled from. */
+  entry: string;
+}
+
 /** An application with one page and one upload endpoint. */
-export async function startSite(handle: (request: Request) => Promise<Response>): Promise<TestSite> {
+export async function startSite(
+  handle: (request: Request) => Promise<Response>,
+  { html, entry }: TestPage = sdkPage,
+): Promise<TestSite> {
   const actions: string[] = [];
   const assets = new Map([
-    ["/", { type: "text/html", text: page }],
-    ["/uploader.js", { type: "text/javascript", text: await bundleUploader() }],
+    ["/", { type: "text/html", text: html }],
+    ["/page.js", { type: "text/javascript", text: await bundle(entry) }],
   ]);
   const server = createServer(async (node, response) => {
     const asset = assets.get(node.url ?? "");
@@ -47,11 +56,13 @@ export async function startSite(handle: (request: Request) => Promise<Response>)
   };
 }
 
-const page = `<!doctype html><title>Upload</title><input type="file" id="file" multiple>
-<script type="module">import * as sdk from "/uploader.js"; window.sdk = sdk; window.isReady = true;</script>`;
+const sdkPage: TestPage = {
+  html: `<!doctype html><title>Upload</title><input type="file" id="file" multiple>
+<script type="module">import * as sdk from "/page.js"; window.sdk = sdk; window.isReady = true;</script>`,
+  entry: new URL("../../src/client/index.ts", import.meta.url).pathname,
+};
 
-async function bundleUploader(): Promise<string> {
-  const entry = new URL("../../src/client/index.ts", import.meta.url).pathname;
+async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: "esm", write: false });
   return outputFiles[0]?.text ?? "";
 }

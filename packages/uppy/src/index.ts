@@ -1,0 +1,1 @@
+export { Upstow, Upstow as default, type UpstowOptions } from "./plugin.ts";

@@ -1,0 +1,161 @@
+import { BasePlugin, type Body, type Meta, type PluginOpts, type Uppy, type UppyFile } from "@uppy/core";
+import {
+  createUploader,
+  type Uploader,
+  type UploaderOptions,
+  type UploadState,
+  type UploadTask,
+  UpstowError,
+} from "@upstow/sdk/client";
+
+/** All options of the SDK's uploader, and where files go. */
+export interface UpstowOptions<M extends Meta = Meta, B extends Body = Body>
+  extends PluginOpts,
+    UploaderOptions {
+  /** The route of your backend's file router. */
+  route: string;
+  /** What the route's `input` asks for; a function is asked for every file. */
+  input?: unknown | ((file: UppyFile<M, B>) => unknown);
+}
+
+type Task = UploadTask<unknown>;
+
+/** Uploads Uppy's files through your backend's route handler: in parts, with pause, resume and cancel. */
+export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOptions<M, B>, M, B> {
+  #uploader: Uploader | null = null;
+  /** By the id that Uppy gave the file. */
+  readonly #tasks = new Map<string, Task>();
+  readonly #uninstallers: (() => void)[] = [];
+
+  constructor(uppy: Uppy<M, B>, options: UpstowOptions<M, B>) {
+    super(uppy, options);
+    this.type = "uploader";
+    this.id = options.id ?? "Upstow";
+  }
+
+  override install(): void {
+    const { uppy } = this;
+    this.#uploader = createUploader(this.opts);
+    this.#setResumable(true);
+    uppy.addUploader(this.#upload);
+    const onPause = (file: UppyFile<M, B> | undefined, isPaused: boolean) => {
+      const task = this.#tasks.get(file?.id ?? "");
+      if (isPaused) task?.pause();
+      else task?.resume();
+    };
+    const onPauseAll = () => this.#uploader?.pause();
+    const onResumeAll = () => this.#uploader?.resume();
+    const onRemoved = ({ id }: UppyFile<M, B>) => this.#remove(id);
+    const onCancelAll = () => {
+      for (const id of this.#tasks.keys()) this.#remove(id);
+    };
+    uppy.on("upload-pause", onPause);
+    uppy.on("pause-all", onPauseAll);
+    uppy.on("resume-all", onResumeAll);
+    uppy.on("file-removed", onRemoved);
+    uppy.on("cancel-all", onCancelAll);
+    this.#uninstallers.push(
+      () => uppy.removeUploader(this.#upload),
+      () => uppy.off("upload-pause", onPause),
+      () => uppy.off("pause-all", onPauseAll),
+      () => uppy.off("resume-all", onResumeAll),
+      () => uppy.off("file-removed", onRemoved),
+      () => uppy.off("cancel-all", onCancelAll),
+      this.#uploader.subscribe(() => this.#report()),
+    );
+  }
+
+  override uninstall(): void {
+    for (const uninstall of this.#uninstallers.splice(0)) uninstall();
+    this.#setResumable(false);
+    this.#uploader?.destroy();
+    this.#uploader = null;
+    this.#tasks.clear();
+  }
+
+  #setResumable(resumableUploads: boolean): void {
+    const { capabilities } = this.uppy.getState();
+    this.uppy.setState({ capabilities: { ...capabilities, resumableUploads } });
+  }
+
+  readonly #upload = async (ids: string[]): Promise<void> => {
+    const files = ids
+      .map((id) => this.uppy.getFile(id))
+      .filter((file) => file !== undefined && this.#isHere(file));
+    const fresh = files.filter((file) => !this.#retry(file));
+    this.uppy.emit("upload-start", files);
+    this.#add(fresh);
+    await Promise.all(files.map((file) => this.#settle(file.id)));
+  };
+
+  /** What a remote provider holds, this page cannot send. */
+  #isHere(file: UppyFile<M, B>): boolean {
+    const isHere = file.data instanceof Blob;
+    const error = new Error("Files of remote providers cannot be uploaded from here.");
+    if (!isHere) this.uppy.emit("upload-error", file, error);
+    return isHere;
+  }
+
+  /** Whether there was an earlier attempt to go on with. */
+  #retry({ id }: UppyFile<M, B>): boolean {
+    const task = this.#tasks.get(id);
+    task?.retry();
+    return task !== undefined;
+  }
+
+  /** Files with the same input are announced to the backend together. */
+  #add(files: UppyFile<M, B>[]): void {
+    const { route, input } = this.opts;
+    const batches = typeof input === "function" ? files.map((file) => [file]) : [files];
+    for (const batch of batches) {
+      const [first] = batch;
+      if (first === undefined) continue;
+      const given = typeof input === "function" ? input(first) : input;
+      const tasks = this.#uploader?.add(route, batch.map(toFile), { input: given }) ?? [];
+      for (const [i, task] of tasks.entries()) this.#tasks.set(batch[i]?.id ?? "", task);
+    }
+  }
+
+  /** Resolves however it ends: Uppy hears of it by events. */
+  async #settle(id: string): Promise<void> {
+    const task = this.#tasks.get(id);
+    try {
+      const uploaded = await task?.done;
+      const file = this.uppy.getFile(id);
+      if (file === undefined || uploaded === undefined) return;
+      const body = { ...uploaded } as unknown as B;
+      this.uppy.emit("upload-success", file, { status: 200, body, uploadURL: uploaded.url });
+    } catch (error) {
+      const file = this.uppy.getFile(id);
+      const isCancelled = error instanceof UpstowError && error.code === "CANCELLED";
+      if (file !== undefined && !isCancelled) this.uppy.emit("upload-error", file, error as Error);
+    }
+  }
+
+  #remove(id: string): void {
+    const task = this.#tasks.get(id);
+    this.#tasks.delete(id);
+    task?.cancel().then(() => this.#uploader?.clear(task.id));
+  }
+
+  #report(): void {
+    for (const [id, task] of this.#tasks) {
+      const file = this.uppy.getFile(id);
+      const state = task.getState();
+      if (file === undefined || !isUnderWay(state)) continue;
+      this.uppy.emit("upload-progress", file, {
+        uploadStarted: file.progress.uploadStarted ?? Date.now(),
+        bytesUploaded: state.sentBytes,
+        bytesTotal: state.totalBytes,
+      });
+    }
+  }
+}
+
+const isUnderWay = ({ status }: UploadState) => status === "uploading" || status === "completing";
+
+/** Under the name that the user gave it; the time stays, so that an upload is found again after a reload. */
+function toFile<M extends Meta, B extends Body>({ data, name, type }: UppyFile<M, B>): File {
+  const { lastModified = 0 } = data as { lastModified?: number };
+  return new File([data as Blob], name ?? "file", { type: type ?? "", lastModified });
+}
