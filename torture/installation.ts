@@ -124,7 +124,7 @@ export async function liftRateLimits(db: Database): Promise<void> {
     id,
     rateUpload: many,
     rateOther: many,
-    rateTransform: null,
+    rateTransform: many,
     transformUnits: null,
     now: Date.now(),
   });

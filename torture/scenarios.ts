@@ -2,10 +2,11 @@ import { flipBits } from "./bit-flips.ts";
 import { breakDisk } from "./disk-errors.ts";
 import { fillDisk } from "./full-disk.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
+import { fuzzImages } from "./fuzz-images.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
-import { cutPower } from "./power-cuts.ts";
 import { postgresRestarts } from "./postgres-restarts.ts";
+import { cutPower } from "./power-cuts.ts";
 import { raceCompletes } from "./race-completes.ts";
 import { raceQuota } from "./race-quota.ts";
 import { rollingRestart } from "./rolling-restart.ts";
@@ -27,6 +28,7 @@ export interface ScenarioEntry {
 
 export const scenarios: Record<string, ScenarioEntry> = {
   fuzz: { run: fuzz, unit: "requests", rounds: 1_000_000, roundsPerBatch: 50_000, lanes: 1 },
+  "fuzz-images": { run: fuzzImages, unit: "images", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "bit-flips": { run: flipBits, unit: "blobs", rounds: 1_000, roundsPerBatch: 500, lanes: 1 },

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import sharp from "sharp";
+import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/features/transforms/recipe.ts";
+import { createCorpus, mutateImage } from "../packages/server/src/features/transforms/render/mutate-image.ts";
+import { createInstallation, type Installation } from "./installation.ts";
+import type { Random } from "./random.ts";
+import { type Outcome, type RunOptions, Violation } from "./scenario.ts";
+
+/** Far fewer than the render queue holds, so that no answer may be 503. */
+const clients = 6;
+const mostViolations = 20;
+const mebibyte = 1024 * 1024;
+const mostServerBytes = 400 * mebibyte;
+const mostWorkerBytes = 800 * mebibyte;
+const types = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
+const accepts = ["image/avif,image/webp,*/*", "image/webp", "*/*", ""];
+
+/** Uploads damaged images and asks for variants of them; every one is rendered as promised or refused cleanly. */
+export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
+  const installation = await createInstallation();
+  const corpus = await createCorpus();
+  const counts = { rendered: 0, "refused as no image (415)": 0, "refused as damaged (422)": 0 };
+  const peaks = { server: 0, worker: 0 };
+  const violations: string[] = [];
+  const server = await installation.start();
+  let left = rounds;
+
+  async function act(): Promise<void> {
+    while (left-- > 0 && !isTimeUp() && violations.length < mostViolations) {
+      try {
+        const status = await tryOne(installation, mutateImage(corpus, below(random)), random);
+        if (status === 200) counts.rendered++;
+        else counts[status === 415 ? "refused as no image (415)" : "refused as damaged (422)"]++;
+      } catch (error) {
+        violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
+      }
+      peaks.server = Math.max(peaks.server, readRssBytes(server.pid));
+      peaks.worker = Math.max(peaks.worker, ...listChildren(server.pid).map(readRssBytes));
+      onRound(1, counts);
+    }
+  }
+
+  try {
+    await Promise.all(Array.from({ length: clients }, act));
+    if (peaks.server > mostServerBytes) violations.push(`the server grew to ${peaks.server} bytes`);
+    if (peaks.worker > mostWorkerBytes) violations.push(`a renderer grew to ${peaks.worker} bytes`);
+    return { counts, violations };
+  } finally {
+    await installation.remove();
+  }
+}
+
+async function tryOne({ call, key }: Installation, bytes: Buffer, random: Random): Promise<number> {
+  const pick = <T>(values: readonly T[]): T => values[random.int(0, values.length - 1)] as T;
+  const contentType = pick(types);
+  const sized = bytes.length === 0 ? Buffer.from([0]) : bytes;
+  const wanted = { fileName: "i", fileSize: sized.length, contentType, routeSlug: "default" };
+  const requested = await call("POST", "upload/request", { key, body: wanted });
+  const put = await fetch(requested.body.uploadUrl, {
+    method: "PUT",
+    headers: { "content-type": contentType },
+    body: new Uint8Array(sized),
+  });
+  await put.text();
+  const { fileId } = requested.body;
+  const stored = await call("POST", "upload/complete", { key, body: { fileId } });
+  const side = () => random.int(1, random.chance(0.02) ? maxSidePx : 200);
+  const ask = {
+    key: stored.body.file.key,
+    width: side(),
+    ...(random.chance(0.5) ? { height: side() } : {}),
+    fit: pick(fitModes),
+    quality: random.int(1, 100),
+    format: pick(recipeFormats),
+    delivery: pick(["signed", "public"]),
+  };
+  const made = await call("POST", "transforms/image", { key, body: ask });
+  if (made.status !== 200) throw new Violation(`POST: ${made.status} ${JSON.stringify(made.body)}`);
+  return judge(await fetch(made.body.url, { headers: { accept: pick(accepts) } }), ask, sized);
+}
+
+async function judge(
+  response: Response,
+  ask: { width: number; height?: number },
+  source: Buffer,
+): Promise<number> {
+  const body = Buffer.from(await response.arrayBuffer());
+  const explain = (problem: string) =>
+    new Violation(`${problem}: ${JSON.stringify(ask)} of ${source.toString("base64").slice(0, 4000)}`);
+  if (response.status === 415 || response.status === 422) {
+    JSON.parse(body.toString());
+    return response.status;
+  }
+  if (response.status !== 200) throw explain(`answered ${response.status} ${body}`);
+  const { width = 0, height = 0, pageHeight, mediaType } = await sharp(body, { animated: true }).metadata();
+  if (mediaType !== response.headers.get("content-type")) throw explain(`said to be ${mediaType}`);
+  const fits = width >= 1 && width <= maxSidePx && (pageHeight ?? height) <= maxSidePx;
+  const isAsAsked = width <= ask.width && (pageHeight ?? height) <= (ask.height ?? maxSidePx);
+  if (!fits || !isAsAsked) throw explain(`is ${width}×${pageHeight ?? height}`);
+  return 200;
+}
+
+/** Whole numbers from 0 up to, but not including, the bound. */
+const below = (random: Random) => (bound: number) => random.int(0, bound - 1);
+
+function readRssBytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function listChildren(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim().split(" ").map(Number);
+  } catch {
+    return [];
+  }
+}
