@@ -20,8 +20,13 @@ export function whenSignedOut(react: () => void): void {
   onSignedOut = react;
 }
 
-export async function callApi<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await request(method, path, body);
+export async function callApi<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  options: RequestInit = {},
+): Promise<T> {
+  const response = await request(method, path, body, options);
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok) return answer as T;
   const error = (answer as ErrorBody | null)?.error;
@@ -33,9 +38,10 @@ export async function callApi<T>(method: string, path: string, body?: unknown): 
   );
 }
 
-async function request(method: string, path: string, body: unknown): Promise<Response> {
+async function request(method: string, path: string, body: unknown, options: RequestInit): Promise<Response> {
   try {
     return await fetch(`/dashboard/api${path}`, {
+      ...options,
       method,
       credentials: "same-origin",
       ...(body === undefined

@@ -1,76 +1,75 @@
-import type { FileListItem } from "@upstow/contract";
 import { useEffect, useRef, useState } from "react";
 import { callApi } from "../../api.ts";
-import type { Pages } from "../../load.ts";
 
-const undoMs = 6000;
-const mostAtOnce = 100;
+const undoMs = 10_000;
 
 interface Waiting {
-  files: FileListItem[];
-  send: () => void;
+  ids: string[];
   timer: ReturnType<typeof setTimeout>;
 }
 
 export interface FileDeletion {
-  waiting: FileListItem[];
+  /** How many files will be deleted when the window closes. */
+  waitingCount: number;
+  /** Files that are not to be shown: they are gone, or will be. */
+  hidden: ReadonlySet<string>;
   error: unknown;
-  start: (files: FileListItem[]) => void;
+  start: (ids: string[]) => void;
   undo: () => void;
 }
 
 /** Nothing is deleted while it can still be undone: the call is made when the window closes or the page is left. */
-export function useFileDeletion(api: string, list: Pages<FileListItem>): FileDeletion {
-  const [waiting, setWaiting] = useState<FileListItem[]>([]);
+export function useFileDeletion(api: string): FileDeletion {
+  const [waitingCount, setWaitingCount] = useState(0);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<unknown>(null);
   const current = useRef<Waiting | null>(null);
 
-  const close = () => {
-    const closing = current.current;
+  const show = (ids: string[]) =>
+    setHidden((before) => new Set([...before].filter((id) => !ids.includes(id))));
+
+  const take = (): string[] | null => {
+    const taken = current.current;
     current.current = null;
-    setWaiting([]);
-    if (closing === null) return null;
-    clearTimeout(closing.timer);
-    return closing;
+    setWaitingCount(0);
+    if (taken === null) return null;
+    clearTimeout(taken.timer);
+    return taken.ids;
+  };
+
+  const send = () => {
+    const ids = take();
+    if (ids === null) return;
+    // Sent to the end even if the page is left at this moment; 2,000 ids fit into what browsers allow for that.
+    callApi("POST", `${api}/files/delete`, { ids }, { keepalive: true }).catch((problem) => {
+      setError(problem);
+      show(ids);
+    });
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only leaving the page sends early
   useEffect(() => {
-    const leave = () => close()?.send();
-    window.addEventListener("pagehide", leave);
+    window.addEventListener("pagehide", send);
     return () => {
-      window.removeEventListener("pagehide", leave);
-      leave();
+      window.removeEventListener("pagehide", send);
+      send();
     };
   }, []);
 
   return {
-    waiting,
+    waitingCount,
+    hidden,
     error,
-    start(files) {
-      close()?.send();
+    start(ids) {
+      send();
       setError(null);
-      const send = () => {
-        deleteAll(api, files).catch((problem) => {
-          setError(problem);
-          list.reload();
-        });
-      };
-      const timer = setTimeout(() => close()?.send(), undoMs);
-      current.current = { files, send, timer };
-      setWaiting(files);
-      const ids = new Set(files.map((file) => file.id));
-      list.setItems((items) => items.filter((item) => !ids.has(item.id)));
+      current.current = { ids, timer: setTimeout(send, undoMs) };
+      setWaitingCount(ids.length);
+      setHidden((before) => new Set([...before, ...ids]));
     },
     undo() {
-      if (close() !== null) list.reload();
+      const ids = take();
+      if (ids !== null) show(ids);
     },
   };
-}
-
-async function deleteAll(api: string, files: FileListItem[]): Promise<void> {
-  for (let from = 0; from < files.length; from += mostAtOnce) {
-    const keys = files.slice(from, from + mostAtOnce).map((file) => file.key);
-    await callApi("DELETE", `${api}/files`, { keys });
-  }
 }

@@ -1,0 +1,51 @@
+export interface FileFilter {
+  name: string;
+  type: string;
+  status: string;
+  routeSlug: string;
+  metadata: string;
+  /** Days, as `<input type="date">` has them. */
+  from: string;
+  to: string;
+}
+
+export const noFilter: FileFilter = {
+  name: "",
+  type: "",
+  status: "",
+  routeSlug: "",
+  metadata: "",
+  from: "",
+  to: "",
+};
+
+const fields = Object.keys(noFilter) as (keyof FileFilter)[];
+
+export function isFiltered(filter: FileFilter): boolean {
+  return fields.some((field) => filter[field] !== "");
+}
+
+/** What the address of the page keeps, so that a search can be shared. */
+export function readFilter(query: URLSearchParams): FileFilter {
+  return Object.fromEntries(fields.map((field) => [field, query.get(field) ?? ""])) as unknown as FileFilter;
+}
+
+export function writeFilter(filter: FileFilter): string {
+  const used = fields.filter((field) => filter[field] !== "").map((field) => [field, filter[field]]);
+  return new URLSearchParams(used as [string, string][]).toString();
+}
+
+/** What the server is asked. Days are the reader's own: from the first moment of one to the last of the other. */
+export function toServerQuery({ from, to, ...terms }: FileFilter): string {
+  const asked = new URLSearchParams(Object.entries(terms).filter(([, value]) => value.trim() !== ""));
+  if (from !== "") asked.set("since", startOfDay(from, 0));
+  if (to !== "") asked.set("until", startOfDay(to, 1));
+  asked.set("limit", "100");
+  return asked.toString();
+}
+
+function startOfDay(day: string, daysLater: number): string {
+  const start = new Date(`${day}T00:00`);
+  start.setDate(start.getDate() + daysLater);
+  return start.toISOString();
+}

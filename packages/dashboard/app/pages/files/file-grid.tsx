@@ -1,0 +1,93 @@
+import { useEffect, useRef, useState } from "react";
+import { formatBytes } from "../../format.ts";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import type { FileListProps } from "./file-table.tsx";
+import type { FoundFile } from "./found-file.ts";
+import { useWindowRows } from "./use-window-rows.ts";
+
+const tilePx = 168;
+const rowHeightPx = 236;
+const loadAheadRows = 6;
+
+/** The same files with their pictures; as in the table, only rows near the screen are drawn. */
+export function FileGrid(props: FileListProps) {
+  const { files, hasMore, loadMore } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const columns = useColumns(frame);
+  const rows = Math.ceil(files.length / columns);
+  const { first, last, beforePx, afterPx } = useWindowRows(frame, rows, rowHeightPx);
+  useEffect(() => {
+    if (hasMore && last >= rows - loadAheadRows) loadMore();
+  });
+  return (
+    <div ref={frame}>
+      <ul
+        className="grid"
+        aria-label="Files"
+        style={{
+          paddingTop: beforePx,
+          paddingBottom: afterPx,
+          gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+        }}
+      >
+        {files.slice(first * columns, last * columns).map((file) => (
+          <Tile key={file.id} {...props} file={file} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundFile }) {
+  return (
+    <li className="tile">
+      <button type="button" className="picture" tabIndex={-1} aria-hidden="true" onClick={() => onOpen(file)}>
+        <Picture file={file} />
+      </button>
+      <span className="line">
+        {onChoose !== null && (
+          <input
+            type="checkbox"
+            aria-label={`Choose ${showHidden(file.name)}`}
+            checked={chosen.has(file.id)}
+            onChange={(event) => onChoose([file], event.target.checked)}
+          />
+        )}
+        <button type="button" className="link cut" title={showHidden(file.name)} onClick={() => onOpen(file)}>
+          <SafeText text={file.name} />
+        </button>
+      </span>
+      <small>
+        {formatBytes(file.size)}
+        {file.status !== "UPLOADED" && ` · ${file.status.toLowerCase()}`}
+      </small>
+    </li>
+  );
+}
+
+/** An image that cannot be made small, or is none, is shown by its type. */
+function Picture({ file }: { file: FoundFile }) {
+  const [isBroken, setBroken] = useState(false);
+  if (file.thumbnailUrl !== null && !isBroken)
+    return <img src={file.thumbnailUrl} alt="" loading="lazy" onError={() => setBroken(true)} />;
+  return <span className="kind">{kindOf(file)}</span>;
+}
+
+function kindOf({ name, type }: FoundFile): string {
+  const [, extension = type.split(/[/;]/)[1] ?? "file"] = /\.([\w-]{1,8})$/.exec(name) ?? [];
+  return showHidden(extension).slice(0, 12).toUpperCase();
+}
+
+function useColumns(frame: React.RefObject<HTMLElement | null>): number {
+  const [columns, setColumns] = useState(4);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() =>
+      setColumns(Math.max(2, Math.floor(element.clientWidth / tilePx))),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [frame]);
+  return columns;
+}

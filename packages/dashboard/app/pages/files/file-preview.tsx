@@ -1,0 +1,63 @@
+import { useEffect, useState } from "react";
+import { formatBytes } from "../../format.ts";
+import { showHidden } from "../../parts/safe-text.tsx";
+import { Failure } from "../../parts/states.tsx";
+import type { FoundFile } from "./found-file.ts";
+
+const textBytes = 64 * 1024;
+const textTypes = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|toml|x-sh)\b)/;
+
+/** Shows what browsers show without running it. Text is fetched and written out by us, whatever it would be. */
+export function FilePreview({ file }: { file: FoundFile }) {
+  const [isBroken, setBroken] = useState(false);
+  const type = file.type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const fail = () => setBroken(true);
+  if (file.status !== "UPLOADED") return null;
+  if (isBroken) return <p className="dim">The browser cannot show this file.</p>;
+  if (type.startsWith("image/")) return <img className="preview" src={file.url} alt="" onError={fail} />;
+  if (type.startsWith("video/"))
+    // biome-ignore lint/a11y/useMediaCaption: the file is all there is
+    return <video className="preview" src={file.url} controls preload="metadata" onError={fail} />;
+  if (type.startsWith("audio/"))
+    // biome-ignore lint/a11y/useMediaCaption: the file is all there is
+    return <audio className="preview" src={file.url} controls preload="metadata" onError={fail} />;
+  // Not sandboxed, since browsers' PDF viewers refuse to work in one; the service sends it as nothing but a PDF.
+  if (type === "application/pdf")
+    return <iframe className="preview pdf" src={file.url} title="Preview" referrerPolicy="no-referrer" />;
+  if (textTypes.test(type)) return <TextPreview file={file} />;
+  return null;
+}
+
+function TextPreview({ file }: { file: FoundFile }) {
+  const [text, setText] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    readStart(file.url, stop.signal).then(setText, (problem) => {
+      if (!stop.signal.aborted) setError(problem);
+    });
+    return () => stop.abort();
+  }, [file.url]);
+  if (error !== null) return <Failure error={error} />;
+  if (text === null) return null;
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus the arrow keys could not scroll it */}
+      <section className="code preview text" aria-label="Preview" tabIndex={0}>
+        {text.split(/\r?\n/).map(showTabs).join("\n")}
+      </section>
+      {file.size > textBytes && <p className="dim">The first {formatBytes(textBytes)}.</p>}
+    </>
+  );
+}
+
+async function readStart(url: string, signal: AbortSignal): Promise<string> {
+  const headers = { range: `bytes=0-${textBytes - 1}` };
+  const response = await fetch(url, { headers, signal, credentials: "omit", referrerPolicy: "no-referrer" });
+  if (!response.ok) throw new Error(`The file cannot be read: the answer was ${response.status}.`);
+  return (await response.text()).slice(0, textBytes);
+}
+
+function showTabs(line: string): string {
+  return line.split("\t").map(showHidden).join("\t");
+}

@@ -1,0 +1,11 @@
+import type { FileListItem } from "@upstow/contract";
+
+/** A file as the dashboard's search answers it. */
+export interface FoundFile extends FileListItem {
+  /** Of an image, 320 pixels wide and high; null for everything else. */
+  thumbnailUrl: string | null;
+}
+
+export function routeOf(file: Pick<FileListItem, "key">): string {
+  return file.key.split("/")[1] ?? "";
+}

@@ -1,0 +1,68 @@
+import type { FileObject } from "@upstow/contract";
+import { useEffect, useState } from "react";
+import { callApi } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { Failure } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
+
+export function MetadataEditor({ fileKey }: { fileKey: string }) {
+  const { api, mayChange } = useWorkspace();
+  const path = `${api}/files/${encodeURIComponent(fileKey)}`;
+  const loaded = useLoad<{ file: FileObject }>(path);
+  const [text, setText] = useState("");
+  const [isSaved, setSaved] = useState(false);
+  const { error, isBusy, run } = useAction();
+  useEffect(() => {
+    if (loaded.data !== null) setText(escapeHidden(JSON.stringify(loaded.data.file.metadata, null, 2)));
+  }, [loaded.data]);
+  const save = () =>
+    run(async () => {
+      setSaved(false);
+      await callApi("PATCH", path, { metadata: parse(text) });
+      setSaved(true);
+    });
+  if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
+  return (
+    <div className="stack">
+      <label>
+        Metadata (JSON)
+        <textarea
+          rows={Math.min(14, Math.max(3, text.split("\n").length))}
+          spellCheck={false}
+          readOnly={!mayChange || loaded.data === null}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setSaved(false);
+          }}
+        />
+      </label>
+      {error !== null && <Failure error={error} />}
+      {mayChange && (
+        <p className="line">
+          <button type="button" disabled={isBusy || loaded.data === null} onClick={() => void save()}>
+            Save metadata
+          </button>
+          <span role="status">{isSaved ? "Saved" : ""}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** As JSON itself writes them, so that what is shown can be edited and saved without a change. */
+function escapeHidden(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("This is not valid JSON. Check quotes and commas.");
+  }
+}
