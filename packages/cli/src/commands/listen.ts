@@ -30,7 +30,7 @@ to this URL; --replay 0 begins with new ones instead. With --json each event is 
 };
 
 interface Listening {
-  target: URL;
+  target: string;
   replay: number | null;
   credentials: Credentials;
   signal: AbortSignal;
@@ -48,7 +48,7 @@ async function forwardAll(call: Call, { target, replay, credentials, signal }: L
     target,
     signal,
     getSigningKey: createSigningKey(upstow, keys.current),
-    onAway: (error: string) => call.note(`${target.host} does not answer (${error}); waiting for it.`),
+    onAway: (error: string) => call.note(`${target} does not answer (${error}); waiting for it.`),
   };
   const tellConnection = createConnectionNotes(call, credentials.url, target);
   const onConnection = (lastEventId?: string) => {
@@ -78,24 +78,20 @@ function findStart(position: Position, replay: number | null): { last: number } 
   return lastEventId === null ? { last: 0 } : { lastEventId };
 }
 
-function createConnectionNotes(call: Call, service: string, target: URL): (isOpen: boolean) => void {
+function createConnectionNotes(call: Call, service: string, target: string): (isOpen: boolean) => void {
   let wasOpen: boolean | null = null;
   return (isOpen) => {
     if (isOpen === wasOpen) return;
     if (!isOpen) call.note(`The connection to ${service} is broken; opening it again.`);
-    else if (wasOpen === null) call.note(`Ready: events of ${service} go to ${target.href}`);
+    else if (wasOpen === null) call.note(`Ready: events of ${service} go to ${target}`);
     else call.note("Connected again; nothing was missed.");
     wasOpen = isOpen;
   };
 }
 
-function readTarget(text: string): URL {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`<url> must be like http://localhost:3000/hook, not "${text}".`);
-  }
-  url.hash = "";
-  return url;
+function readTarget(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
+  throw new UsageError(`<url> must be like http://localhost:3000/hook, not "${text}".`);
 }
 
 function readReplay(text: string | undefined): number | null {

@@ -3,7 +3,7 @@ import type { ReceivedEvent } from "@upstow/sdk";
 import { type Outcome, sendLocally } from "./send-locally.ts";
 
 export interface Forwarding {
-  target: URL;
+  target: string;
   getSigningKey(): Promise<string>;
   signal: AbortSignal;
   /** Told once for each wait. */

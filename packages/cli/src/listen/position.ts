@@ -13,9 +13,13 @@ export interface Position {
   save(lastEventId: string): void;
 }
 
-export function createPosition(env: NodeJS.ProcessEnv, { url, apiKey }: Credentials, target: URL): Position {
+export function createPosition(
+  env: NodeJS.ProcessEnv,
+  { url, apiKey }: Credentials,
+  target: string,
+): Position {
   const folder = join(configFolder(env), "listen");
-  const path = join(folder, `${hash("sha256", `${url}\n${apiKey}\n${target.href}`).slice(0, 32)}.json`);
+  const path = join(folder, `${hash("sha256", `${url}\n${apiKey}\n${target}`).slice(0, 32)}.json`);
   return {
     find() {
       const { lastEventId, savedAt } = read(path);

@@ -1,6 +1,6 @@
 import type { ReceivedEvent } from "@upstow/sdk";
 import { classifyError, classifyStatus } from "@upstow/server/features/webhooks/classify-failure";
-import { signDelivery } from "@upstow/server/features/webhooks/sign-delivery";
+import { signDelivery, urlToSign } from "@upstow/server/features/webhooks/sign-delivery";
 import { version } from "@upstow/server/version";
 
 export interface Outcome {
@@ -13,7 +13,8 @@ export interface Outcome {
 }
 
 export interface Attempt {
-  target: URL;
+  /** As it was given. */
+  target: string;
   /** From 1. */
   number: number;
   signingKey: string;
@@ -35,7 +36,7 @@ export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promi
       attempt: number,
       retried: number - 1,
       event: event.event,
-      url: target.href,
+      url: urlToSign(target),
       body,
     },
     { current: signingKey, previous: null },

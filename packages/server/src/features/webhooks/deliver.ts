@@ -11,7 +11,7 @@ import type { WebhookMetrics } from "./metrics.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-schedule.ts";
 import type { Send, SendResult } from "./send.ts";
 import { createShared } from "./shared-work.ts";
-import { type KeysToSignWith, signDelivery } from "./sign-delivery.ts";
+import { type KeysToSignWith, signDelivery, urlToSign } from "./sign-delivery.ts";
 import { getKeysToSignWith } from "./signing-keys.ts";
 
 export interface DeliveryTools {
@@ -52,7 +52,6 @@ async function attempt(
 ): Promise<SendResult> {
   const parsed = parseOutboundUrl(claim.url);
   if (!parsed.ok) return { statusCode: null, error: "blocked", response: null };
-  const url = parsed.url.href;
   const body = Buffer.from(claim.body);
   const keys = await findKeys(claim.projectId, claim.environment);
   if (keys === null) return { statusCode: null, error: "internal", response: null };
@@ -64,7 +63,7 @@ async function attempt(
       attempt: claim.attempt,
       retried: claim.retried,
       event: claim.event,
-      url,
+      url: urlToSign(claim.url),
       body,
     },
     keys,
@@ -76,7 +75,7 @@ async function attempt(
     "accept-encoding": "identity",
     "user-agent": `Upstow/${version}`,
   };
-  return tools.send({ url, headers, body }, tools.stop);
+  return tools.send({ url: parsed.url.href, headers, body }, tools.stop);
 }
 
 type FindKeys = (projectId: string, environment: Environment) => Promise<KeysToSignWith | null>;

@@ -12,7 +12,7 @@ export interface DeliveryToSign {
   /** From 0, since the message was created or last redelivered. */
   retried: number;
   event: EventType;
-  /** The receiving URL, as the receiver sees it. */
+  /** The receiving URL in the receiver's own words, so that a plain comparison holds; see `urlToSign`. */
   url: string;
   body: Uint8Array;
 }
@@ -68,6 +68,11 @@ function standardSignature(delivery: DeliveryToSign, key: string, nowSec: number
   const hmac = createHmac("sha256", Buffer.from(key.slice("whsec_".length), "base64"));
   hmac.update(`${delivery.messageId}.${nowSec}.`).update(delivery.body);
   return `v1,${hmac.digest("base64")}`;
+}
+
+/** Not as parsing would spell it: `https://example.com` must not become `https://example.com/`. Fragments are never sent. */
+export function urlToSign(given: string): string {
+  return given.trim().replace(/#.*$/s, "");
 }
 
 export function keyIdOf(key: string): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
+import { jwtVerify } from "jose";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
 import { createCertificate, trustCertificate } from "./testing/certificate.ts";
 import { type Receiver, startReceiver } from "./testing/receiver.ts";
@@ -104,6 +105,24 @@ onBothDatabases("webhooks over the API", (database) => {
     const logs = await app.call("GET", "logs?type=webhook.delivered", { key: tenant.live });
     assert.equal(logs.body.logs[0].fileId, file.id);
     assert.equal(logs.body.logs[0].data.deliveryId, delivery.id);
+  });
+
+  it("signs the URL as it was given, so that receivers need not know how URLs are spelled", async () => {
+    for (const [slug, given, signed] of [
+      ["bare", receiver.url, receiver.url],
+      ["spelled", `${receiver.url}/ä?a=1#part`, `${receiver.url}/ä?a=1`],
+    ] as const) {
+      await createRoute(slug, given);
+      receiver.received = [];
+      await uploadFile(app, tenant.live, slug);
+      await receiver.waitFor(1);
+      const [request] = receiver.received;
+      const token = request?.headers["delivery-signature"]?.toString() ?? "";
+      const { currentKey, nextKey } = await getKeys(tenant.live);
+      await jwtVerify(token, Buffer.from(currentKey), { subject: signed, issuer: "upstow" });
+      const headers = request?.headers as Record<string, string>;
+      await verifyDelivery({ body: request?.body ?? "", url: given, headers, currentKey, nextKey });
+    }
   });
 
   async function getKeys(key: string) {
