@@ -13,7 +13,7 @@ export type SearchDocs = (query: string, limit: number) => DocHit[];
 
 /** Words that questions are made of and that no page is about. */
 const fillers = new Set(
-  "a an and are can do does for from how i in is it my of on or the to what when where which why with you".split(
+  "a about after an and any are at away be been by can could did do does for from get has have how i if in into is it its me my never of on or our out should so somebody that the their them there they this to us was we were what when where which while who why will with would you your".split(
     " ",
   ),
 );
@@ -26,9 +26,12 @@ export function createDocsSearch(library: DocsLibrary): SearchDocs {
     fields: ["pageTitle", "heading", "path", "text"],
     processTerm: (term) => (fillers.has(term.toLowerCase()) ? null : stem(term.toLowerCase())),
     searchOptions: {
-      boost: { pageTitle: 4, heading: 3, path: 2 },
+      boost: { pageTitle: 2, heading: 2, path: 1 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+      weights: { prefix: 0.3, fuzzy: 0.3 },
+      // Who asks how to do something wants the guide; the reference is full of the same words.
+      boostDocument: (id) => (String(id).startsWith("reference/") ? 0.7 : 1),
     },
   });
   index.addAll(sections);
@@ -51,9 +54,13 @@ export function createDocsSearch(library: DocsLibrary): SearchDocs {
   };
 }
 
-/** Plural and verb endings off: "webhooks" finds "webhook", "uploading" finds "upload". */
+/** Plural and verb endings off: "retries" finds "retry", "completed" finds "complete". */
 function stem(term: string): string {
-  return term.length > 4 ? term.replace(/(?:ing|ed|es|s)$/, "") : term;
+  if (term.length < 5) return term;
+  return term
+    .replace(/ies$/, "y")
+    .replace(/(?:ing|ed|es|s)$/, "")
+    .replace(/e$/, "");
 }
 
 function excerptAround(text: string, terms: string[]): string {

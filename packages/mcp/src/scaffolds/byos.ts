@@ -47,7 +47,16 @@ const providers: Record<StorageProvider, Provider> = {
   },
 };
 
-/** How to keep files in a bucket of one's own: the variables, and the CORS rule that browsers need. */
+/** What browsers need to upload to the bucket. `upstow doctor --fix` sets the same. */
+const cors = {
+  origins: ["*"],
+  methods: ["PUT", "GET", "HEAD"],
+  headers: ["content-type", "range", "if-match", "if-none-match", "if-range", "if-modified-since"],
+  exposed: ["ETag", "Content-Range"],
+  maxAgeSec: 3600,
+};
+
+/** How to keep files in a bucket of one's own: the variables, and the CORS rules in the provider's own form. */
 export function getByosConfig(provider: StorageProvider) {
   const { title, endpoint, region, pathStyle, keysFrom } = providers[provider];
   const env = {
@@ -63,15 +72,27 @@ export function getByosConfig(provider: StorageProvider) {
     title,
     env,
     keysFrom,
-    cors: [
-      {
-        AllowedOrigins: ["*"],
-        AllowedMethods: ["PUT", "GET", "HEAD"],
-        AllowedHeaders: ["*"],
-        ExposeHeaders: ["ETag"],
-        MaxAgeSeconds: 86400,
-      },
-    ],
-    next: "Set the variables, start the service, then run 'npm run upstow -- doctor' to check bucket, permissions and CORS.",
+    cors: provider === "gcs" ? [googleCors()] : [s3Cors()],
+    next: "Set the variables, then run 'npm run --silent upstow -- doctor --fix': it tries everything the service needs of the bucket and sets the CORS rules where the provider lets it; elsewhere paste them into the bucket's settings.",
+  };
+}
+
+function s3Cors() {
+  return {
+    AllowedOrigins: cors.origins,
+    AllowedMethods: cors.methods,
+    AllowedHeaders: cors.headers,
+    ExposeHeaders: cors.exposed,
+    MaxAgeSeconds: cors.maxAgeSec,
+  };
+}
+
+/** For `gcloud storage buckets update --cors-file`: one list for headers that are sent and that are shown. */
+function googleCors() {
+  return {
+    origin: cors.origins,
+    method: cors.methods,
+    responseHeader: [...cors.headers, ...cors.exposed],
+    maxAgeSeconds: cors.maxAgeSec,
   };
 }

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
+import packageJson from "../package.json" with { type: "json" };
+import serverJson from "../server.json" with { type: "json" };
+import { hostedTools } from "../src/index.ts";
+
+const root = join(import.meta.dirname, "../../..");
+/** As npm links it. */
+const bin = join(root, "node_modules/.bin/upstow-mcp");
+const names = hostedTools.map(({ name }) => name);
+
+describe("the official client", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ database: "sqlite" });
+  });
+  after(() => app.close());
+
+  async function connect(transport: StreamableHTTPClientTransport | StdioClientTransport): Promise<Client> {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(transport);
+    return client;
+  }
+  const overHttp = () => connect(new StreamableHTTPClientTransport(new URL(`${app.url}/api/v1/mcp`)));
+  const overStdio = (env: Record<string, string>) => {
+    const PATH = `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`;
+    return connect(new StdioClientTransport({ command: bin, env: { PATH, ...env }, stderr: "ignore" }));
+  };
+  const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+  for (const transport of ["HTTP", "stdio"]) {
+    it(`lists, calls and reads over ${transport}`, async () => {
+      const client = await (transport === "HTTP" ? overHttp() : overStdio({ UPSTOW_URL: app.url }));
+      assert.equal(client.getServerVersion()?.name, "upstow");
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        names,
+      );
+      for (const { name, description, inputSchema, annotations } of tools) {
+        assert.ok((description?.length ?? 0) > 20 && annotations?.readOnlyHint, name);
+        for (const property of Object.values(inputSchema.properties ?? {}))
+          assert.ok("description" in (property as object) || name === "get_byos_config", name);
+      }
+      const found = await client.callTool({ name: "search_docs", arguments: { query: "presigned url" } });
+      const { results } = found.structuredContent as { results: { path: string }[] };
+      assert.ok(results.some(({ path }) => path === "reference/api/uploads"));
+      const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
+      assert.match(JSON.stringify(page.content), /INVALID_FILE_TYPE/);
+      const wrong = await client.callTool({ name: "get_component", arguments: { name: "Nope" } });
+      assert.equal(wrong.isError, true);
+      const { resources } = await client.listResources();
+      assert.deepEqual(
+        resources.map(({ uri }) => uri),
+        ["upstow://catalog", "upstow://quickstart", "upstow://docs"],
+      );
+      const [quickstart] = (await client.readResource({ uri: "upstow://quickstart" })).contents;
+      assert.match(String(quickstart && "text" in quickstart && quickstart.text), /^# Quick start/);
+      await client.close();
+    });
+  }
+
+  it("needs neither a key nor a service over stdio", async () => {
+    const client = await overStdio({ UPSTOW_URL: "http://127.0.0.1:9" });
+    assert.deepEqual(await listNames(client), names);
+    const page = await client.callTool({ name: "get_doc", arguments: { path: "guides/http" } });
+    assert.equal(page.isError, undefined);
+    await client.close();
+  });
+
+  it("gets transform_image with a paid plan's live key alone", async () => {
+    const free = await app.createTenant("free");
+    const pro = await app.createTenant("pro");
+    for (const key of [free.live, pro.test, "svc_live_nonsense", `${pro.live}x`]) {
+      const client = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: key });
+      assert.deepEqual(await listNames(client), names, key);
+      await client.close();
+    }
+    const client = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: pro.live });
+    assert.deepEqual(await listNames(client), [...names, "transform_image"]);
+    const image = readFileSync(join(root, "packages/mcp/test/dot.png"));
+    const { key } = await uploadFile(app, image, { key: pro.live, name: "dot.png", type: "image/png" });
+    const made = await client.callTool({
+      name: "transform_image",
+      arguments: { key, width: 8, format: "webp" },
+    });
+    const { url } = made.structuredContent as { url: string };
+    assert.equal((await fetch(url)).headers.get("content-type"), "image/webp");
+    const refused = await client.callTool({ name: "transform_image", arguments: { key } });
+    assert.equal(refused.isError, true);
+    await client.close();
+  });
+});
+
+describe("server.json", () => {
+  it("names this package and what its program reads", () => {
+    assert.equal(serverJson.name, packageJson.mcpName);
+    assert.match(serverJson.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+    assert.ok(serverJson.description.length <= 100);
+    const [entry] = serverJson.packages;
+    assert.equal(entry?.identifier, packageJson.name);
+    assert.deepEqual([serverJson.version, entry?.version], [packageJson.version, packageJson.version]);
+    const program = readFileSync(join(import.meta.dirname, "../src/stdio.ts"), "utf8");
+    const read = new Set(program.match(/\bUPSTOW_[A-Z_]+\b/g));
+    assert.deepEqual([...read].sort(), entry?.environmentVariables.map(({ name }) => name).sort());
+  });
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { uploadCorsRule } from "../../server/src/adapters/s3-store/cors.ts";
+import { readConfig } from "../../server/src/config.ts";
+import { compileSources } from "../../site/test/support/compile-blocks.ts";
+import {
+  FRAMEWORKS,
+  getByosConfig,
+  PACKAGE_MANAGERS,
+  PACKAGES,
+  renderInstallCommand,
+  renderProvider,
+  renderRouteHandler,
+  STORAGE_PROVIDERS,
+} from "../src/scaffolds/index.ts";
+
+describe("what the scaffolding tools print", () => {
+  it("compiles for every framework, with plain and with awkward options", async () => {
+    const options = [
+      { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] },
+      { routeName: "3d-models", maxFileSize: "1.5GB", allowedTypes: ["*/*"] },
+      { routeName: "default", maxFileSize: "0B", allowedTypes: ["application/pdf", "text/plain"] },
+    ];
+    const sources = new Map<string, string>();
+    for (const framework of FRAMEWORKS) {
+      options.forEach((option, i) => {
+        const { path, code } = renderRouteHandler({ framework, ...option });
+        sources.set(`${framework}-${i}/${path}`, code);
+      });
+    }
+    const provider = renderProvider();
+    sources.set(provider.path, provider.code);
+    assert.equal(await compileSources(sources), "");
+  });
+
+  it("gives an install command for every package manager, of packages that exist", () => {
+    assert.deepEqual(
+      PACKAGE_MANAGERS.map((manager) => renderInstallCommand(manager, PACKAGES)),
+      ["npm install", "pnpm add", "yarn add", "bun add"].map((verb) => `${verb} ${PACKAGES.join(" ")}`),
+    );
+    assert.equal(renderInstallCommand("npm", ["@upstow/sdk", "@upstow/sdk"]), "npm install @upstow/sdk");
+    for (const name of PACKAGES) {
+      const manifest = join(import.meta.dirname, "../..", name.replace("@upstow/", ""), "package.json");
+      assert.ok(existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === name, name);
+    }
+  });
+
+  for (const provider of STORAGE_PROVIDERS) {
+    it(`configures ${provider} with variables that the service takes, and the CORS rule that it sets itself`, () => {
+      const { env, cors } = getByosConfig(provider);
+      const filled = Object.entries(env).map(([name, value]) => [
+        name,
+        value.replaceAll(/<[^>]+>/g, "filled"),
+      ]);
+      const { s3, unknownVariables } = readConfig(Object.fromEntries(filled));
+      assert.deepEqual(unknownVariables, []);
+      assert.equal(s3?.bucket, "filled");
+      assert.equal(s3?.forcePathStyle, provider !== "s3");
+      assert.equal(s3?.endpoint === null, provider === "s3");
+      const [rule] = cors;
+      const { allowedOrigins, allowedMethods, allowedHeaders, exposeHeaders, maxAgeSec } = uploadCorsRule;
+      if (rule !== undefined && "origin" in rule) {
+        assert.deepEqual(rule.responseHeader, [...allowedHeaders, ...exposeHeaders]);
+        assert.deepEqual(
+          [rule.origin, rule.method, rule.maxAgeSeconds],
+          [allowedOrigins, allowedMethods, maxAgeSec],
+        );
+      } else {
+        assert.deepEqual(rule, {
+          AllowedOrigins: allowedOrigins,
+          AllowedMethods: allowedMethods,
+          AllowedHeaders: allowedHeaders,
+          ExposeHeaders: exposeHeaders,
+          MaxAgeSeconds: maxAgeSec,
+        });
+      }
+    });
+  }
+});
