@@ -1,9 +1,8 @@
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { whenSignedOut } from "./api.ts";
 import { Console } from "./console.tsx";
 import { useLoad } from "./load.ts";
-import { Claim } from "./pages/claim.tsx";
-import { SignIn } from "./pages/sign-in.tsx";
+import { SignIn } from "./pages/entry/sign-in.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { goTo, usePath } from "./router.tsx";
 
@@ -11,7 +10,12 @@ export interface Account {
   id: string;
   email: string;
   tier: string;
+  ownsInstallation: boolean;
 }
+
+/** Pages that a link from outside leads to. */
+const Claim = lazy(() => import("./pages/entry/claim.tsx"));
+const Join = lazy(() => import("./pages/entry/join.tsx"));
 
 export function App() {
   const path = usePath();
@@ -20,7 +24,14 @@ export function App() {
     setEntered((times) => times + 1);
     goTo("/", { replace: true });
   };
-  if (path === "/claim") return <Claim onEntered={enter} />;
+  const Entry = path === "/claim" ? Claim : path === "/join" ? Join : null;
+  if (Entry !== null) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <Entry onEntered={enter} />
+      </Suspense>
+    );
+  }
   return <Gate key={entered} onEntered={() => setEntered((times) => times + 1)} />;
 }
 

@@ -9,17 +9,22 @@ import { Shell } from "./shell.tsx";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
 
 const pages: Record<string, ComponentType> = {
-  overview: lazy(() => import("./pages/overview.tsx")),
+  overview: lazy(() => import("./pages/overview/overview.tsx")),
   files: lazy(() => import("./pages/files/files.tsx")),
   studio: lazy(() => import("./pages/studio/studio.tsx")),
   routes: lazy(() => import("./pages/routes/file-routes.tsx")),
   webhooks: lazy(() => import("./pages/webhooks/webhooks.tsx")),
-  logs: lazy(() => import("./pages/logs.tsx")),
-  usage: lazy(() => import("./pages/usage.tsx")),
+  logs: lazy(() => import("./pages/logs/logs.tsx")),
+  usage: lazy(() => import("./pages/usage/usage.tsx")),
+  members: lazy(() => import("./pages/members/members.tsx")),
   settings: lazy(() => import("./pages/settings/settings.tsx")),
 };
 const environments: Environment[] = ["live", "test"];
-const AccountPage = lazy(() => import("./pages/account.tsx"));
+/** Pages outside of any project. */
+const others: Record<string, ComponentType> = {
+  account: lazy(() => import("./pages/account/account.tsx")),
+  admin: lazy(() => import("./pages/admin/admin.tsx")),
+};
 
 /** Addresses are /p/<project>/<environment>/<page>, so that each can be kept and shared. */
 export function Console({ account }: { account: Account }) {
@@ -36,19 +41,15 @@ export function Console({ account }: { account: Account }) {
 
   if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;
   if (all === undefined) return <Loading />;
-  const isAccount = path === "/account";
+  const other = Object.keys(others).find((name) => path === `/${name}`);
+  const Other = other === undefined ? undefined : others[other];
   const Page = pages[pageName];
   return (
     <WorkspaceContext value={workspace}>
-      <Shell
-        account={account}
-        projects={all}
-        page={isAccount ? "account" : pageName}
-        onChanged={projects.reload}
-      >
+      <Shell account={account} projects={all} page={other ?? pageName} onChanged={projects.reload}>
         <Suspense fallback={<Loading />}>
-          {isAccount ? (
-            <AccountPage />
+          {Other !== undefined ? (
+            <Other />
           ) : workspace === null ? (
             <NewProject onCreated={projects.reload} />
           ) : Page === undefined ? (

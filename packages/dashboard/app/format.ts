@@ -21,6 +21,12 @@ export function formatTime(iso: string): string {
   return times.format(new Date(iso));
 }
 
+const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+/** A calendar day in UTC, as usage is counted. */
+export function formatDay(day: string): string {
+  return days.format(new Date(day));
+}
+
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],

@@ -14,7 +14,14 @@ const links: [page: string, label: string][] = [
   ["webhooks", "Webhooks"],
   ["logs", "Logs"],
   ["usage", "Usage"],
+  ["members", "Members"],
   ["settings", "Settings"],
+];
+
+/** Outside of any project. */
+const others: [page: string, label: string][] = [
+  ["account", "Account"],
+  ["admin", "Installation"],
 ];
 
 interface ShellProps {
@@ -29,7 +36,7 @@ export function Shell(props: ShellProps) {
   const workspace = useContext(WorkspaceContext);
   const path = usePath();
   const [isOpen, setOpen] = useState(false);
-  const title = links.find(([page]) => page === props.page)?.[1] ?? "Account";
+  const title = [...links, ...others].find(([page]) => page === props.page)?.[1] ?? "Dashboard";
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu
   useEffect(() => {
@@ -73,6 +80,11 @@ export function Shell(props: ShellProps) {
           </ul>
         )}
         <div className="foot">
+          {props.account.ownsInstallation && (
+            <Link to="/admin" aria-current={props.page === "admin" ? "page" : undefined}>
+              Installation
+            </Link>
+          )}
           <Link to="/account" aria-current={props.page === "account" ? "page" : undefined} className="who">
             <SafeText text={props.account.email} />
           </Link>
@@ -90,7 +102,7 @@ export function Shell(props: ShellProps) {
 function Switches(props: ShellProps & { workspace: Workspace }) {
   const { project, environment } = props.workspace;
   const [isCreating, setCreating] = useState(false);
-  const page = props.page === "account" ? "overview" : props.page;
+  const page = others.some(([name]) => name === props.page) ? "overview" : props.page;
   const choose = (id: string) => {
     if (id === "new") setCreating(true);
     else goTo(`/p/${id}/${environment}/${page}`);

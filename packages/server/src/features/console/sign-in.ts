@@ -140,7 +140,9 @@ export async function confirmPassword(
   await throttleAccount(deps, session.email);
   const known = await deps.db.get(findPasswordHash, { accountId: session.accountId });
   if (!(await passwords.verify(password, known?.password_hash ?? null))) {
-    throw invalid("currentPassword", "is not right");
+    throw new AppError("VALIDATION_ERROR", "The current password is not right.", {
+      details: [{ path: "currentPassword", message: "is not right" }],
+    });
   }
 }
 

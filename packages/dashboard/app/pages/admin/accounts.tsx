@@ -1,0 +1,88 @@
+import { useState } from "react";
+import { formatBytes, formatCount } from "../../format.ts";
+import { usePages } from "../../load.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { ScrollTable } from "../../parts/scroll-table.tsx";
+import { Empty, ListState } from "../../parts/states.tsx";
+import { EditAccount } from "./edit-account.tsx";
+import { NewAccount } from "./new-account.tsx";
+
+export interface AccountItem {
+  id: string;
+  email: string;
+  tier: string;
+  rateUpload: number | null;
+  rateTransform: number | null;
+  rateOther: number | null;
+  transformUnits: number | null;
+  projects: number;
+  storedBytes: number;
+  hasPassword: boolean;
+  createdAt: string;
+}
+
+export function Accounts() {
+  const [email, setEmail] = useState("");
+  const [isCreating, setCreating] = useState(false);
+  const [editing, setEditing] = useState<AccountItem | null>(null);
+  const path = `/admin/accounts?limit=50${email === "" ? "" : `&email=${encodeURIComponent(email)}`}`;
+  const list = usePages<AccountItem, "accounts">(path, "accounts");
+  const close = () => {
+    setCreating(false);
+    setEditing(null);
+    list.reload();
+  };
+  return (
+    <>
+      <search className="filters">
+        <input
+          type="search"
+          aria-label="Search by e-mail address"
+          placeholder="Search by e-mail address"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <button type="button" className="primary" onClick={() => setCreating(true)}>
+          Make an account
+        </button>
+      </search>
+      <ListState list={list} empty={<Empty title="No account has such an address" />}>
+        <ScrollTable label="Accounts">
+          <thead>
+            <tr>
+              <th>E-mail address</th>
+              <th>Tier</th>
+              <th className="number">Projects</th>
+              <th className="number">Stored</th>
+              <th>
+                <span className="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.items.map((account) => (
+              <tr key={account.id}>
+                <td>
+                  <SafeText text={account.email} />{" "}
+                  {!account.hasPassword && <span className="tag">has not signed in yet</span>}
+                </td>
+                <td>{account.tier}</td>
+                <td className="number">{formatCount(account.projects)}</td>
+                <td className="number">{formatBytes(account.storedBytes)}</td>
+                <td className="number">
+                  <button type="button" className="small" onClick={() => setEditing(account)}>
+                    Change<span className="visually-hidden"> {showHidden(account.email)}</span>
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </ScrollTable>
+        <MoreButton list={list} />
+      </ListState>
+      {isCreating && <NewAccount onClose={close} />}
+      {editing !== null && <EditAccount account={editing} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { formatBytes, formatCount, formatTime } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { Accounts } from "./accounts.tsx";
+import { Maintenance, type Report } from "./maintenance.tsx";
+
+interface Status {
+  version: string;
+  node: string;
+  startedAt: string;
+  publicUrl: string;
+  database: string;
+  accounts: number;
+  projects: number;
+  storedBytes: number;
+  storage: {
+    kind: string;
+    problem: string | null;
+    freeBytes: number | null;
+    totalBytes: number | null;
+    damagedObjects: number;
+  };
+  queues: {
+    webhooksWaiting: number;
+    webhooksUnderWay: number;
+    webhookOldestDueSec: number;
+    failingEndpoints: number;
+    deletionsWaiting: number;
+    openUploads: number;
+  };
+  maintenance: Report[];
+}
+
+/** For the owner of the installation: what the operator's commands tell and do. */
+export default function Admin() {
+  const { data, error, reload } = useLoad<Status>("/admin/status");
+  return (
+    <>
+      <div className="title">
+        <h1>Installation</h1>
+        <button type="button" onClick={reload}>
+          Refresh
+        </button>
+      </div>
+      {error !== null && <Failure error={error} retry={reload} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && <Standing status={data} />}
+      <section>
+        <h2>Accounts</h2>
+        <Accounts />
+      </section>
+    </>
+  );
+}
+
+function Standing({ status }: { status: Status }) {
+  const { storage, queues } = status;
+  return (
+    <>
+      {storage.problem !== null && (
+        <div className="notice bad" role="alert">
+          <p>The storage does not answer: {storage.problem}</p>
+        </div>
+      )}
+      {storage.damagedObjects > 0 && (
+        <div className="notice bad" role="alert">
+          <p>
+            {formatCount(storage.damagedObjects)} stored objects are damaged and not served. Restore them from
+            a backup: the next check takes them back.
+          </p>
+        </div>
+      )}
+      <div className="panels">
+        <section className="panel">
+          <h2>Service</h2>
+          <dl>
+            <Fact name="Version" value={status.version} />
+            <Fact name="Node.js" value={status.node} />
+            <Fact name="Database" value={status.database === "postgres" ? "PostgreSQL" : "SQLite"} />
+            <Fact name="Started" value={formatTime(status.startedAt)} />
+            <Fact name="Address" value={status.publicUrl} />
+          </dl>
+        </section>
+        <section className="panel">
+          <h2>Storage</h2>
+          <dl>
+            <Fact name="Health" value={storage.problem === null ? "answers" : "does not answer"} />
+            <Fact name="Kind" value={storage.kind === "s3" ? "S3 bucket" : "disk"} />
+            <Fact name="Files hold" value={formatBytes(status.storedBytes)} />
+            {storage.freeBytes !== null && storage.totalBytes !== null && (
+              <Fact
+                name="Disk"
+                value={`${formatBytes(storage.freeBytes)} free of ${formatBytes(storage.totalBytes)}`}
+              />
+            )}
+            <Fact name="Damaged" value={formatCount(storage.damagedObjects)} />
+            <Fact
+              name="For"
+              value={`${formatCount(status.accounts)} accounts, ${formatCount(status.projects)} projects`}
+            />
+          </dl>
+        </section>
+        <section className="panel">
+          <h2>Queues</h2>
+          <dl>
+            <Fact name="Webhooks waiting" value={formatCount(queues.webhooksWaiting)} />
+            <Fact name="Being sent" value={formatCount(queues.webhooksUnderWay)} />
+            <Fact name="Oldest is late by" value={`${formatCount(queues.webhookOldestDueSec)} s`} />
+            <Fact name="Slow endpoints" value={formatCount(queues.failingEndpoints)} />
+            <Fact name="Deletions waiting" value={formatCount(queues.deletionsWaiting)} />
+            <Fact name="Open uploads" value={formatCount(queues.openUploads)} />
+          </dl>
+        </section>
+      </div>
+      <section>
+        <h2>Maintenance</h2>
+        <Maintenance reports={status.maintenance} />
+      </section>
+    </>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import { formatAgo, formatBytes, formatCount } from "../../format.ts";
+import { Empty } from "../../parts/states.tsx";
+
+export interface Report {
+  name: string;
+  startedAt: string;
+  endedAt: string;
+  report: Record<string, number | boolean>;
+}
+
+const titles: Record<string, string> = {
+  scrub: "Scrub: reads all stored bytes again and compares their checksums",
+  sweep: "Sweep: removes what uploads left behind",
+};
+const labels: Record<string, string> = {
+  checkedBlobs: "objects checked",
+  checkedBytes: "read",
+  damaged: "damaged",
+  mended: "sound again",
+  temporaryFiles: "temporary files removed",
+  orphanedObjects: "objects without a record removed",
+  forgottenRecords: "old records removed",
+  missingObjects: "objects missing",
+  stagedObjects: "staged objects removed",
+  abandonedUploads: "abandoned uploads ended",
+};
+
+/** What the last runs found. */
+export function Maintenance({ reports }: { reports: Report[] }) {
+  if (reports.length === 0) {
+    return (
+      <Empty title="Nothing has run yet">
+        <p>Checks run every minute, the sweep every hour.</p>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="rows">
+      {reports.map(({ name, report, endedAt }) => (
+        <li key={name}>
+          <span className="grow">
+            <strong>{titles[name] ?? name}</strong>
+            <span className="dim">{describe(report)}</span>
+          </span>
+          <span className={`tag ${isBad(report) ? "failed" : "delivered"}`}>{stateOf(report)}</span>
+          <span className="dim">{formatAgo(endedAt)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function describe(report: Report["report"]): string {
+  const counts = Object.entries(report).flatMap(([name, value]) => {
+    const label = labels[name];
+    if (typeof value !== "number" || label === undefined) return [];
+    return [`${name === "checkedBytes" ? formatBytes(value) : formatCount(value)} ${label}`];
+  });
+  return counts.join(" · ");
+}
+
+function isBad(report: Report["report"]): boolean {
+  return Number(report["damaged"] ?? 0) > 0 || Number(report["missingObjects"] ?? 0) > 0;
+}
+
+function stateOf(report: Report["report"]): string {
+  if (isBad(report)) return "look at this";
+  if (report["hasEnded"] === false) return "under way";
+  return report["hasMore"] === true ? "more to do" : "done";
+}

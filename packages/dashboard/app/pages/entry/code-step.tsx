@@ -1,0 +1,41 @@
+import { useState } from "react";
+import { callApi } from "../../api.ts";
+import { Field } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
+
+interface CodeStepProps {
+  ticket: string;
+  onEntered: () => Promise<void> | void;
+  onBack: () => void;
+}
+
+/** The second step of a sign-in. The ticket is in this component alone and ends after five minutes. */
+export function CodeStep({ ticket, onEntered, onBack }: CodeStepProps) {
+  const [code, setCode] = useState("");
+  return (
+    <Form
+      className="card"
+      submit="Go on"
+      busy="One moment …"
+      onSubmit={async () => {
+        await callApi("POST", "/sign-in/code", { ticket, code });
+        await onEntered();
+      }}
+      footer={
+        <button type="button" className="link" onClick={onBack}>
+          Start again
+        </button>
+      }
+    >
+      <h1>One more step</h1>
+      <Field
+        label="One-time code"
+        hint="From your authenticator app, or one of your recovery codes."
+        autoComplete="one-time-code"
+        autoFocus
+        value={code}
+        onChange={setCode}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,41 @@
+import { useState } from "react";
+import { callApi } from "../../api.ts";
+import { EmailField, PasswordField } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
+import { CodeStep } from "./code-step.tsx";
+import { PasskeyButton } from "./passkey-button.tsx";
+
+/** In at once, or a ticket for the step that is still missing. */
+export interface SignInAnswer {
+  ticket?: string;
+}
+
+export function SignIn({ onEntered }: { onEntered: () => void }) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [ticket, setTicket] = useState<string | null>(null);
+  const submit = async () => {
+    const answer = await callApi<SignInAnswer>("POST", "/sign-in", { email, password });
+    if (answer.ticket === undefined) onEntered();
+    else setTicket(answer.ticket);
+  };
+  return (
+    <main className="alone">
+      {ticket !== null ? (
+        <CodeStep ticket={ticket} onEntered={onEntered} onBack={() => setTicket(null)} />
+      ) : (
+        <Form
+          className="card"
+          submit="Sign in"
+          busy="Signing in …"
+          onSubmit={submit}
+          footer={<PasskeyButton onEntered={onEntered} />}
+        >
+          <h1>Sign in</h1>
+          <EmailField value={email} onChange={setEmail} />
+          <PasswordField value={password} onChange={setPassword} />
+        </Form>
+      )}
+    </main>
+  );
+}

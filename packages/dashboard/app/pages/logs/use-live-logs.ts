@@ -1,0 +1,41 @@
+import type { Log } from "@upstow/contract";
+import { useEffect, useRef, useState } from "react";
+import { callApi } from "../../api.ts";
+
+export type Connection = "paused" | "connecting" | "live" | "stopped";
+
+/** Entries as they happen. The browser connects again by itself, and says where it had come to. */
+export function useLiveLogs(
+  path: string,
+  isOn: boolean,
+  onEntry: (entry: Log) => void,
+): { connection: Connection; retry: () => void } {
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [tries, setTries] = useState(0);
+  const receive = useRef(onEntry);
+  receive.current = onEntry;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each try connects anew
+  useEffect(() => {
+    if (!isOn) {
+      setConnection("paused");
+      return;
+    }
+    setConnection("connecting");
+    const source = new EventSource(`/dashboard/api${path}`);
+    source.onopen = () => setConnection("live");
+    source.onmessage = (event) => receive.current(JSON.parse(event.data));
+    source.onerror = () => {
+      if (source.readyState !== EventSource.CLOSED) {
+        setConnection("connecting");
+        return;
+      }
+      setConnection("stopped");
+      // Browsers do not tell why; the session may have ended.
+      callApi("GET", "/session").catch(() => {});
+    };
+    return () => source.close();
+  }, [path, isOn, tries]);
+
+  return { connection, retry: () => setTries((before) => before + 1) };
+}

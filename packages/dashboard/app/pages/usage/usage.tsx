@@ -1,0 +1,127 @@
+import type { Usage, UsageRecord } from "@upstow/contract";
+import { useState } from "react";
+import { formatBytes, formatCount } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { Chart } from "../../parts/chart.tsx";
+import { Meters } from "../../parts/meters.tsx";
+import { ScrollTable } from "../../parts/scroll-table.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { useWorkspace } from "../../workspace.ts";
+
+export default function UsagePage() {
+  const { api } = useWorkspace();
+  const current = useLoad<Usage>(`${api}/usage`);
+  return (
+    <>
+      <h1>Usage</h1>
+      {current.error !== null && <Failure error={current.error} retry={current.reload} />}
+      {current.data === null && current.error === null && <Loading />}
+      {current.data !== null && (
+        <>
+          <p className="dim">
+            This month, on the <strong>{current.data.tier}</strong> tier
+          </p>
+          <Meters usage={current.data} />
+        </>
+      )}
+      <History />
+    </>
+  );
+}
+
+function History() {
+  const { api, project, environment } = useWorkspace();
+  const [months, setMonths] = useState(12);
+  const { data, error, reload } = useLoad<{ usage: UsageRecord[] }>(`${api}/usage/history?months=${months}`);
+  return (
+    <section>
+      <div className="title">
+        <h2>By month</h2>
+        <p className="line">
+          <select
+            aria-label="Months"
+            value={months}
+            onChange={(event) => setMonths(Number(event.target.value))}
+          >
+            {[12, 24, 36, 60].map((count) => (
+              <option key={count} value={count}>
+                {count} months
+              </option>
+            ))}
+          </select>
+          {data !== null && (
+            <a
+              className="button"
+              download={`usage-${project.slug}-${environment}.csv`}
+              href={csvOf(data.usage)}
+            >
+              Download CSV
+            </a>
+          )}
+        </p>
+      </div>
+      {error !== null && <Failure error={error} retry={reload} />}
+      {data === null && error === null && <Loading />}
+      {data !== null && <Months records={data.usage} />}
+    </section>
+  );
+}
+
+function Months({ records }: { records: UsageRecord[] }) {
+  const oldestFirst = records.toReversed();
+  const total = (name: "uploads" | "bandwidthBytes") =>
+    records.reduce((sum, record) => sum + record[name], 0);
+  return (
+    <>
+      <div className="charts">
+        <Chart
+          title="Uploads a month"
+          kind="bars"
+          note={formatCount(total("uploads"))}
+          points={oldestFirst.map(({ period, uploads }) => ({ label: period, value: uploads }))}
+          format={formatCount}
+        />
+        <Chart
+          title="Bandwidth a month"
+          kind="bars"
+          note={formatBytes(total("bandwidthBytes"))}
+          points={oldestFirst.map(({ period, bandwidthBytes }) => ({ label: period, value: bandwidthBytes }))}
+          format={formatBytes}
+        />
+      </div>
+      <ScrollTable label="Usage by month">
+        <thead>
+          <tr>
+            <th>Month</th>
+            <th className="number">Storage</th>
+            <th className="number">Uploads</th>
+            <th className="number">Bandwidth</th>
+            <th className="number">Transforms</th>
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record) => (
+            <tr key={record.period}>
+              <td>{record.period}</td>
+              <td className="number">{formatBytes(record.storageBytes)}</td>
+              <td className="number">{formatCount(record.uploads)}</td>
+              <td className="number">{formatBytes(record.bandwidthBytes)}</td>
+              <td className="number">{formatCount(record.transformUnits)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </ScrollTable>
+    </>
+  );
+}
+
+/** Numbers and months only: nothing that a spreadsheet could take for a formula. */
+function csvOf(records: UsageRecord[]): string {
+  const head = "month,storage_bytes,uploads,bandwidth_bytes,transform_units";
+  const lines = records.map((record) =>
+    [record.period, record.storageBytes, record.uploads, record.bandwidthBytes, record.transformUnits].join(
+      ",",
+    ),
+  );
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(`${[head, ...lines].join("\r\n")}\r\n`)}`;
+}
