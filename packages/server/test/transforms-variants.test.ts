@@ -5,6 +5,7 @@ import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { AppError } from "../src/errors.ts";
 import { findServedFile } from "../src/features/delivery/queries.ts";
+import { nameFile } from "../src/features/files/name-file.ts";
 import { claimVariant, findVariant } from "../src/features/transforms/queries.ts";
 import { formatRecipe, type Recipe } from "../src/features/transforms/recipe.ts";
 import { createRenderPool, type RenderPoolOptions } from "../src/features/transforms/render/render-pool.ts";
@@ -49,7 +50,7 @@ onBothDatabases("variants", (database) => {
 
   async function store(bytes: Buffer, type = "image/jpeg") {
     const { key } = await uploadFile(app, bytes, { key: pro.live, name: "p", type });
-    const file = await app.app.deps.db.get(findServedFile, { key });
+    const file = await app.app.deps.db.get(findServedFile, nameFile(key));
     assert.ok(file !== null);
     return file;
   }

@@ -67,16 +67,19 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
 }
 
 function createRecall({ get }: Queryable): Database["recall"] {
-  const asking = new Map<Statement<object, unknown>, (name: string, params: object) => Promise<unknown>>();
-  return (statement, params) => {
+  const asking = new Map<
+    Statement<object, unknown>,
+    (name: string, params: () => object) => Promise<unknown>
+  >();
+  return (statement, name, params) => {
     let ask = asking.get(statement);
     if (ask === undefined) {
-      ask = createLanes<object, unknown>(async (asked) => {
-        const row = await get(statement, asked[0] as typeof params);
+      ask = createLanes<() => object, unknown>(async (asked) => {
+        const row = await get(statement, (asked[0] as typeof params)());
         return asked.map(() => row);
       });
       asking.set(statement, ask);
     }
-    return ask(Object.values(params).join("\n"), params) as never;
+    return ask(name, params) as never;
   };
 }

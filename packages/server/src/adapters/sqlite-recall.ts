@@ -5,7 +5,8 @@ const mostRows = 10_000;
 
 export type Recall = <Params extends object, Row>(
   statement: Statement<Params, Row>,
-  params: Params,
+  name: string,
+  params: () => Params,
 ) => Row | null;
 
 /** Remembers what was read until anyone, this process or another, has changed anything. */
@@ -23,7 +24,11 @@ export function createRecall(snapshot: Snapshot): Recall {
     return rows;
   }
 
-  return <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) => {
+  return <Params extends object, Row>(
+    statement: Statement<Params, Row>,
+    name: string,
+    params: () => Params,
+  ) => {
     const revision = snapshot.revision();
     if (revision !== asOf || count >= mostRows) {
       for (const rows of remembered.values()) rows.clear();
@@ -31,10 +36,9 @@ export function createRecall(snapshot: Snapshot): Recall {
       count = 0;
     }
     const rows = rowsOf(statement);
-    const name = Object.values(params).join("\n");
     const known = rows.get(name);
     if (known !== undefined) return known as Row;
-    const row = snapshot.open().get(statement, params);
+    const row = snapshot.open().get(statement, params());
     if (row !== null) {
       rows.set(name, row as object);
       count++;

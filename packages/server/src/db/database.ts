@@ -18,11 +18,12 @@ export interface Database extends Queryable {
   /**
    * As `get`, for a row that many requests ask for at the same time. It never answers from before the question; but
    * one reading may answer many, and where the engine can tell that nobody has changed anything, it answers at once
-   * from an earlier one. Several callers get the same object, which is not to be changed.
+   * from an earlier one, found by its `name`. Several callers get the same object, which is not to be changed.
    */
   recall<Params extends object, Row>(
     statement: Statement<Params, Row>,
-    params: Params,
+    name: string,
+    params: () => Params,
   ): Row | null | Promise<Row | null>;
   /** One changing statement with RETURNING, as its own transaction. */
   change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;

@@ -159,8 +159,8 @@ export async function finishObject(db: Database, key: string): Promise<StoredObj
   return row === undefined ? null : toStored(row);
 }
 
-export async function findFinal(db: Queryable, key: string): Promise<FinalObject | null> {
-  const row = await db.get(findFinalStatement, { key });
+export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {
+  const row = await db.recall(findFinalStatement, key, () => ({ key }));
   return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
 }
 

@@ -9,14 +9,19 @@ const mostHashes = 10_000;
 export function createActorFinder(db: Database): (secret: string) => Actor | null | Promise<Actor | null> {
   const hashes = new Map<string, string>();
 
+  function hashOf(secret: string): string | null {
+    const known = hashes.get(secret);
+    if (known !== undefined) return known;
+    if (!isApiKey(secret)) return null;
+    if (hashes.size >= mostHashes) hashes.clear();
+    const hash = hashApiKey(secret);
+    hashes.set(secret, hash);
+    return hash;
+  }
+
   return (secret) => {
-    let hash = hashes.get(secret);
-    if (hash === undefined) {
-      if (!isApiKey(secret)) return null;
-      hash = hashApiKey(secret);
-      if (hashes.size >= mostHashes) hashes.clear();
-      hashes.set(secret, hash);
-    }
-    return db.recall(findActorByKeyHash, { hash });
+    const hash = hashOf(secret);
+    if (hash === null) return null;
+    return db.recall(findActorByKeyHash, hash, () => ({ hash }));
   };
 }

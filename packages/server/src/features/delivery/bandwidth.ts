@@ -19,19 +19,31 @@ interface Sum {
 /** Adds up the bytes served and writes the sums now and then, not once per read. */
 export function createBandwidth(db: Database, now: () => number): Bandwidth {
   let sums = new Map<string, Sum>();
+  /** Where the most recent bytes went, and where the next ones go more often than not. */
+  let last: Sum | null = null;
   let lastWrite = Promise.resolve();
 
   function add({ projectId, environment, period, bytes }: Sum): void {
+    if (
+      last !== null &&
+      last.projectId === projectId &&
+      last.environment === environment &&
+      last.period === period
+    ) {
+      last.bytes += bytes;
+      return;
+    }
     const id = `${projectId}/${environment}/${period}`;
-    const sum = sums.get(id);
-    if (sum === undefined) sums.set(id, { projectId, environment, period, bytes });
-    else sum.bytes += bytes;
+    last = sums.get(id) ?? { projectId, environment, period, bytes: 0 };
+    last.bytes += bytes;
+    sums.set(id, last);
   }
 
   async function write(): Promise<void> {
     // In one order on every instance, so that two flushes cannot wait for each other's rows.
     const batch = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
     sums = new Map();
+    last = null;
     if (batch.length === 0) return;
     try {
       await db.transact(async (tx) => {

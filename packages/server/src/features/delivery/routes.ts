@@ -2,27 +2,22 @@ import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { nameFile } from "../files/name-file.ts";
 import { findServedFile } from "./queries.ts";
-import { crossOrigin, fileNotFound, sendObject } from "./send-object.ts";
+import { crossOrigin, fileNotFound, type ServedObject, sendObject } from "./send-object.ts";
+
+type ServedFile = NonNullable<NonNullable<(typeof findServedFile)["types"]>["row"]>;
 
 /** Files at their CDN address. The row is looked at on every hit, so that a deletion holds at once. */
 export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
 
-  app.get<{ Params: { "*": string } }>("/f/*", { schema }, async (request, reply) => {
-    const file = await deps.db.recall(findServedFile, nameFile(request.params["*"]));
-    if (file === null) throw fileNotFound();
-    return sendObject(deps, request, reply, {
-      fileId: file.id,
-      mayBeShared: true,
-      storeKey: file.key,
-      sizeBytes: file.size_bytes,
-      etag: file.etag ?? "",
-      modifiedMs: file.completed_at ?? 0,
-      contentType: file.type,
-      fileName: file.name,
-      projectId: file.project_id,
-      environment: file.environment,
-    });
+  app.get<{ Params: { "*": string } }>("/f/*", { schema }, (request, reply) => {
+    const serve = (file: ServedFile | null) => {
+      if (file === null) throw fileNotFound();
+      return sendObject(deps, request, reply, toServed(file));
+    };
+    const key = request.params["*"];
+    const file = deps.db.recall(findServedFile, key, () => nameFile(key));
+    return file instanceof Promise ? file.then(serve) : serve(file);
   });
 
   for (const path of ["/f/*", "/p/*", "/t/*"]) {
@@ -39,4 +34,28 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
         .send(),
     );
   }
+}
+
+const served = new WeakMap<ServedFile, ServedObject>();
+
+/** The same object for the same row, which the database may hand out again and again. */
+function toServed(file: ServedFile): ServedObject {
+  let object = served.get(file);
+  if (object === undefined) {
+    object = {
+      fileId: file.id,
+      mayBeShared: true,
+      isLasting: true,
+      storeKey: file.key,
+      sizeBytes: file.size_bytes,
+      etag: file.etag ?? "",
+      modifiedMs: file.completed_at ?? 0,
+      contentType: file.type,
+      fileName: file.name,
+      projectId: file.project_id,
+      environment: file.environment,
+    };
+    served.set(file, object);
+  }
+  return object;
 }

@@ -12,12 +12,16 @@ import { findRedirect } from "./redirect.ts";
 import { servedType, typePolicy } from "./safe-type.ts";
 import { sendStream } from "./send-stream.ts";
 import { findHandover } from "./sendfile.ts";
+import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
 
 export const crossOrigin = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "ETag, Content-Range, Content-Length, Accept-Ranges",
   "cross-origin-resource-policy": "cross-origin",
 };
+
+/** Less than this is read before anyone could stop it. */
+const longBytes = 64 * 1024;
 
 /** Something in the store that a file's address stands for: the file itself, or a variant of it. */
 export interface ServedObject {
@@ -27,6 +31,8 @@ export interface ServedObject {
    * headers: not every CDN heeds Vary.
    */
   mayBeShared: boolean;
+  /** Whether this very object stands for the same bytes as long as anyone holds it, with no headers added. */
+  isLasting: boolean;
   storeKey: string;
   sizeBytes: number;
   etag: string;
@@ -37,19 +43,35 @@ export interface ServedObject {
   environment: Environment;
 }
 
+const whole = createWholeAnswers();
+
 /** Answers GET and HEAD with conditions, one byte range, safe types and counted bytes. */
-export async function sendObject(
+export function sendObject(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  object: ServedObject,
+): Promise<FastifyReply> | undefined {
+  const answer = whole.find(object, request);
+  if (answer === undefined) return sendAsAsked(deps, request, reply, object);
+  deps.bandwidth.count(object.projectId, object.environment, answer.bytes.length);
+  sendWhole(reply, answer);
+  return undefined;
+}
+
+async function sendAsAsked(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
   object: ServedObject,
 ): Promise<FastifyReply> {
   const { sizeBytes, modifiedMs } = object;
-  const validators = { etag: `"${object.etag}"`, modifiedMs };
-  reply.headers(describe(deps, object, validators.etag));
+  const description = describe(deps, object);
+  const validators = { etag: description.etag, modifiedMs };
+  reply.headers(description.headers);
   if (failsPrecondition(request.headers, validators)) return refuse(reply, 412);
   if (isNotModified(request.headers, validators)) return sendNoBody(reply.code(304));
-  if (request.method === "HEAD") return sendHead(deps, reply, object);
+  if (request.method === "HEAD") return sendHead(deps, reply, object, description);
 
   const isCurrent = isRangeCurrent(request.headers, validators);
   const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
@@ -57,12 +79,12 @@ export async function sendObject(
   const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
   const length = range.end - range.start + 1;
 
-  const handover = await findHandover(deps, request, object.storeKey);
+  const handover = deps.config.sendfile && (await findHandover(deps, request, object.storeKey));
   if (handover !== null) {
     // The proxy cuts the range itself, and says that it can.
     reply.removeHeader("accept-ranges");
     deps.bandwidth.count(object.projectId, object.environment, length);
-    return reply.type(servedType(object.contentType)).header(handover.header, handover.path).send();
+    return reply.type(description.type).header(handover.header, handover.path).send();
   }
   const address = findRedirect(deps, object);
   if (address !== null) {
@@ -74,18 +96,41 @@ export async function sendObject(
   const count = (sent: number) => deps.bandwidth.count(object.projectId, object.environment, sent);
   if (asked !== "all")
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
-  reply.type(servedType(object.contentType)).header("content-length", length);
+  reply.header("content-type", description.type).header("content-length", length);
   if (!Buffer.isBuffer(bytes)) {
     await sendStream(reply, bytes, count);
     return reply;
   }
   count(bytes.length);
+  if (asked === "all" && object.isLasting && deps.config.sendfile === null) {
+    const own = { "content-type": description.type, "content-length": String(length) };
+    whole.keep(object, { ...description.headers, ...own }, bytes);
+  }
   return reply.send(bytes);
 }
 
-function describe(deps: Deps, object: ServedObject, etag: string): Record<string, string> {
+interface Description {
+  etag: string;
+  type: string;
+  headers: Record<string, string>;
+}
+
+const descriptions = new WeakMap<ServedObject, Description>();
+
+/** Made once for an object that is sent many times: it takes longer than reading it does. */
+function describe(deps: Deps, object: ServedObject): Description {
+  let description = descriptions.get(object);
+  if (description === undefined) {
+    description = createDescription(deps, object);
+    descriptions.set(object, description);
+  }
+  return description;
+}
+
+function createDescription(deps: Deps, object: ServedObject): Description {
   const policy = typePolicy(object.contentType);
-  return {
+  const etag = `"${object.etag}"`;
+  const headers = {
     ...crossOrigin,
     "cache-control": "public, max-age=0, must-revalidate",
     ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
@@ -98,12 +143,18 @@ function describe(deps: Deps, object: ServedObject, etag: string): Record<string
       ? {}
       : { "content-security-policy": policy.contentSecurityPolicy }),
   };
+  return { etag, type: servedType(object.contentType), headers };
 }
 
 /** Ranges are for GET alone (RFC 9110 §14.2). */
-async function sendHead(deps: Deps, reply: FastifyReply, object: ServedObject): Promise<FastifyReply> {
+async function sendHead(
+  deps: Deps,
+  reply: FastifyReply,
+  object: ServedObject,
+  { type }: Description,
+): Promise<FastifyReply> {
   if ((await deps.store.head(object.storeKey)) === null) throw bytesNotFound(reply);
-  return sendNoBody(reply.type(servedType(object.contentType)).header("content-length", object.sizeBytes));
+  return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
 /** To HEAD the framework would add the length of what is sent, even of nothing; of a stream it knows none. */
@@ -111,20 +162,25 @@ function sendNoBody(reply: FastifyReply): FastifyReply {
   return reply.send(reply.request.method === "HEAD" ? Readable.from([]) : undefined);
 }
 
-/** Stops reading when the client goes away. */
 async function readBytes(
   deps: Deps,
   storeKey: string,
   range: ByteRange,
   reply: FastifyReply,
 ): Promise<ObjectBytes> {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort();
-  });
-  const bytes = await deps.store.read(storeKey, { range, signal: gone.signal });
+  const isLong = range.end - range.start >= longBytes;
+  const bytes = await deps.store.read(storeKey, isLong ? { range, signal: signalGone(reply) } : { range });
   if (bytes === null) throw bytesNotFound(reply);
   return bytes;
+}
+
+/** Reading stops when the client goes away. */
+function signalGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 /** What holds for one request only must not be kept for others under the file's address. */

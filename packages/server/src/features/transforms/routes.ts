@@ -93,7 +93,8 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     recipe: Recipe,
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
-    const file = await deps.db.recall(findServedFile, nameFile(request.params["*"]));
+    const key = request.params["*"];
+    const file = await deps.db.recall(findServedFile, key, () => nameFile(key));
     if (file === null) throw fileNotFound();
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
@@ -101,6 +102,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     transforms.touch(variant.id);
     const object = {
       fileId: file.id,
+      isLasting: false,
       mayBeShared: request.params.expires === undefined && recipe.format !== "auto",
       storeKey: variant.store_key,
       sizeBytes: variant.size_bytes ?? 0,
@@ -112,7 +114,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
       environment: file.environment,
     };
     try {
-      return await sendObject(deps, request, reply, object);
+      return (await sendObject(deps, request, reply, object)) ?? reply;
     } catch (error) {
       if (!(error instanceof AppError && error.status === 404)) throw error;
       // The row was there and its bytes were not: damaged, or evicted a moment ago.

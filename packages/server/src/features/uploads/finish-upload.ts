@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
 import type { StoredObject } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
-import { findRouteBySlug } from "../file-routes/queries.ts";
+import { findRoute } from "../file-routes/find-route.ts";
 import { fileUrl } from "../files/file-url.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
@@ -82,7 +82,7 @@ async function finishUpload(
 ): Promise<FileTable> {
   const now = deps.now();
   const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
-  const route = await deps.db.recall(findRouteBySlug, { slug: file.route_slug, projectId: file.project_id });
+  const route = await findRoute(deps.db, file.project_id, file.route_slug);
   const webhookUrl = route?.webhook_url ?? null;
   const save = async (tx: Queryable) => {
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.

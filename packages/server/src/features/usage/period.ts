@@ -1,8 +1,14 @@
-import { isoTime } from "../../iso-time.ts";
+let knownDay = Number.NaN;
+let known = "";
 
 /** The calendar month in UTC that a moment belongs to, as YYYY-MM. */
 export function periodOf(timeMs: number): string {
-  return isoTime(timeMs).slice(0, 7);
+  const day = Math.floor(timeMs / 86_400_000);
+  if (day !== knownDay) {
+    known = new Date(timeMs).toISOString().slice(0, 7);
+    knownDay = day;
+  }
+  return known;
 }
 
 /** The given period and the ones before it, newest first. */

@@ -1,0 +1,12 @@
+import type { Database } from "../../db/database.ts";
+import type { FileRouteTable } from "../../db/schema.ts";
+import { findRouteBySlug } from "./queries.ts";
+
+/** A project's route as every upload to it needs it. */
+export function findRoute(
+  db: Database,
+  projectId: string,
+  slug: string,
+): FileRouteTable | null | Promise<FileRouteTable | null> {
+  return db.recall(findRouteBySlug, `${projectId}/${slug}`, () => ({ projectId, slug }));
+}
