@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { Page } from "playwright-core";
 import { uploadFile } from "../../server/test/support/upload.ts";
+import { expectGoodLook, phone } from "./support/good-look.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const phone = { width: 390, height: 800 };
 const shellMaxBytes = 150 * 1024;
-
-async function expectGoodLook(page: Page, name: string): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width, name);
-  const found = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))";
-  assert.deepEqual(await page.evaluate(`${axe};${found}`), [], name);
-}
 
 let dashboard: Dashboard;
 before(async () => {

@@ -11,6 +11,7 @@ export const pageNames = [
   "Webhooks",
   "Logs",
   "Usage",
+  "Members",
   "Settings",
 ];
 
