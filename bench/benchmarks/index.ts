@@ -3,6 +3,7 @@ import { controlPlane } from "./control-plane.ts";
 import { largeFiles } from "./large-files.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
+import { signing } from "./signing.ts";
 import { smallFiles } from "./small-files.ts";
 import { startUp } from "./start-up.ts";
 import { uploadCycle } from "./upload-cycle.ts";
@@ -16,4 +17,5 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "small-files": smallFiles,
   listing,
   memory,
+  signing,
 };
