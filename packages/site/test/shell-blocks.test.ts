@@ -25,12 +25,7 @@ describe("the curl examples", () => {
 
   it("are on the pages that teach the API", () => {
     const files = scripts.map(({ file }) => file);
-    for (const name of [
-      "README.md",
-      "docs/guides/http.md",
-      "docs/guides/webhooks.md",
-      "docs/guides/images.md",
-    ])
+    for (const name of ["docs/guides/http.md", "docs/guides/webhooks.md", "docs/guides/images.md"])
       assert.ok(files.includes(name), name);
   });
 

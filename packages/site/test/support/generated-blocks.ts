@@ -9,6 +9,8 @@ import {
   renderRouteHandler,
   type SourceFile,
 } from "@upstow/mcp/scaffolds";
+import type { Command } from "../../../cli/src/command.ts";
+import { operatorCommands, userCommands } from "../../../cli/src/commands/index.ts";
 import { configReference } from "../../../server/src/config-reference.ts";
 import { renderCapacity } from "./capacity-table.ts";
 
@@ -48,6 +50,7 @@ const blocks: Record<string, (...args: string[]) => string> = {
         allowedTypes: ["image/*"],
       }),
     ),
+  commands: (group) => renderCommands(group === "user" ? userCommands : operatorCommands),
   provider: () => sourceFence(renderProvider()),
   tiers: renderTiers,
   "rate-limits": () =>
@@ -68,6 +71,21 @@ const blocks: Record<string, (...args: string[]) => string> = {
       hostedTools.map(({ name, description }) => [`\`${name}\``, description]),
     ),
 };
+
+function renderCommands(commands: readonly Command[]): string {
+  const rows = commands.map(({ name, summary, positionals = [], options = {} }) => {
+    const places = positionals.map((place) => {
+      const shown = `${place.name}${place.isRepeated === true ? "…" : ""}`;
+      return place.isOptional === true ? `[${shown}]` : `<${shown}>`;
+    });
+    const flags = Object.entries(options).map(([flag, { value, description }]) => {
+      const written = value === undefined ? `--${flag}` : `--${flag} ${value}`;
+      return `<br>\`${written}\` ${description}`;
+    });
+    return [`\`${[name, ...places].join(" ")}\``, `${summary}${flags.join("")}`.replaceAll("|", "\\|")];
+  });
+  return table(["Command", "What it does"], rows);
+}
 
 function renderTiers(): string {
   const tiers = Object.values(TIERS);
