@@ -63,8 +63,26 @@ async function checkNode(root) {
   if (ok) return;
   throw new SetUpError(
     `The packages are installed, but the Node they bring does not run:\n${lastLines(output)}\n` +
-      "  Its install script must be allowed: check that `npm config get ignore-scripts` says false, then run this again.",
+      "  Its install script must be allowed: check that package.json names it in allowScripts, then run this again.",
   );
+}
+
+/**
+ * Only what package.json allows may run code at installation. npm 11 keeps to that by itself; older ones would run
+ * everybody's scripts, so none are run at first, and then those that are allowed.
+ */
+async function runAllowedScripts(root, env) {
+  const { allowScripts = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const names = Object.keys(allowScripts).filter(
+    (name) => allowScripts[name] && existsSync(join(root, "node_modules", name)),
+  );
+  if (names.length === 0) return;
+  const { ok, output } = await runCaptured("npm", ["rebuild", "--ignore-scripts=false", ...names], {
+    cwd: root,
+    env,
+  });
+  if (!ok)
+    throw new SetUpError(`npm rebuild ${names.join(" ")} failed. Its last lines:\n${lastLines(output)}`);
 }
 
 /** Whoever ran the tests or `npm install` here works on the code: a later `npm start` never shrinks their install. */
@@ -80,14 +98,16 @@ export async function installPackages(root, scope, say) {
   const lockfile = hashLockfile(root);
   say(`installing packages (npm ${args.join(" ")}) …`);
   // --loglevel: under `npm run --silent` npm would not say why it failed.
-  const flags = ["--loglevel=warn", ...quickRetries];
-  const { ok, output } = await runCaptured("npm", [...args, ...flags], { cwd: root, env: createNpmEnv() });
+  const flags = ["--ignore-scripts", "--loglevel=warn", ...quickRetries];
+  const env = createNpmEnv();
+  const { ok, output } = await runCaptured("npm", [...args, ...flags], { cwd: root, env });
   if (!ok) {
     const [told] = output.split("npm error Clean install a project");
     throw new SetUpError(
       `npm ${args.join(" ")} failed. Its last lines:\n${lastLines(told)}\n  ${adviseOn(output)}`,
     );
   }
+  await runAllowedScripts(root, env);
   await checkNode(root);
   writeFileSync(stampPath(root), JSON.stringify({ lockfile, packages, machine }));
   say(`installed packages in ${secondsSince(startedMs)}`);

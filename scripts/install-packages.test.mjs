@@ -63,6 +63,25 @@ test("serving installs no development packages; testing adds them; nothing takes
   assert.match(said[0], /npm ci --omit=dev/);
 });
 
+test("only packages that package.json allows run code at installation", async () => {
+  const scripts = { postinstall: "node -e \"require('node:fs').writeFileSync('ran', '')\"" };
+  await writePackage("local/allowed", { name: "allowed", scripts });
+  await writePackage("local/uninvited", { name: "uninvited", scripts });
+  await writePackage(".", {
+    name: "project",
+    dependencies: {
+      node: "file:local/node",
+      allowed: "file:local/allowed",
+      uninvited: "file:local/uninvited",
+    },
+    allowScripts: { allowed: true, uninvited: false, absent: true },
+  });
+  execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
+  await installPackages(root, "serve", say);
+  const hasRun = (name) => existsSync(join(root, "local", name, "ran"));
+  assert.deepEqual([hasRun("allowed"), hasRun("uninvited")], [true, false]);
+});
+
 test("a lockfile that does not fit is named together with the remedy", async () => {
   await writePackage(".", {
     name: "project",

@@ -29,7 +29,7 @@ export function saveReport(run: Run, { counts, violations }: Outcome): void {
   );
 }
 
-function replaceSection(name: string, text: string): void {
+export function replaceSection(name: string, text: string): void {
   const begin = `<!-- torture:${name} -->`;
   const end = `<!-- /torture:${name} -->`;
   const page = readFileSync(docsPage, "utf8");
