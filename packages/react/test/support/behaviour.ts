@@ -16,11 +16,11 @@ export interface Stage extends OpenExample {
 }
 
 /** Starts a site and a browser for a file of tests, and says how one behaves that no other component has. */
-export function behaviours() {
+export function behaviours(browserFlags: string[] = []) {
   let browser: Browser;
   let site: TestSite;
   before(async () => {
-    [browser, site] = await Promise.all([startBrowser(), startSite()]);
+    [browser, site] = await Promise.all([startBrowser(browserFlags), startSite()]);
   });
   after(async () => {
     await browser?.close();

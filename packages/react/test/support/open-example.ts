@@ -84,13 +84,19 @@ async function saveFile(folder: string, { name, buffer, modifiedAt }: TestFile):
   return path;
 }
 
+/** What a browser has and Node has not. */
+interface PageGlobals {
+  DataTransfer: new () => { items: { add(file: File): void } };
+  DragEvent: new (type: string, options: object) => Event;
+  ClipboardEvent: new (type: string, options: object) => Event;
+}
+
 /** Runs in the page: the events of a drop or a paste, on the element itself as a hand would do it. */
 async function sendTransfer(
   element: unknown,
   { type, given }: { type: string; given: { name: string; mimeType: string; base64: string }[] },
 ): Promise<void> {
-  // biome-ignore lint/suspicious/noExplicitAny: the page's globals are not this project's
-  const { DataTransfer, DragEvent, ClipboardEvent } = globalThis as any;
+  const { DataTransfer, DragEvent, ClipboardEvent } = globalThis as unknown as PageGlobals;
   const data = new DataTransfer();
   for (const { name, mimeType, base64 } of given) {
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

@@ -7,8 +7,8 @@ const executablePath = findCommand("chromium");
 export const browserMissing: string | false =
   executablePath === null && "chromium is not installed on this machine";
 
-export function startBrowser(): Promise<Browser> {
+export function startBrowser(flags: string[] = []): Promise<Browser> {
   if (executablePath === null) throw new Error("chromium is not installed");
   // Containers and root have no user namespaces to build the sandbox from; the pages are our own.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...flags] });
 }
