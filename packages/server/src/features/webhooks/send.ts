@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request as startRequest } from "node:https";
+import { createSecureContext } from "node:tls";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
 import { classifyError, classifyStatus } from "./classify-failure.ts";
@@ -28,8 +29,7 @@ const responseMaxBytes = 16 * 1024;
  * address is judged. One deadline covers the name, the connection, the headers and the body together.
  */
 export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
-  // An agent of our own: the global one may be told by the environment to use a proxy, which nothing here judges.
-  const agent = new Agent({ keepAlive: false });
+  let agent: Agent | null = null;
 
   return async (delivery, stop) => {
     const deadline = AbortSignal.timeout(deadlineMs);
@@ -38,6 +38,7 @@ export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
     try {
       const check = await abortable(guard.checkUrl(delivery.url), signal);
       if (!check.ok) return { statusCode: null, error: "blocked", response: null };
+      agent ??= createAgent();
       const response = await post(check.url, delivery, { agent, lookup: guard.lookup, signal });
       progress.statusCode = response.statusCode ?? 0;
       const text = await readStart(response);
@@ -48,6 +49,15 @@ export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
       return { statusCode: progress.statusCode, error: failure, response: null };
     }
   };
+}
+
+/**
+ * An agent of our own: the global one may be told by the environment to use a proxy, which nothing here judges. One
+ * context for all connections, since making one for each costs a fifth of a delivery; made when it is first needed,
+ * since it takes reading all trusted authorities.
+ */
+function createAgent(): Agent {
+  return new Agent({ keepAlive: false, secureContext: createSecureContext() });
 }
 
 function post(
