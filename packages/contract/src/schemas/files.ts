@@ -13,15 +13,20 @@ export const Metadata = Type.Unsafe<Record<string, unknown>>({
 });
 
 const fileFields = {
-  id: Type.String(),
-  key: Type.String(),
-  name: Type.String(),
-  size: Type.Integer(),
-  type: Type.String(),
-  url: Type.String(),
+  id: Type.String({ description: "the fileId of upload calls" }),
+  key: Type.String({ description: "storage key: project, route, a random part and the name, with slashes" }),
+  name: Type.String({ description: "as it was uploaded" }),
+  size: Type.Integer({ description: "bytes" }),
+  type: Type.String({ description: "MIME type" }),
+  url: Type.String({ description: "permanent address of the file" }),
   status: StringEnum(FILE_STATUSES),
 };
-const sha256 = { sha256: NullableString };
+const sha256 = {
+  sha256: Type.Unsafe<string | null>({
+    ...NullableString,
+    description: "hex; null where the service never saw the bytes in one piece",
+  }),
+};
 
 export const FileListItem = Type.Object({ ...fileFields, ...sha256, createdAt: Timestamp });
 export const CompletedFile = Type.Object({
@@ -40,30 +45,33 @@ export const BulkDeleteBody = Type.Object({
 });
 export const BulkDeleteResult = Type.Object({
   deleted: Type.Integer(),
-  failed: Type.Integer(),
+  failed: Type.Integer({ description: "keys in failures" }),
   failures: Type.Array(
     Type.Object({ key: Type.String(), code: StringEnum(Object.keys(ERROR_STATUS)), message: Type.String() }),
   ),
-  reclaimedBytes: Type.Integer(),
+  reclaimedBytes: Type.Integer({ description: "storage that is free again" }),
 });
 
 export const RequestUploadBody = Type.Object({
   fileName: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
   fileSize: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "bytes" }),
   contentType: Type.String({
+    description: "MIME type; the PUT has to carry the same",
     minLength: 3,
     maxLength: 255,
     // Printable ASCII after the type: the value travels in a header and in a signature.
     pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$",
   }),
-  routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX }),
+  routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX, description: "a file route of the project" }),
   metadata: Type.Optional(Metadata),
 });
 export const RequestedUpload = Type.Object({
-  fileId: Type.String(),
-  uploadUrl: Type.String(),
-  key: Type.String(),
-  cdnUrl: Type.String(),
+  fileId: Type.String({ description: "for complete" }),
+  uploadUrl: Type.String({
+    description: "takes one PUT of exactly the announced type and size, for 15 minutes",
+  }),
+  key: Type.String({ description: "storage key" }),
+  cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
 });
 
 export const CompleteUploadBody = Type.Object({
@@ -73,19 +81,25 @@ export const CompleteUploadBody = Type.Object({
 
 const multipartRef = { fileId: Type.String({ minLength: 1 }), uploadId: Type.String({ minLength: 1 }) };
 const partNumber = Type.Integer({ minimum: 1, maximum: 10_000 });
-const signedPart = Type.Object({ partNumber: Type.Integer(), uploadUrl: Type.String() });
+const signedPart = Type.Object({
+  partNumber: Type.Integer({ description: "from 1" }),
+  uploadUrl: Type.String({ description: "takes a PUT of this part, for 1 hour" }),
+});
 
 export const InitiatedMultipart = Type.Object({
   ...multipartRef,
-  key: Type.String(),
-  cdnUrl: Type.String(),
-  partSize: Type.Integer(),
+  key: Type.String({ description: "storage key" }),
+  cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
+  partSize: Type.Integer({ description: "bytes of every part but the last" }),
   parts: Type.Array(signedPart),
 });
 export const CompleteMultipartBody = Type.Object({
   ...multipartRef,
   parts: Type.Array(
-    Type.Object({ partNumber: Type.Integer(), etag: Type.String({ minLength: 1, maxLength: 256 }) }),
+    Type.Object({
+      partNumber: Type.Integer(),
+      etag: Type.String({ minLength: 1, maxLength: 256, description: "of the answer to its PUT" }),
+    }),
     {
       maxItems: 10_000,
     },

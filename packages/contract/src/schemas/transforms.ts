@@ -6,21 +6,21 @@ export const FIT_MODES = ["scale-down", "contain", "cover", "crop", "pad"] as co
 export const VARIANT_FORMATS = ["auto", "avif", "webp", "jpeg", "png"] as const;
 export const VARIANT_DELIVERIES = ["signed", "public"] as const;
 
-const side = Type.Integer({ minimum: 1, maximum: 4096 });
+const side = Type.Integer({ minimum: 1, maximum: 4096, description: "pixels; width or height is needed" });
 
 export const TransformImageBody = Type.Object({
-  key: Type.String({ minLength: 1 }),
+  key: Type.String({ minLength: 1, description: "storage key of an uploaded image" }),
   width: Type.Optional(side),
   height: Type.Optional(side),
-  fit: Type.Optional(StringEnum(FIT_MODES)),
-  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  format: Type.Optional(StringEnum(VARIANT_FORMATS)),
-  delivery: Type.Optional(StringEnum(VARIANT_DELIVERIES)),
+  fit: Type.Optional(StringEnum(FIT_MODES, { description: "scale-down when left out" })),
+  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "85 when left out" })),
+  format: Type.Optional(StringEnum(VARIANT_FORMATS, { description: "auto when left out" })),
+  delivery: Type.Optional(StringEnum(VARIANT_DELIVERIES, { description: "signed when left out" })),
 });
 
 export const TransformedImage = Type.Object({
-  url: Type.String(),
-  expiresAt: NullableString,
+  url: Type.String({ description: "address of the variant" }),
+  expiresAt: Type.Unsafe<string | null>({ ...NullableString, description: "null for public delivery" }),
   delivery: StringEnum(VARIANT_DELIVERIES),
   transform: Type.Object({
     width: Type.Optional(Type.Integer()),
@@ -30,11 +30,11 @@ export const TransformedImage = Type.Object({
     format: StringEnum(VARIANT_FORMATS),
   }),
   usage: Type.Object({
-    period: Type.String(),
-    used: Type.Integer(),
+    period: Type.String({ description: "YYYY-MM, UTC" }),
+    used: Type.Integer({ description: "units of this month" }),
     limit: Type.Integer(),
-    units: Type.Integer(),
-    counted: Type.Boolean(),
+    units: Type.Integer({ description: "what this variant costs: 1, or 3 for auto" }),
+    counted: Type.Boolean({ description: "false where this month has it already" }),
   }),
 });
 
