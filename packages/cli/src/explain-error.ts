@@ -1,8 +1,5 @@
 import type { UpstowError } from "@upstow/sdk";
-import { ConfigError } from "@upstow/server/config";
-import { DatabaseUnavailable } from "@upstow/server/db/database";
 import type { AppError } from "@upstow/server/errors";
-import { StorageFull } from "@upstow/server/ports/object-store";
 import { OperatorError, UsageError } from "./command.ts";
 
 export interface Explanation {
@@ -17,27 +14,31 @@ export function explainError(error: unknown): Explanation {
   const failed = (code: string, message: string): Explanation => ({ code, message, exitCode: 1 });
   if (error instanceof UsageError) return { code: "USAGE", message: error.message, exitCode: 2 };
   if (error instanceof OperatorError) return failed(error.code, error.message);
-  if (error instanceof ConfigError) return failed("CONFIGURATION", error.message);
+  if (isNamed(error, "ConfigError")) return failed("CONFIGURATION", error.message);
   if (isAnswered(error))
     return failed(
       error.code,
       [error.message, error.suggestion ?? adviseOn(error.code)].filter(Boolean).join(" "),
     );
-  if (error instanceof DatabaseUnavailable) {
+  if (isNamed(error, "DatabaseUnavailable")) {
     return failed(
       "SERVICE_UNAVAILABLE",
       `${upperFirst(error.message)}. \`upstow doctor\` says what is wrong with it.`,
     );
   }
-  if (error instanceof StorageFull) {
+  if (isNamed(error, "StorageFull")) {
     return failed("INSUFFICIENT_STORAGE", `${upperFirst(error.message)}. Make room and try again.`);
   }
   return failed("INTERNAL_ERROR", explainOther(error));
 }
 
 /** By its name: to load the classes would cost a command that only prints help more than everything else it does. */
+function isNamed(error: unknown, ...names: string[]): error is Error {
+  return error instanceof Error && names.includes(error.name);
+}
+
 function isAnswered(error: unknown): error is AppError | UpstowError {
-  return error instanceof Error && ["AppError", "UpstowError"].includes(error.name);
+  return isNamed(error, "AppError", "UpstowError");
 }
 
 function adviseOn(code: string): string {

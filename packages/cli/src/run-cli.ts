@@ -1,7 +1,5 @@
-import { readConfig } from "@upstow/server/config";
-import { version } from "@upstow/server/version";
+import type { Config } from "@upstow/server/config";
 import { type Command, type Result, UsageError } from "./command.ts";
-import { commands, operatorCommands, userCommands } from "./commands/index.ts";
 import { explainError } from "./explain-error.ts";
 import { helpFor, overview } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
@@ -15,13 +13,21 @@ export interface Io {
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
 }
 
+/** What the command line can do: everything in a checkout, what needs no installation elsewhere. */
+export interface Program {
+  version: string;
+  userCommands: readonly Command[];
+  operatorCommands: readonly Command[];
+  readConfig(env: NodeJS.ProcessEnv): Config;
+}
+
 /** Returns the exit code. Results go to stdout, everything else to stderr. */
-export async function runCli(args: string[], io: Io): Promise<number> {
+export async function runCli(args: string[], io: Io, program: Program): Promise<number> {
   // Found before parsing, so that a command line that cannot be parsed is answered in JSON as well.
   const isJson = args.includes("--json");
   const terminal = createTerminal(io.stderr, isJson);
   try {
-    return await dispatch(args, io, isJson, terminal);
+    return await dispatch(args, io, program, isJson, terminal);
   } catch (error) {
     const { code, message, exitCode } = explainError(error);
     terminal.clear();
@@ -33,17 +39,18 @@ export async function runCli(args: string[], io: Io): Promise<number> {
 async function dispatch(
   args: string[],
   io: Io,
+  program: Program,
   isJson: boolean,
   terminal: ReturnType<typeof createTerminal>,
 ): Promise<number> {
   const print = (text: string) => void io.stdout.write(`${text}\n`);
   const words = args[0] === "help" ? [...args.slice(1), "--help"] : args;
-  const answer = findGeneralAnswer(words);
+  const answer = findGeneralAnswer(words, program);
   if (answer !== null) {
     print(answer);
     return 0;
   }
-  const { command, rest } = findCommand(optionsLast(words));
+  const { command, rest } = findCommand(optionsLast(words), program);
   const { positionals, options } = parseCommandLine(command, rest);
   if (options.has("help")) {
     print(helpFor(command));
@@ -54,7 +61,7 @@ async function dispatch(
     print(isJson ? JSON.stringify(json) : text);
   };
   const result = await command.run({
-    config: () => readConfig(io.env),
+    config: () => program.readConfig(io.env),
     env: io.env,
     positionals,
     options,
@@ -67,10 +74,10 @@ async function dispatch(
   return result.ok === false ? 1 : 0;
 }
 
-function findGeneralAnswer(words: string[]): string | null {
-  if (words[0] === "--version") return version;
+function findGeneralAnswer(words: string[], program: Program): string | null {
+  if (words[0] === "--version") return program.version;
   const isHelp = words.length > 0 && words.every((word) => ["--help", "-h"].includes(word));
-  return isHelp ? overview(userCommands, operatorCommands) : null;
+  return isHelp ? overview(program.userCommands, program.operatorCommands) : null;
 }
 
 /** `upstow --json doctor` means what `upstow doctor --json` does. */
@@ -79,7 +86,11 @@ function optionsLast(words: string[]): string[] {
   return first <= 0 ? words : [...words.slice(first), ...words.slice(0, first)];
 }
 
-function findCommand(words: string[]): { command: Command; rest: string[] } {
+function findCommand(
+  words: string[],
+  { userCommands, operatorCommands }: Program,
+): { command: Command; rest: string[] } {
+  const commands = [...userCommands, ...operatorCommands];
   for (const command of commands) {
     const name = command.name.split(" ");
     if (name.every((word, i) => words[i] === word)) return { command, rest: words.slice(name.length) };
@@ -95,12 +106,12 @@ function findCommand(words: string[]): { command: Command; rest: string[] } {
   const hint =
     didYouMean(said.join(" "), names) ||
     didYouMean(said[0] ?? "", names) ||
-    didYouMean(said[0] ?? "", groups());
+    didYouMean(said[0] ?? "", groupsOf(commands));
   throw new UsageError(
     `There is no command "${said.join(" ")}".${hint} \`upstow --help\` lists the commands.`,
   );
 }
 
-function groups(): string[] {
+function groupsOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.map((command) => command.name.split(" ")[0] ?? ""))];
 }

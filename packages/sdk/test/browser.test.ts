@@ -11,9 +11,8 @@ import { createUpstow, type Upstow } from "../src/index.ts";
 import { startApplication, type TestApplication, until } from "./support/start-application.ts";
 import { MB } from "./support/start-service.ts";
 
-/** The upload that is killed half-way, in MB: 200 shows more, 60 is quick. */
-const sizeMb = Number(process.env["UPSTOW_TEST_UPLOAD_MB"] ?? 60);
-const large = randomFillSync(Buffer.alloc(sizeMb * MB + 17));
+/** The upload that is killed half-way. */
+const large = randomFillSync(Buffer.alloc(200 * MB + 17));
 const medium = large.subarray(0, 26 * MB);
 const partsOf = (bytes: Uint8Array) => Math.ceil(bytes.length / (5 * MB));
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

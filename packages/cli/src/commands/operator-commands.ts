@@ -1,0 +1,27 @@
+import type { Command } from "../command.ts";
+import { accountCreate } from "./account-create.ts";
+import { accountLoginLink } from "./account-login-link.ts";
+import { accountSetLimits } from "./account-set-limits.ts";
+import { accountSetTier } from "./account-set-tier.ts";
+import { backup } from "./backup.ts";
+import { doctor } from "./doctor.ts";
+import { keyCreate } from "./key-create.ts";
+import { keyRevoke } from "./key-revoke.ts";
+import { projectCreate } from "./project-create.ts";
+import { projectPurge } from "./project-purge.ts";
+import { serve } from "./serve.ts";
+
+/** On the installation itself. */
+export const operatorCommands: readonly Command[] = [
+  serve,
+  accountCreate,
+  accountSetTier,
+  accountSetLimits,
+  accountLoginLink,
+  projectCreate,
+  projectPurge,
+  keyCreate,
+  keyRevoke,
+  doctor,
+  backup,
+];

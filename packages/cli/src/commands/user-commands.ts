@@ -1,0 +1,31 @@
+import type { Command } from "../command.ts";
+import { filesCp } from "./files-cp.ts";
+import { filesGet } from "./files-get.ts";
+import { filesLs } from "./files-ls.ts";
+import { filesRm } from "./files-rm.ts";
+import { init } from "./init.ts";
+import { keysCreate, keysLs, keysRevoke } from "./keys.ts";
+import { listen } from "./listen.ts";
+import { login } from "./login.ts";
+import { logout } from "./logout.ts";
+import { open } from "./open.ts";
+import { transform } from "./transform.ts";
+import { upload } from "./upload.ts";
+
+/** Over the API, with a key, against any service. In the order in which help lists them. */
+export const userCommands: readonly Command[] = [
+  login,
+  logout,
+  init,
+  upload,
+  filesLs,
+  filesGet,
+  filesRm,
+  filesCp,
+  transform,
+  listen,
+  keysLs,
+  keysCreate,
+  keysRevoke,
+  open,
+];

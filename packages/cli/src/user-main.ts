@@ -1,0 +1,13 @@
+import packageJson from "../package.json" with { type: "json" };
+import { userCommands } from "./commands/user-commands.ts";
+import { runCli } from "./run-cli.ts";
+
+/** The command as it is published: all that works against any service, and nothing of the service itself. */
+process.exitCode = await runCli(process.argv.slice(2), process, {
+  version: packageJson.version,
+  userCommands,
+  operatorCommands: [],
+  readConfig() {
+    throw new Error("only operator commands read the configuration");
+  },
+});
