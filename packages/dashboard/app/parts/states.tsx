@@ -1,10 +1,11 @@
 import type { ReactNode } from "react";
 import { messageOf } from "../api.ts";
+import { showHidden } from "./safe-text.tsx";
 
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div className="notice bad" role="alert">
-      <p>{messageOf(error)}</p>
+      <p>{showHidden(messageOf(error))}</p>
       {retry && (
         <button type="button" onClick={retry}>
           Try again

@@ -4,6 +4,7 @@ import { callApi } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
+import { toVisibleJson } from "../../parts/visible-json.ts";
 import { useWorkspace } from "../../workspace.ts";
 
 export function MetadataEditor({ fileKey }: { fileKey: string }) {
@@ -14,7 +15,7 @@ export function MetadataEditor({ fileKey }: { fileKey: string }) {
   const [isSaved, setSaved] = useState(false);
   const { error, isBusy, run } = useAction();
   useEffect(() => {
-    if (loaded.data !== null) setText(escapeHidden(JSON.stringify(loaded.data.file.metadata, null, 2)));
+    if (loaded.data !== null) setText(toVisibleJson(loaded.data.file.metadata, 2));
   }, [loaded.data]);
   const save = () =>
     run(async () => {
@@ -48,14 +49,6 @@ export function MetadataEditor({ fileKey }: { fileKey: string }) {
         </p>
       )}
     </div>
-  );
-}
-
-/** As JSON itself writes them, so that what is shown can be edited and saved without a change. */
-function escapeHidden(json: string): string {
-  return json.replaceAll(
-    /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

@@ -4,29 +4,24 @@ import { callApi } from "../../api.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
-
-const megabyte = 1024 * 1024;
-const commonTypes = ["image/*", "video/*", "audio/*", "text/*", "application/pdf"];
+import { SizeField, toBytes, toSizeInput } from "./size-field.tsx";
+import { TypePicker } from "./type-picker.tsx";
 
 export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: () => void }) {
   const { liveApi, project } = useWorkspace();
   const [slug, setSlug] = useState(route?.slug ?? "");
-  const [types, setTypes] = useState(route?.allowedTypes.join(", ") ?? "");
-  const [size, setSize] = useState(route?.maxFileSize == null ? "" : String(route.maxFileSize / megabyte));
+  const [allowedTypes, setTypes] = useState(route?.allowedTypes ?? []);
+  const [size, setSize] = useState(() => toSizeInput(route?.maxFileSize ?? null));
   const [webhookUrl, setWebhookUrl] = useState(route?.webhookUrl ?? "");
   const [environment, setEnvironment] = useState<string>(route?.environment ?? "all");
   const { error, isBusy, run } = useAction();
-  const list = types
-    .split(",")
-    .map((type) => type.trim())
-    .filter((type) => type !== "");
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void run(async () => {
       const body = {
         slug,
-        allowedTypes: list,
-        maxFileSize: size === "" ? null : Math.round(Number(size) * megabyte),
+        allowedTypes,
+        maxFileSize: toBytes(size),
         webhookUrl: webhookUrl === "" ? null : webhookUrl,
         environment,
       };
@@ -39,37 +34,18 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
     <form className="stack" onSubmit={submit}>
       <label>
         Slug
-        <input required value={slug} onChange={(event) => setSlug(event.target.value)} />
-      </label>
-      <label>
-        Allowed types
-        <input value={types} placeholder="every type" onChange={(event) => setTypes(event.target.value)} />
-      </label>
-      <p className="line">
-        {commonTypes
-          .filter((type) => !list.includes(type))
-          .map((type) => (
-            <button
-              type="button"
-              key={type}
-              className="small"
-              onClick={() => setTypes([...list, type].join(", "))}
-            >
-              + {type}
-            </button>
-          ))}
-      </p>
-      <label>
-        Largest file, in MB
         <input
-          type="number"
-          min="0.01"
-          step="any"
-          value={size}
-          placeholder="what the tier allows"
-          onChange={(event) => setSize(event.target.value)}
+          required
+          maxLength={100}
+          pattern="[A-Za-z0-9_\-]+"
+          title="Letters, digits, _ and -"
+          value={slug}
+          onChange={(event) => setSlug(event.target.value)}
         />
+        <small>What uploads name: letters, digits, _ and -.</small>
       </label>
+      <TypePicker types={allowedTypes} onChange={setTypes} />
+      <SizeField size={size} onChange={setSize} />
       <label>
         Webhook URL
         <input
@@ -78,6 +54,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
           placeholder="none"
           onChange={(event) => setWebhookUrl(event.target.value)}
         />
+        <small>Public and https. It hears of every finished upload.</small>
       </label>
       <label>
         Environment

@@ -2,8 +2,16 @@ import type { ComponentType } from "react";
 import { Link, usePath } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { ApiKeys } from "./api-keys.tsx";
+import { CdnDomain } from "./cdn-domain.tsx";
+import { ProjectSettings } from "./project-settings.tsx";
+import { SigningKeys } from "./signing-keys.tsx";
 
-const sections: [name: string, label: string, Section: ComponentType][] = [["keys", "API keys", ApiKeys]];
+const sections: [name: string, label: string, Section: ComponentType][] = [
+  ["keys", "API keys", ApiKeys],
+  ["project", "Project", ProjectSettings],
+  ["delivery", "CDN domain", CdnDomain],
+  ["signing", "Webhook signing", SigningKeys],
+];
 
 /** Addresses are …/settings/<section>. */
 export default function Settings() {

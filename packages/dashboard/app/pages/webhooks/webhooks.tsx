@@ -1,44 +1,97 @@
-import type { Delivery, DeliveryDetail } from "@upstow/contract";
+import type { Delivery, RedeliverResult, Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatAgo } from "../../format.ts";
+import { formatAgo, formatTime } from "../../format.ts";
 import { useLoad, usePages } from "../../load.ts";
-import { DeliveryView } from "../../parts/delivery-view.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
-import { SafeText } from "../../parts/safe-text.tsx";
-import { Empty, Failure, ListState, Loading } from "../../parts/states.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
+import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { noFilter, toServerFilter } from "./delivery-filter.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { OneDelivery } from "./one-delivery.tsx";
+import { RedeliverMany } from "./redeliver-many.tsx";
+
+/** As many as one call takes. */
+const mostChosen = 100;
 
 export default function Webhooks() {
-  const { api } = useWorkspace();
-  const [status, setStatus] = useState("");
+  const { api, liveApi, project, environment, mayChange } = useWorkspace();
+  const [filter, setFilter] = useState(noFilter);
   const [open, setOpen] = useState<string | null>(null);
-  const query = status === "" ? "" : `?status=${status}`;
-  const list = usePages<Delivery, "deliveries">(`${api}/webhooks/deliveries${query}`, "deliveries");
+  const [isMany, setMany] = useState(false);
+  const [chosen, setChosen] = useState<string[]>([]);
+  const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
+  const query = new URLSearchParams(toServerFilter(filter)).toString();
+  const list = usePages<Delivery, "deliveries">(`${api}/webhooks/deliveries?${query}`, "deliveries");
+  const { error, isBusy, run } = useAction();
+  const toggle = (id: string) =>
+    setChosen(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  const redeliver = () =>
+    run(async () => {
+      await callApi<RedeliverResult>("POST", `${api}/webhooks/deliveries/redeliver`, { ids: chosen });
+      setChosen([]);
+      list.reload();
+    });
   return (
     <>
-      <h1>Webhooks</h1>
-      <search className="filters">
-        <select aria-label="Status" value={status} onChange={(event) => setStatus(event.target.value)}>
-          <option value="">Any status</option>
-          {["pending", "delivered", "dead"].map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </search>
+      <div className="title">
+        <h1>Webhooks</h1>
+        <span className="line">
+          <button type="button" onClick={list.reload}>
+            Refresh
+          </button>
+          {mayChange && (
+            <button type="button" onClick={() => setMany(true)}>
+              Send many again
+            </button>
+          )}
+        </span>
+      </div>
+      <FilterBar filter={filter} routes={routes.data?.routers ?? []} onChange={setFilter} />
+      {error !== null && <Failure error={error} />}
+      {chosen.length > 0 && (
+        <p className="chosen" role="status">
+          {chosen.length} chosen
+          <button
+            type="button"
+            className="primary"
+            disabled={isBusy || chosen.length > mostChosen}
+            onClick={() => void redeliver()}
+          >
+            Deliver {chosen.length} again
+          </button>
+        </p>
+      )}
       <ListState
         list={list}
         empty={
-          <Empty title="No deliveries">
-            <p>Give a file route a webhook URL, and every finished upload is announced to it.</p>
-          </Empty>
+          query === "" ? (
+            <Empty title="No deliveries">
+              <p>
+                Give a <Link to={`/p/${project.id}/${environment}/routes`}>file route</Link> a webhook URL,
+                and every finished upload is announced to it.
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="Nothing matches" />
+          )
         }
       >
         <ul className="rows">
           {list.items.map((delivery) => (
             <li key={delivery.id}>
+              {mayChange && (
+                <input
+                  type="checkbox"
+                  aria-label={`Choose the delivery to ${showHidden(delivery.url)} of ${formatTime(delivery.createdAt)}`}
+                  checked={chosen.includes(delivery.id)}
+                  onChange={() => toggle(delivery.id)}
+                />
+              )}
               <span className="grow">
                 <button type="button" className="link" onClick={() => setOpen(delivery.id)}>
                   {delivery.event} · <SafeText text={delivery.routeSlug} />
@@ -51,7 +104,9 @@ export default function Webhooks() {
               <span className="dim">
                 {delivery.attemptCount === 1 ? "1 attempt" : `${delivery.attemptCount} attempts`}
               </span>
-              <span className="dim">{formatAgo(delivery.createdAt)}</span>
+              <span className="dim" title={formatTime(delivery.createdAt)}>
+                {formatAgo(delivery.createdAt)}
+              </span>
             </li>
           ))}
         </ul>
@@ -62,37 +117,9 @@ export default function Webhooks() {
           <OneDelivery id={open} onChanged={list.reload} />
         </Dialog>
       )}
-    </>
-  );
-}
-
-function OneDelivery({ id, onChanged }: { id: string; onChanged: () => void }) {
-  const { api, mayChange } = useWorkspace();
-  const path = `${api}/webhooks/deliveries/${id}`;
-  const loaded = useLoad<{ delivery: DeliveryDetail }>(path);
-  const { error, isBusy, run } = useAction();
-  const redeliver = () =>
-    run(async () => {
-      await callApi("POST", `${path}/redeliver`);
-      loaded.reload();
-      onChanged();
-    });
-  if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
-  if (loaded.data === null) return <Loading />;
-  return (
-    <>
-      <DeliveryView delivery={loaded.data.delivery} />
-      {error !== null && <Failure error={error} />}
-      <footer>
-        <button type="button" onClick={loaded.reload}>
-          Refresh
-        </button>
-        {mayChange && (
-          <button type="button" className="primary" disabled={isBusy} onClick={() => void redeliver()}>
-            Deliver again
-          </button>
-        )}
-      </footer>
+      {isMany && (
+        <RedeliverMany routeSlug={filter.routeSlug} onClose={() => setMany(false)} onDone={list.reload} />
+      )}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { notFound } from "../../errors.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findDelivery } from "../webhooks/delivery-queries.ts";
 import { messageIdOf } from "../webhooks/message-id.ts";
-import { signDelivery } from "../webhooks/sign-delivery.ts";
+import { signDelivery, urlToSign } from "../webhooks/sign-delivery.ts";
 import { getKeysToSignWith } from "../webhooks/signing-keys.ts";
 
 export interface SignedRequest {
@@ -26,7 +26,7 @@ export async function signAgain(deps: Deps, actor: Actor, id: string): Promise<S
       attempt,
       retried: 0,
       event,
-      url: new URL(url).href,
+      url: urlToSign(url),
       body: Buffer.from(body),
     },
     await getKeysToSignWith(deps, { projectId, environment }),

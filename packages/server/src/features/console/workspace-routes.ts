@@ -47,6 +47,11 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),
       );
+      api.get("/delivery-settings", { schema: {} }, async () => ({
+        cdnUrl: deps.config.cdnUrl,
+        publicUrl: deps.config.publicUrl,
+        purge: deps.config.cdnPurge?.driver ?? null,
+      }));
       api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({
         delivery: await sendTestEvent(deps, actor, params.id),
       }));

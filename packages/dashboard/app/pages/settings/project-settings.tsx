@@ -1,0 +1,112 @@
+import { type FormEvent, useState } from "react";
+import { callApi } from "../../api.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { Failure } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { goTo } from "../../router.tsx";
+import { useWorkspace } from "../../workspace.ts";
+
+export function ProjectSettings() {
+  const { project, isOwner } = useWorkspace();
+  const [isDeleting, setDeleting] = useState(false);
+  return (
+    <>
+      <section>
+        <h2>Project</h2>
+        <dl>
+          <dt>Id</dt>
+          <dd className="mono">{project.id}</dd>
+          <dt>Slug</dt>
+          <dd>
+            <SafeText text={project.slug} />
+          </dd>
+        </dl>
+        <CopyButton text={project.id} label="Copy id" />
+      </section>
+      {isOwner ? (
+        <>
+          <section>
+            <h2>Name</h2>
+            <RenameForm key={project.name} name={project.name} />
+          </section>
+          <section>
+            <h2>End of the project</h2>
+            <p>Its keys stop working at once. Its files stay where they are and are served as before.</p>
+            <button type="button" className="danger" onClick={() => setDeleting(true)}>
+              Delete project
+            </button>
+          </section>
+        </>
+      ) : (
+        <p className="dim">Its owner can rename and delete it.</p>
+      )}
+      {isDeleting && (
+        <Dialog title="Delete project" onClose={() => setDeleting(false)}>
+          <DeleteForm />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function RenameForm(props: { name: string }) {
+  const { project, reloadProjects } = useWorkspace();
+  const [name, setName] = useState(props.name);
+  const { error, isBusy, run } = useAction();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void run(async () => {
+      await callApi("PATCH", `/projects/${project.id}`, { name });
+      reloadProjects();
+    });
+  };
+  return (
+    <form className="stack narrow" onSubmit={submit}>
+      <label>
+        Project name
+        <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+        <small>The slug stays as it is.</small>
+      </label>
+      {error !== null && <Failure error={error} />}
+      <p>
+        <button type="submit" className="primary" disabled={isBusy || name === props.name}>
+          Rename
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** By the slug and not by the name: a name may hold characters that nobody can type. */
+function DeleteForm() {
+  const { project, reloadProjects } = useWorkspace();
+  const [typed, setTyped] = useState("");
+  const { error, isBusy, run } = useAction();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void run(async () => {
+      await callApi("DELETE", `/projects/${project.id}`);
+      goTo("/", { replace: true });
+      reloadProjects();
+    });
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>
+        All API keys of <strong>{showHidden(project.name)}</strong> are revoked. This cannot be undone.
+      </p>
+      <label>
+        <span>
+          Type <code>{project.slug}</code> to confirm
+        </span>
+        <input autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
+      </label>
+      {error !== null && <Failure error={error} />}
+      <button type="submit" className="danger" disabled={isBusy || typed !== project.slug}>
+        Delete this project
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+import type { SigningKeys as Keys } from "@upstow/contract";
+import { useState } from "react";
+import { callApi } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
+
+export function SigningKeys() {
+  const { mayChange, environment } = useWorkspace();
+  return (
+    <>
+      <h2>Webhook signing keys</h2>
+      <p>
+        Every delivery of the <strong>{environment}</strong> environment is signed with the current key. Let
+        your receiver know both keys: when they are rotated, the next one becomes the current one.
+      </p>
+      {mayChange ? <OwnKeys /> : <p className="dim">Developers of the project see them.</p>}
+    </>
+  );
+}
+
+function OwnKeys() {
+  const { api } = useWorkspace();
+  const path = `${api}/webhooks/signing-keys`;
+  const loaded = useLoad<Keys>(path);
+  const [isRotating, setRotating] = useState(false);
+  if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
+  if (loaded.data === null) return <Loading />;
+  const done = () => {
+    setRotating(false);
+    loaded.reload();
+  };
+  return (
+    <>
+      <ul className="rows">
+        <KeyRow label="Current" secret={loaded.data.current} />
+        <KeyRow label="Next" secret={loaded.data.next} />
+      </ul>
+      <p className="more-space">
+        <button type="button" onClick={() => setRotating(true)}>
+          Rotate keys
+        </button>
+      </p>
+      {isRotating && (
+        <Dialog title="Rotate keys" onClose={() => setRotating(false)}>
+          <Rotate path={`${path}/rotate`} onDone={done} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Shown only when asked for: somebody may be looking over the shoulder. */
+function KeyRow({ label, secret }: { label: string; secret: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <li>
+      <span className="grow">
+        <strong>{label}</strong>
+        <span className="mono name">{isShown ? secret : `${secret.slice(0, 10)}${"•".repeat(12)}`}</span>
+      </span>
+      <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        {isShown ? "Hide" : "Show"}
+        <span className="visually-hidden"> the {label.toLowerCase()} key</span>
+      </button>
+      <CopyButton text={secret} label={`Copy ${label.toLowerCase()}`} />
+    </li>
+  );
+}
+
+function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
+  const [mustForce, setMustForce] = useState(false);
+  const { error, isBusy, run } = useAction();
+  const rotate = () =>
+    run(async () => {
+      try {
+        await callApi("POST", path, { force: mustForce });
+      } catch (problem) {
+        setMustForce(true);
+        throw problem;
+      }
+      onDone();
+    });
+  return (
+    <div className="stack">
+      <p>
+        The next key becomes the current one, and a new next key is made. For a day deliveries are signed with
+        the old key too, in the header of Standard Webhooks.
+      </p>
+      {error !== null && <Failure error={error} />}
+      <button
+        type="button"
+        className={mustForce ? "danger" : "primary"}
+        disabled={isBusy}
+        onClick={() => void rotate()}
+      >
+        {mustForce ? "Rotate all the same" : "Rotate now"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { useState } from "react";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import type { FoundFile } from "../files/found-file.ts";
+import { useFileSearch } from "../files/use-file-search.ts";
+
+export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
+  const { api } = useWorkspace();
+  const [name, setName] = useState("");
+  const query = new URLSearchParams({ type: "image/", status: "UPLOADED", limit: "60", name });
+  const search = useFileSearch(`${api}/search?${query}`);
+  const images = search.files.filter(isImage);
+  return (
+    <>
+      <search className="filters">
+        <input
+          type="search"
+          aria-label="Search images by name"
+          placeholder="Search images by name"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+      </search>
+      {search.error !== null && <Failure error={search.error} retry={search.reload} />}
+      {images.length > 0 ? (
+        <ul className="pick">
+          {images.map((file) => (
+            <li key={file.id}>
+              <button type="button" title={showHidden(file.name)} onClick={() => onPick(file.key)}>
+                <img src={file.thumbnailUrl} alt="" loading="lazy" />
+                <span className="cut">
+                  <SafeText text={file.name} />
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <NoImages isLoading={search.isLoading} hasFailed={search.error !== null} name={name} />
+      )}
+    </>
+  );
+}
+
+function NoImages({ isLoading, hasFailed, name }: { isLoading: boolean; hasFailed: boolean; name: string }) {
+  if (hasFailed) return null;
+  if (isLoading) return <Loading />;
+  return (
+    <Empty title={name === "" ? "No images yet" : "Nothing matches"}>
+      <p>JPEG, PNG, WebP, GIF and AVIF files of this environment show up here.</p>
+    </Empty>
+  );
+}
+
+function isImage(file: FoundFile): file is FoundFile & { thumbnailUrl: string } {
+  return file.thumbnailUrl !== null;
+}

@@ -1,0 +1,84 @@
+import type { RedeliverResult } from "@upstow/contract";
+import { useEffect, useState } from "react";
+import { callApi } from "../../api.ts";
+import { formatCount } from "../../format.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { useWorkspace } from "../../workspace.ts";
+import { statuses } from "./delivery-filter.ts";
+
+interface RedeliverProps {
+  routeSlug: string;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** First how many they are, then all of them: a receiver that was down gets what it missed. */
+export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
+  const { api } = useWorkspace();
+  const [status, setStatus] = useState("dead");
+  const [since, setSince] = useState(() => toLocal(new Date(Date.now() - 24 * 3600 * 1000)));
+  const [counted, setCounted] = useState<number | null>(null);
+  const [queued, setQueued] = useState<number | null>(null);
+  const { error, isBusy, run } = useAction();
+  const filter = {
+    ...(status === "" ? {} : { status }),
+    ...(since === "" ? {} : { since: new Date(since).toISOString() }),
+    ...(routeSlug === "" ? {} : { routeSlug }),
+  };
+  const ask = (dryRun: boolean) =>
+    callApi<RedeliverResult>("POST", `${api}/webhooks/deliveries/redeliver`, { filter, dryRun });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: counted again for every change of the choice
+  useEffect(() => {
+    setCounted(null);
+    setQueued(null);
+  }, [status, since]);
+  const act = () =>
+    run(async () => {
+      if (counted === null) return setCounted((await ask(true)).matched);
+      setQueued((await ask(false)).queued);
+      onDone();
+    });
+  const label = counted === null ? "Count them" : `Send ${formatCount(counted)} again`;
+  return (
+    <Dialog title="Send many again" onClose={onClose}>
+      <div className="stack">
+        <label>
+          Status
+          <select value={status} onChange={(event) => setStatus(event.target.value)}>
+            <option value="">any</option>
+            {statuses.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Created since
+          <input type="datetime-local" value={since} onChange={(event) => setSince(event.target.value)} />
+        </label>
+        {routeSlug !== "" && <p className="dim">Only of the route that the list is filtered by.</p>}
+        {error !== null && <Failure error={error} />}
+        <p role="status">
+          {counted !== null && queued === null && `${formatCount(counted)} match.`}
+          {queued !== null && `${formatCount(queued)} are on their way.`}
+        </p>
+        {queued === null && (
+          <button
+            type="button"
+            className="primary"
+            disabled={isBusy || counted === 0}
+            onClick={() => void act()}
+          >
+            {label}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function toLocal(time: Date): string {
+  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
+}

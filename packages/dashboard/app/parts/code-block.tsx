@@ -1,0 +1,15 @@
+import { CopyButton } from "./copy-button.tsx";
+import { showHidden } from "./safe-text.tsx";
+
+/** Something to be pasted elsewhere. What is copied is the text itself; what is shown hides nothing. */
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <div className="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus the arrow keys could not scroll it */}
+      <section className="code" aria-label={label} tabIndex={0}>
+        {code.split("\n").map(showHidden).join("\n")}
+      </section>
+      <CopyButton text={code} label={`Copy ${label}`} />
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Tenant } from "../../server/test/support/start-app.ts";
+import { addDelivery } from "./support/add-delivery.ts";
+import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+async function openPage(tenant: Tenant, name: string, environment = "live") {
+  const opened = await dashboard.open(tenant.accountId);
+  await opened.page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/${environment}/${name}`);
+  return opened;
+}
+
+test("a file route is created with types and a size, edited and deleted", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await openPage(tenant, "routes", "test");
+  const list = async () =>
+    (await app.call("GET", `projects/${tenant.projectId}/routers`, { key: tenant.live })).body.routers;
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("avatars");
+  await page.getByRole("button", { name: "+ image/*" }).click();
+  await page.getByRole("button", { name: "+ image/png" }).click();
+  await page.getByLabel("Another type").fill("nonsense");
+  await page.keyboard.press("Enter");
+  await page.getByText("A type looks like").waitFor();
+  await page.getByLabel("Another type").fill("Application/X-Thing");
+  await page.getByRole("button", { name: "Add type" }).click();
+  await page.getByRole("button", { name: "Remove image/png" }).click();
+  await page.getByLabel("Largest file").fill("2");
+  await page.getByRole("button", { name: "Save" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "avatars" });
+  await row.getByText("up to 2.0 MB").waitFor();
+  const [created] = await list();
+  assert.deepEqual(
+    [created.slug, created.allowedTypes, created.maxFileSize],
+    ["avatars", ["image/*", "application/x-thing"], 2 ** 21],
+  );
+  await row.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Largest file").fill("1.5");
+  await page.getByLabel("Unit").selectOption("GB");
+  await page.getByLabel("Webhook URL").fill("https://localhost/hook");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("webhookUrl").waitFor();
+  await page.getByLabel("Webhook URL").fill("");
+  await page.getByRole("button", { name: "Save" }).click();
+  await row.getByText("up to 1.5 GB").waitFor();
+  assert.equal((await list())[0].maxFileSize, 1.5 * 2 ** 30);
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("avatars");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("avatars").waitFor();
+  await page.keyboard.press("Escape");
+  await row.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete route" }).click();
+  await row.waitFor({ state: "detached" });
+  assert.equal((await list()).length, 1);
+  await context.close();
+});
+
+test("the webhook of a route is tried from the page, and a failure is explained", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await app.call("POST", `projects/${tenant.projectId}/routers`, {
+    key: tenant.live,
+    body: { slug: "docs", webhookUrl: "https://name-that-does-not-exist.invalid/hook" },
+  });
+  const { page, context } = await openPage(tenant, "routes");
+  await page.getByRole("button", { name: "Test webhook" }).click();
+  const dialog = page.getByRole("dialog", { name: "Test webhook" });
+  await dialog.getByText("The name in the URL could not be found.").first().waitFor();
+  await context.close();
+});
+
+test("deliveries are filtered, read, shown as curl and sent again: one, some, or all since a time", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const answer = 'it\'s <b>bold</b>\u202e and\u0007 "broken"';
+  const failed = { status_code: 500, error: "server_error" as const, response: answer };
+  const dead = await addDelivery(app, tenant, {
+    routeSlug: "docs",
+    fileName: "it's.jpg",
+    attempts: [failed],
+  });
+  const done = await addDelivery(app, tenant, {
+    state: "delivered",
+    attempts: [{ status_code: 200, error: null, response: "ok" }],
+  });
+  const statusOf = async (id: string) =>
+    (await app.call("GET", `webhooks/deliveries/${id}`, { key: tenant.live })).body.delivery.status;
+  const { page, context } = await openPage(tenant, "webhooks");
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const rows = page.getByRole("main").getByRole("listitem");
+  await rows.nth(1).waitFor();
+  await page.getByRole("combobox", { name: "Status" }).selectOption("dead");
+  await rows.nth(1).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "upload.completed" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delivery" });
+  await dialog.getByText("The receiver failed while handling it.").first().waitFor();
+  await dialog.getByText('it\'s <b>bold</b>‹U+202E› and‹U+0007› "broken"').waitFor();
+  await dialog.getByRole("button", { name: "Show as curl" }).click();
+  await dialog.getByRole("button", { name: "Copy curl" }).click();
+  await page.getByText("Copied").waitFor();
+  const curl = String(await page.evaluate("navigator.clipboard.readText()"));
+  assert.match(curl, /^curl -X POST 'https:\/\/example\.com\/hook'/);
+  assert.match(curl, /delivery-signature: ey/);
+  assert.ok(curl.includes("it'\\''s.jpg"));
+  await dialog.getByRole("button", { name: "Deliver again" }).click();
+  await dialog.getByText("pending").waitFor();
+  assert.equal(await statusOf(dead), "pending");
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "Clear" }).click();
+  await rows.nth(1).waitFor();
+  await page.getByRole("combobox", { name: "Status" }).selectOption("delivered");
+  await page.getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Deliver 1 again" }).click();
+  await page.getByText("Nothing matches").waitFor();
+  assert.equal(await statusOf(done), "pending");
+
+  await addDelivery(app, tenant, { attempts: [failed] });
+  await page.getByRole("button", { name: "Send many again" }).click();
+  const many = page.getByRole("dialog", { name: "Send many again" });
+  await many.getByRole("button", { name: "Count them" }).click();
+  await many.getByText("1 match.").waitFor();
+  await many.getByRole("button", { name: "Send 1 again" }).click();
+  await many.getByText("1 are on their way.").waitFor();
+  await context.close();
+});
+
+test("without deliveries the page says how to get some, and an error can be tried again", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await openPage(tenant, "webhooks");
+  await page.getByText("No deliveries").waitFor();
+  await page.route("**/webhooks/deliveries?*", (route) => route.abort());
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/webhooks/deliveries?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("No deliveries").waitFor();
+  await page.route("**/routers", (route) => route.abort());
+  await page.getByRole("link", { name: "File routes", exact: true }).click();
+  await page.getByText("The server cannot be reached.").waitFor();
+  await context.close();
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Tenant } from "../../server/test/support/start-app.ts";
+import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+async function openSettings(tenant: Tenant, section: string) {
+  const opened = await dashboard.open(tenant.accountId);
+  await opened.page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/settings/${section}`);
+  return opened;
+}
+
+test("a project is renamed, and deleted only when its slug is typed", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await openSettings(tenant, "project");
+  await page.getByLabel("Project name").fill("Better name");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("Project", { exact: true }).getByText("Better name").waitFor({ state: "attached" });
+  const { slug, name } = (await app.call("GET", `projects/${tenant.projectId}`, { key: tenant.live })).body
+    .project;
+  assert.equal(name, "Better name");
+  await page.getByRole("button", { name: "Delete project" }).click();
+  const remove = page.getByRole("button", { name: "Delete this project" });
+  await page.getByLabel("to confirm").fill("Better name");
+  assert.equal(await remove.isDisabled(), true);
+  await page.getByLabel("to confirm").fill(slug);
+  await remove.click();
+  await page.getByText("You have no project yet").waitFor();
+  assert.equal((await app.call("GET", "files", { key: tenant.live })).status, 401);
+  await context.close();
+});
+
+test("signing keys are shown when asked for and rotated, and a second time only by force", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const keys = async () => (await app.call("GET", "webhooks/signing-keys", { key: tenant.live })).body;
+  const before = await keys();
+  const { page, context } = await openSettings(tenant, "signing");
+  await page.getByRole("button", { name: "Show the next key" }).waitFor();
+  assert.ok(!(await page.content()).includes(before.next));
+  await page.getByRole("button", { name: "Show the next key" }).click();
+  await page.getByText(before.next).waitFor();
+  await page.getByRole("button", { name: "Rotate keys" }).click();
+  await page.getByRole("button", { name: "Rotate now" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal((await keys()).current, before.next);
+  await page.getByRole("button", { name: "Rotate keys" }).click();
+  await page.getByRole("button", { name: "Rotate now" }).click();
+  await page.getByRole("alert").getByText("within 24 hours").waitFor();
+  await page.getByRole("button", { name: "Rotate all the same" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.notEqual((await keys()).current, before.next);
+  await context.close();
+});
+
+test("the domain that serves files is shown and tried from the browser", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await openSettings(tenant, "delivery");
+  await page.getByText(`${dashboard.app.url}/f/…`).waitFor();
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("It answers, and this service is behind it.").waitFor();
+  await page.route("**/f/**", (route) => route.fulfill({ status: 404, body: "somebody else" }));
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByText("Something else than this service answers").waitFor();
+  await context.close();
+});
+
+test("sections are reached by keyboard, and an error in one can be tried again", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await openSettings(tenant, "keys");
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await page.route("**/signing-keys", (route) => route.abort());
+  await page.getByRole("link", { name: "Webhook signing" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/signing-keys");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Rotate keys" }).waitFor();
+  await page.route("**/keys", (route) => route.fulfill({ json: { keys: [] } }));
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByText("No keys yet").waitFor();
+  await context.close();
+});

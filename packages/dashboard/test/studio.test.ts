@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import sharp from "sharp";
+import type { Tenant } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
+import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+const photo = await sharp({ create: { width: 1000, height: 500, channels: 3, background: "#37a" } })
+  .png()
+  .toBuffer();
+const uploadPhoto = (tenant: Tenant, name = "photo.png") =>
+  uploadFile(dashboard.app, photo, { key: tenant.live, name, type: "image/png" });
+const studioUrl = ({ projectId }: Tenant, environment = "live") =>
+  `${dashboard.app.url}/dashboard/p/${projectId}/${environment}/studio`;
+
+test("an image is picked, its knobs are turned, and each format shows its bytes", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const file = await uploadPhoto(tenant, "it's a photo.png");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(studioUrl(tenant));
+  await page.getByRole("button", { name: "it's a photo.png" }).click();
+  const result = page.getByRole("img", { name: "Result" });
+  await page.getByText("800 × 400 pixels").waitFor();
+  for (const format of ["avif", "webp", "jpeg", "png"])
+    await page
+      .getByLabel(`${format} size`)
+      .filter({ hasText: /\d (B|KB) · \d+ %/ })
+      .waitFor();
+  await page.getByLabel("Width").fill("200");
+  await page.getByLabel("Height").fill("200");
+  await page.getByLabel("Fit").selectOption("cover");
+  await page.getByLabel("Format").selectOption("jpeg");
+  await page.getByText("200 × 200 pixels").waitFor();
+  await result.waitFor();
+  assert.equal((await dashboard.app.call("GET", "usage", { key: tenant.live })).body.usage.transformUnits, 0);
+
+  const copied = async (name: string) => {
+    await page.getByRole("button", { name: `Copy ${name}` }).click();
+    await page.getByText("Copied").waitFor();
+    const text = String(await page.evaluate("navigator.clipboard.readText()"));
+    await page.getByText("Copied").waitFor({ state: "detached" });
+    return text;
+  };
+  const curl = await copied("curl");
+  const sent = /-d '(.*)'$/s.exec(curl)?.[1]?.replaceAll("'\\''", "'") ?? "";
+  const body = {
+    key: file.key,
+    width: 200,
+    height: 200,
+    fit: "cover",
+    quality: 85,
+    format: "jpeg",
+    delivery: "signed",
+  };
+  assert.deepEqual(JSON.parse(sent), body);
+  assert.match(await copied("SDK"), /transforms\.image\(\{/);
+  await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
+  await page.getByText("Counted as 1 unit: 1 of 5,000 used.").waitFor();
+  const [, url = ""] = /^<img src="([^"]+)" width="200" height="200"/.exec(await copied("HTML")) ?? [];
+  const made = await fetch(url);
+  assert.deepEqual([made.status, made.headers.get("content-type")], [200, "image/jpeg"]);
+  await page.getByLabel("Width").fill("");
+  await page.getByLabel("Height").fill("");
+  await page.getByText("Give a width or a height").waitFor();
+  await context.close();
+});
+
+test("where there is nothing to try, the page says why", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(studioUrl(tenant));
+  await page.getByText("No images yet").waitFor();
+  await page.goto(studioUrl(tenant, "test"));
+  await page.getByText("Variants are made of live files").waitFor();
+  await page.goto(`${studioUrl(tenant)}?key=nothing`);
+  await page.getByRole("alert").getByText("File not found.").waitFor();
+  await context.close();
+
+  const free = await dashboard.app.createTenant("free");
+  const { key } = await uploadPhoto(free);
+  const { page: other, context: ending } = await dashboard.open(free.accountId);
+  await other.goto(`${studioUrl(free)}?key=${encodeURIComponent(key)}`);
+  await other.getByText("Image variants are part of the paid plans.").waitFor();
+  await ending.close();
+});
