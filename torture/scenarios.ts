@@ -1,8 +1,10 @@
 import { flipBits } from "./bit-flips.ts";
+import { skewClock } from "./clock-skew.ts";
 import { breakDisk } from "./disk-errors.ts";
 import { fillDisk } from "./full-disk.ts";
 import { fuzz } from "./fuzz/fuzz.ts";
 import { fuzzImages } from "./fuzz-images.ts";
+import { runHistories } from "./histories.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
 import { postgresRestarts } from "./postgres-restarts.ts";
@@ -13,6 +15,7 @@ import { rollingRestart } from "./rolling-restart.ts";
 import { s3Faults } from "./s3-faults.ts";
 import type { Scenario } from "./scenario.ts";
 import { dripBytes } from "./slow-connections.ts";
+import { soak } from "./soak.ts";
 import { swapContent } from "./swap-content.ts";
 
 export interface ScenarioEntry {
@@ -48,4 +51,8 @@ export const scenarios: Record<string, ScenarioEntry> = {
     roundsPerBatch: 1_000,
     lanes: 1,
   },
+  "clock-skew": { run: skewClock, unit: "pairs of instances", rounds: 10, roundsPerBatch: 10, lanes: 1 },
+  histories: { run: runHistories, unit: "histories", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
+  // As many samples as two hours have; `--minutes` bounds it.
+  soak: { run: soak, unit: "samples of memory", rounds: 1_440, roundsPerBatch: 1_440, lanes: 1 },
 };

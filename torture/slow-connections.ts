@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import type { TestApp } from "../packages/server/test/support/start-app.ts";
 import { createUploadClient, type UploadClient } from "../packages/server/test/support/upload-client.ts";
+import { putSlowly } from "./put-slowly.ts";
 import type { Random } from "./random.ts";
 import type { Outcome, RunOptions } from "./scenario.ts";
 import { createTally } from "./tally.ts";
@@ -67,17 +66,7 @@ async function openSlow(app: TestApp, random: Random, onCut: () => void): Promis
 async function uploadSteadily(client: UploadClient): Promise<number> {
   const size = 40 * 4_096;
   const { fileId, uploadUrl } = await client.request({ fileSize: size });
-  async function* pieces() {
-    for (let sent = 0; sent < size; sent += 4_096) {
-      yield Buffer.alloc(4_096, "slow");
-      await wait(500);
-    }
-  }
-  const headers = { "content-type": "text/plain", "content-length": size };
-  const sending = request(uploadUrl, { method: "PUT", headers });
-  const answered = once(sending, "response");
-  await pipeline(pieces, sending);
-  const [answer] = (await answered) as [IncomingMessage];
-  answer.resume();
-  return answer.statusCode === 200 ? (await client.complete(fileId)).status : (answer.statusCode ?? 0);
+  const pace = { contentType: "text/plain", pieces: 40, pauseMs: 500 };
+  const { status } = await putSlowly(uploadUrl, Buffer.alloc(size, "slow"), pace);
+  return status === 200 ? (await client.complete(fileId)).status : status;
 }

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 import { PART_SIZE_BYTES } from "@upstow/contract";
 import type { Answer } from "../packages/server/test/support/start-app.ts";
 import type { Installation } from "./installation.ts";
+import { putSlowly } from "./put-slowly.ts";
 import type { Random } from "./random.ts";
 import { Violation } from "./scenario.ts";
 
@@ -32,9 +32,13 @@ interface Piece {
 
 const contentType = "application/octet-stream";
 const kib = 1024;
-const slowSteps = 4;
+const slowPieces = 4;
 
-export function createUploader({ call, key }: Installation, random: Random, onAnswer: () => void) {
+export function createUploader(
+  { call, key }: Pick<Installation, "call" | "key">,
+  random: Random,
+  onAnswer: () => void,
+) {
   async function post(path: string, body: unknown): Promise<Answer> {
     const answer = await call("POST", path, { key, body });
     onAnswer();
@@ -66,16 +70,14 @@ export function createUploader({ call, key }: Installation, random: Random, onAn
   }
 
   async function put(upload: Upload, piece: Piece): Promise<void> {
-    const answer = await fetch(piece.url, {
-      method: "PUT",
-      headers: { "content-type": contentType, "content-length": String(piece.bytes.length) },
-      ...(random.chance(0.3) ? { body: sendSlowly(piece.bytes), duplex: "half" } : { body: piece.bytes }),
-    });
-    const text = await answer.text();
+    const answer = await (random.chance(0.3)
+      ? // Leaves time to be killed in the middle of the body.
+        putSlowly(piece.url, piece.bytes, { contentType, pieces: slowPieces, pauseMs: 15 })
+      : putAtOnce(piece));
     onAnswer();
     if (answer.status !== 200)
-      throw new Violation(`a PUT for ${upload.fileId} was answered with ${answer.status}: ${text}`);
-    piece.etag = answer.headers.get("etag") ?? "";
+      throw new Violation(`a PUT for ${upload.fileId} was answered with ${answer.status}: ${answer.text}`);
+    piece.etag = answer.etag;
   }
 
   async function complete(upload: Upload): Promise<Answer> {
@@ -169,13 +171,10 @@ export function createUploader({ call, key }: Installation, random: Random, onAn
   return { openSingle, openMultipart, finish, check, download };
 }
 
-/** Leaves time to be killed in the middle of the body. */
-async function* sendSlowly(bytes: Buffer): AsyncGenerator<Buffer> {
-  const step = Math.ceil(bytes.length / slowSteps);
-  for (let at = 0; at < bytes.length; at += step) {
-    yield bytes.subarray(at, at + step);
-    await wait(15);
-  }
+async function putAtOnce({ url, bytes }: Piece) {
+  const headers = { "content-type": contentType };
+  const answer = await fetch(url, { method: "PUT", headers, body: bytes });
+  return { status: answer.status, etag: answer.headers.get("etag") ?? "", text: await answer.text() };
 }
 
 function expectStatus(answer: Answer, status: number, what: string): void {
