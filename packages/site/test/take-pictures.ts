@@ -1,16 +1,15 @@
 // Takes the pictures of the README from the running product, and makes them small:
 //   npx node packages/site/test/take-pictures.ts
 import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import sharp from "sharp";
 import { startBrowser } from "../../server/test/support/browser.ts";
 import { createSessionToken } from "../../server/test/support/console-client.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { root } from "./support/doc-files.ts";
 
-const sharp: typeof import("sharp") = createRequire(join(root, "packages/server/package.json"))("sharp");
 const folder = join(root, "docs/images");
 const view = {
   viewport: { width: 1200, height: 720 },

@@ -7,8 +7,7 @@ export const root: string = join(import.meta.dirname, "../../../..");
 export const docFiles: readonly string[] = [
   ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/adr/**"] }).sort(),
   "README.md",
-  "packages/sdk/README.md",
-  "packages/react/README.md",
+  ...globSync("packages/*/README.md", { cwd: root }).sort(),
 ];
 
 export const readDoc = (file: string): string => readFileSync(join(root, file), "utf8");

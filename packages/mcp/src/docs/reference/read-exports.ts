@@ -21,6 +21,7 @@ export function readExports(file: string): ExportedName[] {
       names
         .split(",")
         .map((name) => name.replace(/\btype /, "").trim())
+        .filter((name) => !name.includes(" as "))
         .flatMap((name) => (name === "" ? [] : (findDeclaration(join(dirname(file), from), name) ?? []))),
   );
   const all = [...source.matchAll(/^export (?:type )?\* from "(\.[^"]+)"/gm)].flatMap(([, from = ""]) =>
@@ -67,7 +68,7 @@ function depthOf(line: string): number {
 function forReaders(code: string, kind: string): string {
   if (kind === "function") return takeSignature(code);
   if (kind !== "class") return code;
-  const fields = [...code.matchAll(/^ {2}(?:override )?readonly ([^;=]+?)(?: =[^;]*)?;$/gm)];
+  const fields = [...code.matchAll(/^ {2}(?:override )?readonly (\w[^;=]*?)(?: =[^;]*)?;$/gm)];
   return `${code.split("\n", 1)[0]}\n${fields.map(([, field]) => `  readonly ${field};`).join("\n")}\n}`;
 }
 

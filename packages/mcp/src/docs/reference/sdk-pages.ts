@@ -44,6 +44,12 @@ const entryPoints: EntryPoint[] = [
     summary: "The provider, the headless hook and the types that all React components share.",
     files: ["react/src/index.ts"],
   },
+  {
+    path: "uppy",
+    title: "SDK: @upstow/uppy",
+    summary: "The plugin that lets Uppy upload through your route handler.",
+    files: ["uppy/src/index.ts"],
+  },
 ];
 
 /** The packages as their sources declare them. */
