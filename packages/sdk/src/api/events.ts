@@ -43,7 +43,8 @@ export async function* streamEvents(
       if (status >= 400 && status < 500 && status !== 429) throw error;
     }
     onConnection?.();
-    await wait(backoffMs(failures, 500), signal);
+    // Up to 8 seconds: whoever listens wants to hear again soon.
+    await wait(backoffMs(Math.min(failures, 4), 500), signal);
   }
 }
 
