@@ -15,9 +15,10 @@ export async function readSecret(call: Call, option: string, question: string): 
 }
 
 async function ask(call: Call, question: string): Promise<string> {
-  call.note(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: call.stdin, output: nowhere, terminal: true });
+  // From here on the terminal echoes nothing, however fast somebody types.
+  call.note(question);
   try {
     return await lines.question("");
   } finally {
