@@ -1,4 +1,5 @@
 import type { Benchmark } from "../harness/report.ts";
+import { clientUploads } from "./client-uploads.ts";
 import { controlPlane } from "./control-plane.ts";
 import { events } from "./events.ts";
 import { largeFiles } from "./large-files.ts";
@@ -14,6 +15,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "start-up": startUp,
   "control-plane": controlPlane,
   "upload-cycle": uploadCycle,
+  "client-uploads": clientUploads,
   "large-files": largeFiles,
   "small-files": smallFiles,
   listing,

@@ -1,10 +1,9 @@
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "../../test/support/free-port.ts";
 import { startProgram, waitUntilListening } from "../harness/program.ts";
+import { needPackage } from "./bench-packages.ts";
 
 export interface TusServer {
   port: number;
@@ -17,7 +16,7 @@ const bench = fileURLToPath(new URL("..", import.meta.url));
 
 /** @tus/server with its file store, as its README sets it up. */
 export async function startTus(folder: string): Promise<TusServer> {
-  installPackages();
+  needPackage("@tus/server");
   const directory = await mkdtemp(join(folder, "tus-"));
   const port = await pickFreePort();
   const path = "/files";
@@ -28,11 +27,4 @@ export async function startTus(folder: string): Promise<TusServer> {
   });
   await waitUntilListening(program, port);
   return { port, pid: program.pid, path, stop: program.stop };
-}
-
-/** What only the benchmarks compare with is not among the packages of the project. */
-function installPackages(): void {
-  if (existsSync(join(bench, "node_modules/@tus/server"))) return;
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" });
-  if (status !== 0) throw new Error("npm ci in bench/ failed");
 }
