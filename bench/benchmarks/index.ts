@@ -2,6 +2,9 @@ import type { Benchmark } from "../harness/report.ts";
 import { clientUploads } from "./client-uploads.ts";
 import { controlPlane } from "./control-plane.ts";
 import { events } from "./events.ts";
+import { images } from "./images.ts";
+import { imagesBesideApi } from "./images-beside-api.ts";
+import { imagesCached } from "./images-cached.ts";
 import { largeFiles } from "./large-files.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
@@ -19,6 +22,9 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "large-files": largeFiles,
   "small-files": smallFiles,
   listing,
+  images,
+  "images-cached": imagesCached,
+  "images-beside-api": imagesBesideApi,
   events,
   memory,
   signing,
