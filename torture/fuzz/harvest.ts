@@ -40,5 +40,6 @@ function rememberFile(request: FuzzRequest, actor: Actor, found: Found): void {
     uploadUrl: found.uploadUrl ?? null,
     sizeBytes: fileSize,
     contentType,
+    parts: null,
   });
 }

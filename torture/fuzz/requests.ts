@@ -48,7 +48,11 @@ export function createRequest(
 const types = ["text/plain", "image/png", "application/pdf", "video/mp4", "application/x-odd; a=b"];
 
 function knownTo(operation: Operation, { asker, owner }: Parties, choice: Choice): Known {
-  const file: KnownFile | undefined = choice.pick([...owner.files, undefined]);
+  const fitting = owner.files.filter((file) => isFor(operation, file));
+  const file: KnownFile | undefined = choice.pick([
+    ...(fitting.length > 0 ? fitting : owner.files),
+    undefined,
+  ]);
   const isMultipart = operation.path.endsWith("/init");
   const values: Record<string, () => unknown> = {
     id: () => choice.pick(idsFor(operation, owner)),
@@ -57,7 +61,8 @@ function knownTo(operation: Operation, { asker, owner }: Parties, choice: Choice
     key: () => file?.key,
     keys: () => Array.from({ length: choice.int(1, 3) }, () => choice.pick(owner.files)?.key ?? "none"),
     ids: () => [choice.pick([...owner.deliveries, "none"])],
-    parts: () => [{ partNumber: choice.int(1, 3), etag: '"0123456789abcdef0123456789abcdef"' }],
+    parts: () =>
+      file?.parts ?? [{ partNumber: choice.int(1, 3), etag: '"0123456789abcdef0123456789abcdef"' }],
     partNumbers: () => [choice.int(1, 3)],
     routeSlug: () => choice.pick(owner.slugs),
     contentType: () => choice.pick(types),
@@ -73,6 +78,12 @@ function knownTo(operation: Operation, { asker, owner }: Parties, choice: Choice
     maxFileSize: () => choice.pick([null, 1_000_000]),
   };
   return (name) => values[name]?.();
+}
+
+/** Most files could never be transformed, and few uploads in parts have all of them. */
+function isFor({ path }: Operation, { contentType, parts }: KnownFile): boolean {
+  if (path.endsWith("/transforms/image")) return contentType === "image/png";
+  return path.endsWith("/multipart/complete") ? parts !== null : true;
 }
 
 /** What would end the tenant itself is asked for by others only. */
@@ -91,7 +102,8 @@ const orNone = (ids: string[]): string[] => (ids.length === 0 ? ["none"] : ids);
 function createPath(operation: Operation, mode: Mode, choice: Choice, known: Known): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (mode === "valid" || choice.chance(0.5)) return encode(String(known(name) ?? "none"));
-    const text = hostileText(choice);
+    // Without a name the path would be another one.
+    const text = hostileText(choice) || "%20";
     return mode === "hostile" && /^[\x21-\x7e]+$/.test(text) && choice.chance(0.5) ? text : encode(text);
   });
 }

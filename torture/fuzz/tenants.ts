@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Environment, TierName } from "@upstow/contract";
+import { type Environment, MULTIPART_THRESHOLD_BYTES, type TierName } from "@upstow/contract";
 import { createApiKeySecret } from "../../packages/server/src/security/api-key-secret.ts";
 import type { TestApp } from "../../packages/server/test/support/start-app.ts";
 import { uploadFile } from "../../packages/server/test/support/upload.ts";
+import { createUploadClient, putParts } from "../../packages/server/test/support/upload-client.ts";
 
 export interface KnownFile {
   fileId: string;
@@ -11,6 +12,8 @@ export interface KnownFile {
   uploadUrl: string | null;
   sizeBytes: number;
   contentType: string;
+  /** Of an upload in parts that has arrived and waits for its completion. */
+  parts: { partNumber: number; etag: string }[] | null;
 }
 
 /** A project seen with one of its keys, and all that the service has told it. */
@@ -79,27 +82,55 @@ export async function createActors(app: TestApp): Promise<Actor[]> {
 
 /** At least one of everything that has an id. */
 async function fill(app: TestApp, actor: Actor): Promise<void> {
-  const { secret: key, projectId, canary, environment } = actor;
+  const { secret: key, projectId, environment } = actor;
   const slug = `hooked-${environment}`;
   const route = { slug, webhookUrl: hookUrl, environment };
   const { body } = await app.call("POST", `projects/${projectId}/routers`, { key, body: route });
   actor.routers.push(body.router.id);
   actor.slugs.push(slug);
-  for (const type of ["text/plain", "image/png"]) {
-    const bytes = type === "image/png" ? smallPng : "hello";
-    const options = { key, type, name: `${canary}.txt`, routeSlug: slug, metadata: { canary } };
-    const file = await uploadFile(app, bytes, options);
-    actor.files.push({
-      fileId: file.id,
-      key: file.key,
-      uploadId: null,
-      uploadUrl: null,
-      sizeBytes: file.size,
-      contentType: type,
-    });
-  }
+  await addFile(app, actor, "text/plain");
+  await addFile(app, actor, "image/png");
   const { body: page } = await app.call("GET", "webhooks/deliveries", { key });
   for (const { id } of page.deliveries) actor.deliveries.push(id);
+}
+
+export async function addFile(app: TestApp, actor: Actor, type: "text/plain" | "image/png"): Promise<void> {
+  const { secret: key, canary, environment } = actor;
+  const bytes = type === "image/png" ? smallPng : "hello";
+  const options = {
+    key,
+    type,
+    name: `${canary}.txt`,
+    routeSlug: `hooked-${environment}`,
+    metadata: { canary },
+  };
+  const file = await uploadFile(app, bytes, options);
+  remember(actor.files, {
+    fileId: file.id,
+    key: file.key,
+    uploadId: null,
+    uploadUrl: null,
+    sizeBytes: file.size,
+    contentType: type,
+    parts: null,
+  });
+}
+
+/** All parts are there, so that a completion can succeed. */
+export async function addParts(app: TestApp, actor: Actor): Promise<void> {
+  const client = createUploadClient(app, actor.secret);
+  const upload = await client.init({ fileSize: MULTIPART_THRESHOLD_BYTES + 1 });
+  const pieces = [Buffer.alloc(MULTIPART_THRESHOLD_BYTES), Buffer.alloc(1)];
+  const parts = await putParts(upload, pieces);
+  remember(actor.files, {
+    fileId: upload.fileId,
+    key: upload.key,
+    uploadId: upload.uploadId,
+    uploadUrl: null,
+    sizeBytes: MULTIPART_THRESHOLD_BYTES + 1,
+    contentType: "application/octet-stream",
+    parts,
+  });
 }
 
 const smallPng = Buffer.from(
