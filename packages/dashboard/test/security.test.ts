@@ -2,8 +2,23 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
+import { statement } from "../../server/src/db/statement.ts";
+import { createSession } from "../../server/src/features/console/sessions.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
+
+const evil = '"><img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>';
+const insertAnswer = statement((q, p: { messageId: string; answer: string }) =>
+  q.insertInto("webhook_attempt").values({
+    message_id: p.messageId,
+    number: 50,
+    started_at: 0,
+    duration_ms: 1,
+    status_code: 500,
+    error: "server_error",
+    response: p.answer,
+  }),
+);
 
 let dashboard: Dashboard;
 before(async () => {
@@ -30,7 +45,6 @@ async function servePage(html: string): Promise<{ url: string; close: () => void
 test("file names, types, metadata and slugs stay text", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
-  const evil = '"><img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>';
   await uploadFile(app, "x", {
     key: tenant.live,
     name: `${evil}.txt`,
@@ -60,6 +74,50 @@ test("file names, types, metadata and slugs stay text", async () => {
   await context.close();
 });
 
+test("what webhooks answer and what browsers call themselves stay text", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { db, now } = app.app.deps;
+  const body = { slug: "hooked", webhookUrl: "https://hooks.example.com/upstow" };
+  await app.call("POST", `projects/${tenant.projectId}/routers`, { key: tenant.live, body });
+  await uploadFile(app, "x", { key: tenant.live, routeSlug: "hooked" });
+  const { deliveries } = (await app.call("GET", "webhooks/deliveries", { key: tenant.live })).body;
+  const answer = `${evil} pay\u202eload\u0007`;
+  await db.run(insertAnswer, { messageId: deliveries[0].id, answer });
+  const visitor = { address: "127.0.0.1", userAgent: answer, oldToken: null };
+  await db.transact((tx) => createSession(tx, now(), tenant.accountId, visitor));
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Webhooks");
+  await page.getByRole("button", { name: "hooked" }).click();
+  await page.getByText("pay‹U+202E›load‹U+0007›").waitFor();
+  assert.equal(await page.locator("dialog img, dialog script").count(), 0);
+  await page.goto(`${app.url}/dashboard/account`);
+  await page.getByText("pay‹U+202E›load‹U+0007›").waitFor();
+  assert.equal(await page.locator("main img, main script").count(), 0);
+  assert.equal(await page.evaluate("window.wasRun"), undefined);
+  await context.close();
+});
+
+test("a session that was planted in a browser is not the one that its owner gets", async () => {
+  const { app } = dashboard;
+  const planted = { name: "upstow_session", value: "a".repeat(43), url: app.url };
+  const { page, context } = await dashboard.open(null);
+  await context.addCookies([planted]);
+  await page.goto(`${app.url}/dashboard/claim#${app.app.firstStart?.loginToken}`);
+  await page.getByLabel("E-mail address").fill("me@example.com");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Open the dashboard" }).click();
+  await page.getByLabel("Project", { exact: true }).waitFor();
+  const [cookie, ...others] = await context.cookies();
+  assert.deepEqual([others, cookie?.httpOnly, cookie?.sameSite], [[], true, "Strict"]);
+  assert.notEqual(cookie?.value, planted.value);
+  const seen = (await page.content()) + app.logLines.join("") + (await page.evaluate("document.cookie"));
+  const secrets = [cookie?.value ?? "-", "correct horse battery", app.app.firstStart?.loginToken ?? "-"];
+  for (const secret of secrets) assert.ok(!seen.includes(secret));
+  await context.close();
+});
+
 test("other origins can neither frame the dashboard nor act in it", async () => {
   const { app } = dashboard;
   const { accountId } = await app.createTenant("pro");
@@ -85,18 +143,15 @@ test("other origins can neither frame the dashboard nor act in it", async () => 
 
 test("pages forbid foreign scripts and frames; assets are kept, the page is asked for again", async () => {
   const { app } = dashboard;
-  const index = await app.call("GET", "/dashboard/p/anything");
-  const policy = index.headers.get("content-security-policy") ?? "";
-  for (const rule of [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "frame-ancestors 'none'",
-  ]) {
-    assert.ok(policy.split("; ").includes(rule), rule);
+  const index = await app.call("GET", "/dashboard");
+  const rules = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"];
+  for (const path of ["/dashboard", "/dashboard/p/anything", "/dashboard/claim", "/dashboard/join"]) {
+    const { headers } = await app.call("GET", path);
+    const policy = (headers.get("content-security-policy") ?? "").split("; ");
+    for (const rule of rules) assert.ok(policy.includes(rule), `${path}: ${rule}`);
+    assert.equal(headers.get("x-frame-options"), "DENY");
+    assert.equal(headers.get("cache-control"), "no-cache");
   }
-  assert.equal(index.headers.get("x-frame-options"), "DENY");
-  assert.equal(index.headers.get("cache-control"), "no-cache");
   const script = /src="([^"]+\.js)"/.exec(index.body)?.[1] ?? "";
   const asset = await app.call("GET", script);
   assert.equal(asset.headers.get("cache-control"), "public, max-age=31536000, immutable");

@@ -64,6 +64,7 @@ const needed: Record<string, Needed> = {
   [`DELETE ${inProject}/files`]: "developer",
   [`POST ${inProject}/files/delete`]: "developer",
   [`GET ${inProject}/search`]: "viewer",
+  [`GET ${inProject}/delivery-settings`]: "viewer",
   [`GET ${inProject}/variants`]: "viewer",
   [`GET ${inProject}/studio`]: "viewer",
   [`POST ${inProject}/transforms/image`]: "developer",
@@ -104,8 +105,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A session of its own for each call: one of them signs out. Streams are cut off once they answer. */
-async function attempt(route: string, project: Tenant, accountId: string | null) {
+function callOf(route: string, project: Tenant): { method: string; path: string } {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace("/projects/:id", `/projects/${project.projectId}`)
@@ -113,6 +113,12 @@ async function attempt(route: string, project: Tenant, accountId: string | null)
     .replace(":environment", "live")
     .replace("files*", "files/some/key")
     .replaceAll(/:\w+/g, strangersId);
+  return { method, path };
+}
+
+/** A session of its own for each call: one of them signs out. Streams are cut off once they answer. */
+async function attempt(route: string, project: Tenant, accountId: string | null) {
+  const { method, path } = callOf(route, project);
   const cookie = accountId === null ? "" : `upstow_session=${await createSessionToken(app, accountId)}`;
   const body = bodies[route] ?? (method === "POST" || method === "PUT" ? {} : undefined);
   const stop = new AbortController();
@@ -181,6 +187,22 @@ test("the installation's pages are for its owner alone", async () => {
   for (const route of routes.filter((name) => needed[name] === "installation")) {
     assert.equal((await attempt(route, project, project.accountId)).status, 403, route);
     assert.equal(isRefusal(await attempt(route, project, app.owner.accountId)), false, route);
+  }
+});
+
+test("no call is taken from another site's page, whoever it comes as", async () => {
+  const project = await app.createTenant("pro");
+  const cookie = `upstow_session=${await createSessionToken(app, project.accountId)}`;
+  const headers = { cookie, origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+  for (const route of routes) {
+    const { method, path } = callOf(route, project);
+    const refused = await app.call(method, `/dashboard/api${path}`, { headers });
+    const message = refused.body.error?.message;
+    assert.deepEqual(
+      [refused.status, message],
+      [403, "The dashboard takes requests from its own pages only."],
+      route,
+    );
   }
 });
 

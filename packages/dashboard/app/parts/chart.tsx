@@ -83,7 +83,7 @@ function Bars(props: { points: Point[]; scaled: number[]; format: (value: number
           y={height - tall}
           width={step * 0.7}
           height={tall}
-          className="bar"
+          className="share"
         />
       </g>
     );

@@ -6,7 +6,7 @@ import type { Alarm } from "../../webhooks/alarm.ts";
 import { listLogsFrom } from "./log-stream-queries.ts";
 
 const lookEveryMs = 1_000;
-const beatMs = 10_000;
+const beatMs = 5_000;
 const batchSize = 200;
 /** An entry is dated when its work begins and shows when that is committed, on whichever instance. */
 const lateMs = 10_000;

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+
+const password = "correct horse battery";
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+test("somebody is invited by link, makes an account with it, gets another role and is removed", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const owner = await dashboard.open(tenant.accountId);
+  await owner.page.goto(`${app.url}/dashboard`);
+  await goToPage(owner.page, "Members");
+  await owner.page.getByText("Nobody is invited right now").waitFor();
+  await owner.page.getByRole("button", { name: "Invite somebody" }).click();
+  const dialog = owner.page.getByRole("dialog");
+  await dialog.getByLabel("E-mail address").fill("Guest@Example.com");
+  await dialog.getByLabel("Role").selectOption("viewer");
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  const link = (await dialog.locator("output").textContent()) ?? "";
+  await owner.page.keyboard.press("Escape");
+  await owner.page.getByLabel("Invitations").getByText("guest@example.com", { exact: true }).waitFor();
+  const token = link.split("#")[1] ?? "";
+  assert.ok(token.length > 40 && !(await owner.page.content()).includes(token));
+
+  const guest = await dashboard.open(null);
+  await guest.page.goto(`${app.url}/dashboard/join#${token}`);
+  await guest.page.getByRole("heading", { name: "Join tenant" }).waitFor();
+  await guest.page.getByLabel("Password").fill(password);
+  await guest.page.getByRole("button", { name: "Join" }).click();
+  await guest.page.waitForURL(`${app.url}/dashboard/p/${tenant.projectId}/live/overview`);
+  await goToPage(guest.page, "Members");
+  assert.equal(await guest.page.getByRole("button", { name: "Invite somebody" }).count(), 0);
+  assert.equal(await guest.page.getByRole("button", { name: "Remove" }).count(), 0);
+
+  await owner.page.reload();
+  await owner.page.getByText("Nobody is invited right now").waitFor();
+  await owner.page.getByLabel("Role of guest@example.com").selectOption("owner");
+  await guest.page.reload();
+  await guest.page.getByRole("button", { name: "Invite somebody" }).waitFor();
+  await owner.page.getByRole("button", { name: "Remove guest@example.com" }).click();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await owner.page
+    .getByLabel("Members")
+    .getByText("guest@example.com", { exact: true })
+    .waitFor({ state: "detached" });
+  await guest.page.reload();
+  await guest.page.getByText("You have no project yet").waitFor();
+
+  await guest.page.goto("about:blank");
+  await guest.page.goto(`${app.url}/dashboard/join#${token}`);
+  await guest.page.getByText("This invitation was used or withdrawn").waitFor();
+  await owner.context.close();
+  await guest.context.close();
+});
+
+test("who is signed in joins with one press, by keyboard, and only with an invitation of their own", async () => {
+  const { app } = dashboard;
+  const { signInAs } = await import("../../server/test/support/console-client.ts");
+  const [host, one, other] = [
+    await app.createTenant("pro"),
+    await app.createTenant("free"),
+    await app.createTenant("free"),
+  ];
+  const invite = async (email: string) => {
+    const owner = await signInAs(app, host.accountId);
+    const path = `/projects/${host.projectId}/invitations`;
+    return (await owner("POST", path, { email, role: "developer" })).body.link.split("#")[1];
+  };
+  const { page, context } = await dashboard.open(one.accountId);
+  await page.goto(`${app.url}/dashboard/join#${await invite(other.email)}`);
+  await page.getByText(`It is meant for ${other.email}, and you are signed in as ${one.email}.`).waitFor();
+  await page.goto("about:blank");
+  await page.goto(`${app.url}/dashboard/join#${await invite(one.email)}`);
+  await page.getByRole("button", { name: "Join" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Project", { exact: true }).waitFor();
+  await page.waitForURL(`**/p/${host.projectId}/live/overview`);
+  await goToPage(page, "Members");
+  await page.getByRole("button", { name: `Leave ${one.email}` }).focus();
+  await page.keyboard.press("Enter");
+  const leave = page.getByRole("dialog").getByRole("button", { name: "Leave" });
+  await leave.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction("document.querySelectorAll('select[aria-label=Project] option').length === 2");
+  await context.close();
+});
+
+test("members that cannot be loaded say why and can be tried again", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.route("**/members", (route) => route.abort());
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Members");
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/members");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByLabel("Members").getByText(tenant.email).waitFor();
+  await context.close();
+});

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Secret, TOTP } from "otpauth";
+import type { CDPSession, Page } from "playwright-core";
+import { insertAccount } from "../../server/src/features/accounts/queries.ts";
+import { createId } from "../../server/src/ids.ts";
+import { hashPassword } from "../../server/src/security/passwords.ts";
+import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+const password = "correct horse battery";
+let passwordHash: string;
+let dashboard: Dashboard;
+before(async () => {
+  passwordHash = await hashPassword(password);
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+async function createPerson(): Promise<{ accountId: string; email: string }> {
+  const now = dashboard.app.clock.now();
+  const accountId = createId(now);
+  const email = `${accountId}@example.com`;
+  const row = { id: accountId, email, passwordHash, tier: "free" as const, now };
+  await dashboard.app.app.deps.db.change(insertAccount, row);
+  return { accountId, email };
+}
+
+async function enterPassword(page: Page, email: string): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function signOut(page: Page, email: string): Promise<void> {
+  await page.getByRole("link", { name: email }).click();
+  const own = page.getByRole("listitem").filter({ hasText: "this one" });
+  await own.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+}
+
+const codeFor = (secret: string) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: dashboard.app.clock.now() });
+
+test("one-time codes are turned on, asked for, replaced by a recovery code and turned off", async () => {
+  const { app } = dashboard;
+  const { accountId, email } = await createPerson();
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/account`);
+  await page.getByRole("button", { name: "Turn on one-time codes" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Current password").fill("not this one");
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByText("The current password is not right.").waitFor();
+  await dialog.getByLabel("Current password").fill(password);
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("img", { name: "The key as a picture to scan" }).waitFor();
+  const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
+  await dialog.getByLabel("The code that it shows").fill(codeFor(secret));
+  await dialog.getByRole("button", { name: "Turn on" }).click();
+  const recovery = ((await dialog.locator("output").textContent()) ?? "").split("\n");
+  assert.equal(recovery.length, 10);
+  await dialog.getByRole("button", { name: "I have kept them" }).click();
+  await page.getByText("10 recovery codes left").waitFor();
+  await expectNothingKept(page, [secret, ...recovery]);
+
+  await signOut(page, email);
+  await enterPassword(page, email);
+  await page.getByLabel("One-time code").fill("000000");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("This code is not right, or was used already.").waitFor();
+  await page.getByLabel("One-time code").fill(recovery[0] ?? "");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("link", { name: email }).click();
+  await page.getByText("9 recovery codes left").waitFor();
+
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await page.getByRole("dialog").getByLabel("Current password").fill(password);
+  await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+  await page.getByRole("button", { name: "Turn on one-time codes" }).waitFor();
+  await context.close();
+});
+
+/** A device of the browser's own: it keeps passkeys and says that its owner unlocked it. */
+async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; id: string }> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { cdp, id: authenticatorId };
+}
+
+test("a passkey is added, lets its owner in, and no longer does when it was removed", async () => {
+  const { email } = await createPerson();
+  const { page, context } = await dashboard.open(null);
+  const { cdp, id: authenticatorId } = await addAuthenticator(page);
+  await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
+  await enterPassword(page, email);
+  await page.getByRole("link", { name: email }).click();
+  await page.getByText("No passkeys yet").waitFor();
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("my laptop");
+  await dialog.getByLabel("Current password").fill(password);
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "my laptop" });
+  await row.getByText("never used").waitFor();
+
+  await signOut(page, email);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByRole("link", { name: email }).click();
+  await row.getByText("used just now").waitFor();
+
+  await row.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByLabel("Current password").fill(password);
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("No passkeys yet").waitFor();
+  await signOut(page, email);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByText("This passkey was not accepted.").waitFor();
+
+  await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByText("The passkey was not used.").waitFor();
+  await context.close();
+});
+
+test("an answer to a challenge is taken once, and a copied passkey is noticed", async () => {
+  const { email } = await createPerson();
+  const { page, context } = await dashboard.open(null);
+  const { cdp, id: authenticatorId } = await addAuthenticator(page);
+  await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
+  await enterPassword(page, email);
+  await page.getByRole("link", { name: email }).click();
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("key");
+  await page.getByRole("dialog").getByLabel("Current password").fill(password);
+  await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+  await page.getByText("never used").waitFor();
+  const { credentials } = await cdp.send("WebAuthn.getCredentials", { authenticatorId });
+  const [copy] = credentials;
+  assert.ok(copy !== undefined);
+
+  await signOut(page, email);
+  const sent = page.waitForRequest((request) => request.url().endsWith("/sign-in/passkey"));
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  const body = (await sent).postData();
+  await page.getByRole("link", { name: email }).waitFor();
+  const replay = `fetch("/dashboard/api/sign-in/passkey", { method: "POST", body: ${JSON.stringify(body)},
+    headers: { "content-type": "application/json" } }).then((answer) => answer.status)`;
+  assert.equal(await page.evaluate(replay), 403);
+
+  await signOut(page, email);
+  await cdp.send("WebAuthn.removeCredential", { authenticatorId, credentialId: copy.credentialId });
+  await cdp.send("WebAuthn.addCredential", { authenticatorId, credential: { ...copy, signCount: 0 } });
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByText("This passkey was not accepted.").waitFor();
+  await context.close();
+});
+
+test("a link that was used says so, and one of the operator knows whose it is", async () => {
+  const { app } = dashboard;
+  const { page, context } = await dashboard.open(null);
+  await page.goto(`${app.url}/dashboard/claim#used-before`);
+  await page.getByText("This link was used already, or is older than 24 hours.").waitFor();
+  await page.getByRole("link", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  const { createLoginLink } = await import("../../server/src/features/accounts/login-link.ts");
+  const { email } = await createPerson();
+  const { link } = await createLoginLink(app.app.deps, email);
+  await page.goto(`${app.url}/dashboard/claim#${link.split("#")[1]}`);
+  await page.waitForFunction("document.querySelector('input[type=email]') !== null");
+  assert.equal(await page.getByLabel("E-mail address").inputValue(), email);
+  await page.getByLabel("Password").fill("another good password");
+  await page.getByRole("button", { name: "Open the dashboard" }).click();
+  await page.getByText("You have no project yet").waitFor();
+  await context.close();
+});
+
+test("other sessions are listed and ended", async () => {
+  const { app } = dashboard;
+  const { accountId } = await createPerson();
+  const { page, context } = await dashboard.open(accountId);
+  const other = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/account`);
+  await other.page.goto(`${app.url}/dashboard/account`);
+  const rows = page.getByRole("listitem").filter({ hasText: "Sign out" });
+  await rows.nth(1).waitFor();
+  await rows.filter({ hasNotText: "this one" }).getByRole("button", { name: "Sign out" }).click();
+  await rows.nth(1).waitFor({ state: "detached" });
+  await other.page.reload();
+  await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await context.close();
+  await other.context.close();
+});
+
+/** What is shown once is in neither the page, its storage nor the service's log afterwards. */
+async function expectNothingKept(page: Page, secrets: string[]): Promise<void> {
+  const stored = await page.evaluate(
+    "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, document.cookie])",
+  );
+  const seen = (await page.content()) + String(stored) + dashboard.app.logLines.join("");
+  for (const secret of secrets) assert.ok(!seen.includes(secret));
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { statement } from "../../server/src/db/statement.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
+import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await startDashboard();
+});
+after(() => dashboard.close());
+
+const markDead = statement((q, p: { projectId: string }) =>
+  q
+    .updateTable("webhook_message")
+    .set({ state: "dead" })
+    .where("project_id", "=", p.projectId)
+    .where("url", "is not", null),
+);
+
+/** Nobody answers at the address; the first attempt must be over, or it would decide what follows. */
+async function untilAttempted(key: string): Promise<void> {
+  for (;;) {
+    const { body } = await dashboard.app.call("GET", "logs?type=webhook.failed", { key });
+    if (body.logs.length > 0) return;
+    await wait(100);
+  }
+}
+
+test("the overview shows storage, charts that can be read as numbers, recent files and failing webhooks", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByText("No files yet").waitFor();
+  await page.getByRole("img", { name: "Uploads: nothing in this time." }).waitFor();
+  assert.equal(await page.getByRole("heading", { name: "Webhooks that failed" }).count(), 0);
+
+  const webhookUrl = "https://hooks.example.com/upstow";
+  const routers = `projects/${tenant.projectId}/routers`;
+  await app.call("POST", routers, { key: tenant.live, body: { slug: "hooked", webhookUrl } });
+  await uploadFile(app, "12345", { key: tenant.live, name: "first.txt", routeSlug: "hooked" });
+  await uploadFile(app, "12345", { key: tenant.live, name: "second.txt" });
+  await untilAttempted(tenant.live);
+  await app.app.deps.db.run(markDead, { projectId: tenant.projectId });
+  await page.reload();
+  await page.getByText("second.txt").waitFor();
+  await page.getByRole("img", { name: /^Uploads: 2\. Highest 2, / }).waitFor();
+  const chart = page.getByRole("figure").filter({ hasText: "Storage" });
+  await chart.getByText("Show numbers").click();
+  await chart.getByRole("cell", { name: "10 B", exact: true }).waitFor();
+  assert.equal(await chart.getByRole("row").count(), 31);
+  await page.getByRole("heading", { name: "Webhooks that failed" }).waitFor();
+  await page.getByText(webhookUrl).waitFor();
+  await context.close();
+});
+
+test("logs come by themselves, stop when paused, and are filtered by type and time", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const rename = (name: string) =>
+    app.call("PATCH", `projects/${tenant.projectId}`, { key: tenant.live, body: { name } });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Logs");
+  await page.getByText("Live", { exact: true }).last().waitFor();
+  await rename("while live");
+  const live = page.getByText('Project was renamed to "while live".');
+  await live.waitFor();
+  assert.equal(await live.count(), 1);
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await rename("while paused");
+  await page.getByLabel("Type").selectOption("key.created");
+  await live.waitFor({ state: "detached" });
+  await page.getByLabel("Type").selectOption("file.deleted");
+  await page.getByText("Nothing like that has happened").waitFor();
+  await page.getByLabel("Type").selectOption("project.updated");
+  await page.getByText('Project was renamed to "while paused".').waitFor();
+  await page.getByLabel("Time").selectOption("Last hour");
+  await live.waitFor();
+  await page.getByRole("button", { name: "Go live" }).click();
+  await page.getByText("Live", { exact: true }).last().waitFor();
+  await rename("live again");
+  await page.getByText('Project was renamed to "live again".').waitFor();
+  await context.close();
+});
+
+test("a session that ends while logs are watched leads to the sign-in page", async () => {
+  const { app } = dashboard;
+  const { accountId, projectId, live } = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Logs");
+  await page.getByText("Live", { exact: true }).last().waitFor();
+  const signOut = `fetch("/dashboard/api/sign-out", { method: "POST" }).then((answer) => answer.status)`;
+  assert.equal(await page.evaluate(signOut), 200);
+  await app.call("PATCH", `projects/${projectId}`, { key: live, body: { name: "unseen" } });
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await context.close();
+});
+
+test("usage is shown by month and downloaded as a table", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await uploadFile(app, "12345", { key: tenant.live });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Usage");
+  await page.getByLabel("Months").selectOption("24 months");
+  await page.waitForFunction(
+    "document.querySelectorAll('section[aria-label=\"Usage by month\"] tbody tr').length === 24",
+  );
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download CSV" }).click();
+  const file = await download;
+  assert.match(file.suggestedFilename(), /^usage-tenant-\w+-live\.csv$/);
+  const [head, first, ...rest] = (await readFile(await file.path(), "utf8")).trimEnd().split("\r\n");
+  assert.equal(head, "month,storage_bytes,uploads,bandwidth_bytes,transform_units");
+  assert.equal(first, `${new Date().toISOString().slice(0, 7)},5,1,0,0`);
+  assert.equal(rest.length, 23);
+  await context.close();
+});
+
+test("each part that cannot be loaded says why and can be tried again", async () => {
+  const { app } = dashboard;
+  const { accountId } = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(accountId);
+  for (const [name, broken] of [
+    ["Overview", "**/usage/days*"],
+    ["Usage", "**/usage/history*"],
+  ] as const) {
+    await page.route(broken, (route) => route.abort());
+    await page.goto(`${app.url}/dashboard`);
+    await goToPage(page, name);
+    await page.getByText("The server cannot be reached.").waitFor();
+    await page.unroute(broken);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("img", { name: /^Uploads/ }).waitFor();
+  }
+  await context.close();
+});
