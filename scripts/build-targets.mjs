@@ -15,6 +15,12 @@ import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured
 /** @type {BuildTarget[]} */
 export const buildTargets = [
   {
+    name: "query builder",
+    inputs: ["packages/server/build-query-builder.mjs", "packages/server/package.json"],
+    output: "packages/server/dist",
+    command: ["node", "packages/server/build-query-builder.mjs"],
+  },
+  {
     name: "dashboard",
     inputs: [
       "packages/contract/src",

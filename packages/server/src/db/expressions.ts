@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "#kysely";
 import type { DialectName } from "./statement.ts";
 
 /**

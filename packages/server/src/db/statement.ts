@@ -9,7 +9,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-} from "kysely";
+} from "#kysely";
 import type { Schema } from "./schema.ts";
 
 export type DialectName = "sqlite" | "postgres";

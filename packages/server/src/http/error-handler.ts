@@ -1,8 +1,8 @@
-import { STATUS_CODES } from "node:http";
 import { type ErrorBody, errorType } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DatabaseUnavailable } from "../db/database.ts";
 import { AppError, notFound } from "../errors.ts";
+import { http } from "../net/node-http.ts";
 import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
 
 export function answerErrorsInEnvelope(app: FastifyInstance, log: FastifyBaseLogger): void {
@@ -42,7 +42,7 @@ export function errorBody(error: AppError): ErrorBody {
 export function rawErrorResponse(error: AppError, requestId: string): string {
   const body = JSON.stringify(errorBody(error));
   return [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    `HTTP/1.1 ${error.status} ${http.STATUS_CODES[error.status]}`,
     `X-Request-Id: ${requestId}`,
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,

@@ -1,6 +1,7 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
+import { http } from "../net/node-http.ts";
 
 /** PEM texts. */
 export interface TlsFiles {
@@ -21,7 +22,7 @@ const tlsHandshake = 0x16;
 
 export function createListener(handler: RequestListener, tls: TlsFiles | null): Server {
   const silent = new Set<Socket>();
-  const server = tls === null ? createHttpServer(listenerOptions) : createSecureServer(tls, silent);
+  const server = tls === null ? http.createServer(listenerOptions) : createSecureServer(tls, silent);
   server.on("request", handler);
   // An expectation we do not know is ignored; Node's own refusal would be no envelope.
   server.on("checkExpectation", handler);

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from "node:http";
 import { ERROR_STATUS, type ErrorCode, ErrorEnvelope } from "@upstow/contract";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
+import { http } from "../net/node-http.ts";
 import { listErrors } from "./operation-errors.ts";
 
 interface ObjectSchema {
@@ -118,7 +118,7 @@ function describeResponses(
   if (Object.keys(response).length === 0) described["200"] = { description: "OK" };
   for (const [status, schema] of Object.entries(response)) {
     described[status] = {
-      description: STATUS_CODES[status] ?? status,
+      description: http.STATUS_CODES[status] ?? status,
       content: { "application/json": { schema: plain(schema) } },
     };
   }

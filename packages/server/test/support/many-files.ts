@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import type { FileTable } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
 import { createId } from "../../src/ids.ts";

@@ -1,4 +1,4 @@
-import { type QueryCreator, sql } from "kysely";
+import { type QueryCreator, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";

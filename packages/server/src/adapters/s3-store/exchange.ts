@@ -1,11 +1,7 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import { http } from "../../net/node-http.ts";
 
 export interface HttpRequest {
   method: string;
@@ -41,7 +37,7 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
   const url = new URL(origin);
   const isTls = url.protocol === "https:";
   const agentOptions = { keepAlive: true, keepAliveMsecs: 15_000, maxSockets, timeout: 60_000 };
-  const agent = isTls ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
+  const agent = isTls ? new HttpsAgent(agentOptions) : new http.Agent(agentOptions);
   const target = {
     agent,
     hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
@@ -53,7 +49,7 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { method, path, headers, body } = request;
     const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
-    const outgoing = (isTls ? httpsRequest : httpRequest)({ ...target, method, path, headers });
+    const outgoing = (isTls ? httpsRequest : http.request)({ ...target, method, path, headers });
     const abort = () => outgoing.destroy(signal.reason as Error);
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import type { ApiKeyTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 

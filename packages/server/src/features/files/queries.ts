@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import type { NamedFile } from "./name-file.ts";

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
 import { isOneOf } from "../../db/expressions.ts";
 import type { StorageDeletionTable } from "../../db/schema.ts";

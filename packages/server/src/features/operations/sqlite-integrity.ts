@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 

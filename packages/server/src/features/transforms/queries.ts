@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 

@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { type QueryCreator, sql } from "kysely";
+import { type QueryCreator, sql } from "#kysely";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 

@@ -1,5 +1,5 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "#kysely";
 import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";

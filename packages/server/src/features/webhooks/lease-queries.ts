@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";

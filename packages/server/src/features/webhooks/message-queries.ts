@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import type { WebhookMessageTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";

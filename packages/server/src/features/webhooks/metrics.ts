@@ -1,6 +1,6 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
-import { sql } from "kysely";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { sql } from "#kysely";
 import type { Database } from "../../db/database.ts";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";

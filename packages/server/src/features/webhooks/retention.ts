@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";

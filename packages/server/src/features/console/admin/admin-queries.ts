@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { statement } from "../../../db/statement.ts";
 
 /** The account with what all its projects store. */

@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "#kysely";
 import type { FileTable } from "../../../db/schema.ts";
 import { type DialectName, type Statement, statement } from "../../../db/statement.ts";
 

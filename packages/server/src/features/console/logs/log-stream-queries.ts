@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { statement } from "../../../db/statement.ts";
 
 export interface LogsFrom {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { pickFreePort } from "../../../../../../test/support/free-port.ts";
 import { createTestDatabase } from "../../../../../../test/support/postgres.ts";
 import {
