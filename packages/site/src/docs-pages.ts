@@ -19,8 +19,8 @@ export function renderDocPage(page: DocPage, navigation: NavigationGroup[]): str
 export function renderSearchPage(query: string, hits: DocHit[]): string {
   const list = hits
     .map(
-      ({ path, title, heading, excerpt }) =>
-        `<li><a href="/docs/${path}">${escapeHtml(title)}</a>${heading === title ? "" : ` › ${escapeHtml(heading)}`}<p>${escapeHtml(excerpt)}</p></li>`,
+      ({ path, title, heading, anchor, excerpt }) =>
+        `<li><a href="/docs/${path}${anchor === "" ? "" : `#${anchor}`}">${escapeHtml(title)}</a>${heading === title ? "" : ` › ${escapeHtml(heading)}`}<p>${escapeHtml(excerpt)}</p></li>`,
     )
     .join("");
   const found =

@@ -1,3 +1,4 @@
+import { createHeadingIds, plainHeading } from "@upstow/mcp/heading-ids";
 import { Marked } from "marked";
 import { highlight } from "sugar-high";
 import { escapeHtml } from "./escape.ts";
@@ -24,14 +25,14 @@ const highlighted = new Set([
 /** Markdown of our own docs to HTML, with anchors on headings, coloured code and links that fit the site. */
 export function renderMarkdown(markdown: string, pagePath: string): RenderedPage {
   const headings: RenderedPage["headings"] = [];
-  const ids = new Set<string>();
+  const nameHeading = createHeadingIds();
   let tables = 0;
   const marked = new Marked({
     gfm: true,
     renderer: {
       heading({ tokens, depth, text }) {
-        const id = uniqueId(text, ids);
-        if (depth > 1) headings.push({ id, text: plainText(text), level: depth });
+        const id = nameHeading(text);
+        if (depth > 1) headings.push({ id, text: plainHeading(text), level: depth });
         const anchor =
           depth === 1 ? "" : ` <a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`;
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${depth}>\n`;
@@ -43,6 +44,9 @@ export function renderMarkdown(markdown: string, pagePath: string): RenderedPage
       link({ href, tokens }) {
         const target = escapeHtml(siteLink(href, pagePath));
         return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      image({ href, text }) {
+        return `<img src="${escapeHtml(siteLink(href, pagePath))}" alt="${escapeHtml(text)}" loading="lazy">`;
       },
       table(token) {
         // A header without a word names nothing, so it is none.
@@ -73,19 +77,4 @@ export function siteLink(href: string, pagePath: string): string {
   const url = new URL(href, `http://docs/docs/${pagePath}`);
   if (url.pathname.endsWith(".md")) return url.pathname.replace(/\.md$/, "") + url.hash;
   return url.pathname + url.hash;
-}
-
-function uniqueId(text: string, taken: Set<string>): string {
-  const base = plainText(text)
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
-    .replaceAll(/^-|-$/g, "");
-  let id = base;
-  for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
-  taken.add(id);
-  return id;
-}
-
-function plainText(text: string): string {
-  return text.replaceAll(/[`*_]/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 }

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { docsFolder } from "@upstow/mcp/docs";
+import { docsFolder, openDocs } from "@upstow/mcp/docs";
 import { renderMarkdown } from "@upstow/site/markdown";
 import navigation from "../../../docs/navigation.json" with { type: "json" };
+import { splitSections } from "../../mcp/src/docs/docs-library.ts";
 import { docFiles, readDoc, root } from "./support/doc-files.ts";
 
 /** Written when the service runs, so no file of a checkout. */
@@ -35,6 +36,14 @@ describe("the documentation", () => {
       if (isGenerated(target)) continue;
       assert.ok(existsSync(join(root, target)), `${file} links to ${href}`);
       if (anchor !== undefined) assert.ok(anchorsOf(target).includes(anchor), `${file} links to ${href}`);
+    }
+  });
+
+  it("is found by sections whose headings the site names alike", () => {
+    for (const page of openDocs(null).pages) {
+      const ids = renderMarkdown(page.markdown, page.path).headings.map(({ id }) => id);
+      for (const { anchor } of splitSections(page))
+        assert.ok(anchor === "" || ids.includes(anchor), `${page.path}#${anchor}`);
     }
   });
 

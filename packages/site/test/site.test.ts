@@ -107,7 +107,7 @@ describe("the site", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("verfy webhok");
     await page.locator(".results a", { hasText: "Webhooks" }).first().click();
-    await page.waitForURL("**/docs/guides/webhooks");
+    await page.waitForURL(/\/docs\/guides\/webhooks(#|$)/);
     const ground = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await ground();
     await page.getByRole("button", { name: "Switch between light and dark" }).click();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { createHeadingIds } from "./heading-ids.ts";
 
 export interface DocPage {
   /** Relative to the docs folder, without `.md`: `guides/next`. */
@@ -15,6 +16,8 @@ export interface DocSection {
   path: string;
   pageTitle: string;
   heading: string;
+  /** The heading's name in the page's address; empty for the page itself. */
+  anchor: string;
   text: string;
 }
 
@@ -71,19 +74,22 @@ function plainText(markdown: string): string {
 
 /** Cuts a page at its second- and third-level headings; code fences are left whole. */
 export function splitSections(page: DocPage): DocSection[] {
-  const sections: { heading: string; lines: string[] }[] = [{ heading: page.title, lines: [] }];
+  const nameHeading = createHeadingIds();
+  const sections = [{ heading: page.title, anchor: "", lines: [] as string[] }];
   let isCode = false;
   for (const line of page.markdown.split("\n")) {
     if (line.startsWith("```")) isCode = !isCode;
     const heading = isCode ? undefined : /^#{2,3} (.+)$/.exec(line)?.[1];
-    if (heading !== undefined) sections.push({ heading, lines: [] });
+    if (line.startsWith("# ") && !isCode) nameHeading(line.slice(2));
+    if (heading !== undefined) sections.push({ heading, anchor: nameHeading(heading), lines: [] });
     else sections.at(-1)?.lines.push(line);
   }
-  return sections.map(({ heading, lines }, i) => ({
+  return sections.map(({ heading, anchor, lines }, i) => ({
     id: `${page.path}#${i}`,
     path: page.path,
     pageTitle: page.title,
     heading,
+    anchor,
     text: lines.join("\n").trim(),
   }));
 }

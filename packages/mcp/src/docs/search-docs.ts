@@ -5,6 +5,7 @@ export interface DocHit {
   path: string;
   title: string;
   heading: string;
+  anchor: string;
   excerpt: string;
   score: number;
 }
@@ -45,6 +46,7 @@ export function createDocsSearch(library: DocsLibrary): SearchDocs {
         path: section.path,
         title: section.pageTitle,
         heading: section.heading,
+        anchor: section.anchor,
         excerpt: excerptAround(section.text, terms),
         score: Math.round(score * 100) / 100,
       });

@@ -48,10 +48,10 @@ async function search() {
   results.hidden = hits.length === 0;
 }
 
-function toItem({ path, title, heading }) {
+function toItem({ path, title, heading, anchor }) {
   const item = document.createElement("li");
   const link = document.createElement("a");
-  link.href = `/docs/${path}`;
+  link.href = `/docs/${path}${anchor ? `#${anchor}` : ""}`;
   link.textContent = title;
   if (heading !== title) {
     const detail = document.createElement("small");
