@@ -67,7 +67,10 @@ function RenameForm(props: { name: string }) {
       <label>
         Project name
         <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-        <small>The slug stays as it is.</small>
+        <small>
+          The slug stays as it is.
+          {showHidden(name) !== name && ` With what cannot be seen: ${showHidden(name)}`}
+        </small>
       </label>
       {error !== null && <Failure error={error} />}
       <p>

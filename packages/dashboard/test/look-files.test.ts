@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import sharp from "sharp";
+import type { Tenant } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
+import { addDelivery } from "./support/add-delivery.ts";
+import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const phone = { width: 390, height: 800 };
+
+async function expectGoodLook(page: Page, name: string): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width, name);
+  const found = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))";
+  assert.deepEqual(await page.evaluate(`${axe};${found}`), [], name);
+}
+
+let dashboard: Dashboard;
+let tenant: Tenant;
+before(async () => {
+  dashboard = await startDashboard();
+  const { app } = dashboard;
+  tenant = await app.createTenant("pro");
+  const photo = await sharp({ create: { width: 40, height: 30, channels: 3, background: "#37a" } })
+    .png()
+    .toBuffer();
+  const name = `${"very-long-".repeat(15)}.png`;
+  await uploadFile(app, photo, { key: tenant.live, name, type: "image/png" });
+  await uploadFile(app, "hello", { key: tenant.live, name: "hello.txt" });
+  await app.call("POST", `projects/${tenant.projectId}/routers`, {
+    key: tenant.live,
+    body: { slug: "a".repeat(100), allowedTypes: ["image/png"], webhookUrl: "https://example.com/hook" },
+  });
+  const attempts = [{ status_code: 500, error: "server_error" as const, response: "x".repeat(400) }];
+  await addDelivery(app, tenant, { attempts, url: `https://example.com/${"long".repeat(40)}` });
+});
+after(() => dashboard.close());
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`what opens on the pages of files is accessible and fits a phone, ${colorScheme}`, async () => {
+    const { page, context } = await dashboard.open(tenant.accountId, { colorScheme, viewport: phone });
+    const go = async (path: string) => {
+      await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+    };
+    await go("files");
+    await page.getByLabel("Choose hello.txt").check();
+    await page.getByText("Route, date, metadata").click();
+    await page
+      .getByLabel("Files to upload")
+      .setInputFiles({ name: "up.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await page.getByText("1 of 1 uploaded").waitFor();
+    await expectGoodLook(page, "the list of files with a choice and an upload");
+    await page.getByRole("button", { name: "hello.txt", exact: true }).click();
+    await page.getByLabel("Preview").waitFor();
+    await expectGoodLook(page, "a text file");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Grid" }).click();
+    await page.getByRole("button", { name: "very-long" }).first().waitFor();
+    await expectGoodLook(page, "the grid of files");
+    await page.getByRole("button", { name: "List" }).click();
+    await page.getByRole("button", { name: "very-long" }).click();
+    await page.getByText("Open in the image studio").click();
+    await page.getByRole("img", { name: "Result" }).waitFor();
+    await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
+    await page.getByText("Counted").waitFor();
+    await expectGoodLook(page, "the studio");
+    await go("routes");
+    await page.getByRole("button", { name: "Edit" }).first().click();
+    await expectGoodLook(page, "the form of a route");
+    await go("webhooks");
+    await page.getByRole("button", { name: "Send many again" }).click();
+    await expectGoodLook(page, "the dialog of many deliveries");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "upload.completed" }).last().click();
+    await page.getByRole("button", { name: "Show as curl" }).click();
+    await page.getByRole("button", { name: "Copy curl" }).waitFor();
+    await expectGoodLook(page, "a delivery");
+    for (const section of ["project", "delivery", "signing"]) {
+      await go(`settings/${section}`);
+      await page.getByRole("heading", { level: 2 }).first().waitFor();
+      await expectGoodLook(page, `the settings of ${section}`);
+    }
+    await context.close();
+  });
+}
