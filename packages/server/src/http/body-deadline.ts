@@ -1,26 +1,58 @@
-import type { FastifyInstance, preParsingHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
 
 /** A JSON body is small: one that takes longer than this is sent slowly to keep us busy. */
 const jsonWithinMs = 30_000;
+const looksPerDeadline = 6;
 
 export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
-  const startClock: preParsingHookHandler = (request, reply, payload, done) => {
-    const { headers, socket } = request.raw;
-    if (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined) {
-      const timer = setTimeout(() => {
-        const refusal = new AppError("VALIDATION_ERROR", "The body did not arrive in time.", { status: 408 });
-        socket.end(rawErrorResponse(refusal, request.id), () => socket.destroy());
-      }, withinMs);
-      // A refused request is answered without its body being read to the end.
-      reply.raw.once("close", () => clearTimeout(timer));
-      payload.once("end", () => clearTimeout(timer));
-    }
-    done(null, payload);
-  };
+  // One clock for all: a timer for every request costs more than reading its body.
+  const arriving = new Map<FastifyRequest, number>();
+  const clock = setInterval(
+    () => cutOff(arriving, performance.now() - withinMs),
+    withinMs / looksPerDeadline,
+  );
+  clock.unref();
+  app.addHook("onClose", (_app, done) => {
+    clearInterval(clock);
+    done();
+  });
   app.addHook("onRoute", (route) => {
     if (route.method === "GET" || route.method === "HEAD") return;
-    route.preParsing = [startClock, ...[route.preParsing ?? []].flat()];
+    route.preParsing = [
+      (request, _reply, payload, done) => {
+        const { headers } = request.raw;
+        if (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined)
+          arriving.set(request, performance.now());
+        done(null, payload);
+      },
+      ...[route.preParsing ?? []].flat(),
+    ];
+    route.preValidation = [
+      (request, _reply, done) => {
+        arriving.delete(request);
+        done();
+      },
+      ...[route.preValidation ?? []].flat(),
+    ];
+    // A refused request is answered without its body being read to the end.
+    route.onResponse = [
+      (request, _reply, done) => {
+        arriving.delete(request);
+        done();
+      },
+      ...[route.onResponse ?? []].flat(),
+    ];
   });
+}
+
+function cutOff(arriving: Map<FastifyRequest, number>, before: number): void {
+  for (const [request, since] of arriving) {
+    if (since > before) return;
+    arriving.delete(request);
+    const { socket } = request.raw;
+    const refusal = new AppError("VALIDATION_ERROR", "The body did not arrive in time.", { status: 408 });
+    if (socket.writable) socket.end(rawErrorResponse(refusal, request.id), () => socket.destroy());
+  }
 }

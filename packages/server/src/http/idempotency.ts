@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onSendHookHandler,
+  preHandlerHookHandler,
+} from "fastify";
 import type { Database, Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../errors.ts";
@@ -24,26 +30,40 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
   const open = new WeakMap<FastifyRequest, Claim>();
   app.decorateRequest("idempotency");
 
-  const claim = async (request: FastifyRequest, reply: FastifyReply) => {
+  const claim: preHandlerHookHandler = (request, reply, done) => {
     request.idempotency = notAsked;
     const key = readKey(request);
-    if (key === null) return;
+    if (key === null) done();
+    else claimOrAnswer(request, reply, key).then((isAnswered) => (isAnswered ? undefined : done()), done);
+  };
+
+  async function claimOrAnswer(request: FastifyRequest, reply: FastifyReply, key: string): Promise<boolean> {
     const outcome = await claimOrReplay(db, request, key);
     if (!("answer" in outcome)) {
       open.set(request, outcome);
       request.idempotency = outcome;
-      return;
+      return false;
     }
     const { replay } = request.routeOptions.config;
     const isAsItWas = replay === undefined || outcome.status >= 400;
     const body = isAsItWas ? outcome.answer : await replay(request, outcome.answer);
     await reply.code(outcome.status).header("idempotency-replayed", "true").send(body);
-  };
+    return true;
+  }
 
   // Answers that no transaction recorded: refusals are kept as they are; what may succeed later is not.
-  const settle = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+  const settle: onSendHookHandler = (request, reply, payload, done) => {
     const held = open.get(request);
-    if (held === undefined) return;
+    if (held === undefined) done(null, payload);
+    else settleClaim(held, request, reply, payload).then(() => done(null, payload), done);
+  };
+
+  async function settleClaim(
+    held: Claim,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+  ): Promise<void> {
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
     if (isFinal && held.isRecorded) return;
     try {
@@ -53,7 +73,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
       // A second failure would replace our error answer by the framework's own; the lease ends the claim anyway.
       log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
     }
-  };
+  }
 
   app.addHook("onRoute", (route) => {
     if (route.method !== "POST") return;

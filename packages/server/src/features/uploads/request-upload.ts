@@ -26,13 +26,7 @@ export async function requestUpload(
   const metadata = serialiseMetadata(body.metadata ?? {});
   checkFitsSingle(body.fileSize);
   const route = await getUsableRoute(deps, actor, body);
-  return open(
-    deps,
-    actor,
-    route,
-    { ...newFile(deps, actor, body, metadata), urlSec: SINGLE_URL_SEC },
-    onSaved,
-  );
+  return open(deps, actor, route, newFile(deps, actor, body, metadata), SINGLE_URL_SEC, onSaved);
 }
 
 /** The store opens its side first, outside of the transaction; if that then fails, the sweeper finds it. */
@@ -49,7 +43,7 @@ export async function initMultipart(
   const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
   const uploadId = await deps.store.startMultipart(upload);
   try {
-    return await open(deps, actor, route, { ...file, upload_id: uploadId, urlSec: PART_URL_SEC }, onSaved);
+    return await open(deps, actor, route, { ...file, upload_id: uploadId }, PART_URL_SEC, onSaved);
   } catch (error) {
     await deps.store.abortMultipart({ key: file.key, uploadId });
     throw error;
@@ -108,7 +102,8 @@ async function open(
   deps: Deps,
   actor: Actor,
   route: FileRouteTable,
-  { urlSec, ...file }: FileTable & { urlSec: number },
+  file: FileTable,
+  urlSec: number,
   onSaved: OnSaved,
 ): Promise<FileTable> {
   const now = file.created_at;

@@ -13,6 +13,7 @@ export function buildStorageKey(
 
 /** Letters of every script stay; what could act in a path or a header does not. */
 function safeName(fileName: string): string {
+  if (/^\w[\w.-]*$/.test(fileName)) return fileName;
   return fileName
     .normalize("NFC")
     .replaceAll(/[/\\\p{Cc}]/gu, "_")
