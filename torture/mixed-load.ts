@@ -3,8 +3,12 @@ import type { Installation } from "./installation.ts";
 import type { Random } from "./random.ts";
 import { Violation } from "./scenario.ts";
 import { createUploader, type Upload } from "./uploads.ts";
+import { inParallel } from "./with-app.ts";
 
 const mostKept = 40;
+/** Together a little more than the 32 MiB that are kept. */
+const largestCachedBytes = 60 * 1024;
+const cachedFiles = 600;
 
 /** What many users of one installation do, in the shares that they do it in; it deletes as much as it makes. */
 export async function createMixedLoad(installation: Installation, random: Random, violations: string[]) {
@@ -42,11 +46,13 @@ export async function createMixedLoad(installation: Installation, random: Random
   async function download(): Promise<void> {
     const one = anyKept();
     if (one === undefined) return;
-    const answer = await fetch(one.url);
-    await answer.arrayBuffer();
+    const status = await readWhole(one.url).catch((error) => {
+      // Who deletes a file breaks the downloads of its later parts.
+      if (kept.includes(one)) throw error;
+      return 404;
+    });
     downloads++;
-    if (answer.status !== 200 && answer.status !== 404)
-      throw new Violation(`a download was answered with ${answer.status}`);
+    if (status !== 200 && status !== 404) throw new Violation(`a download was answered with ${status}`);
   }
 
   const others = [
@@ -87,6 +93,15 @@ export async function createMixedLoad(installation: Installation, random: Random
   }
 
   return {
+    /** As many small files as the service keeps in memory are uploaded and read: that it does so is no growth. */
+    async fillCaches(): Promise<void> {
+      await inParallel(cachedFiles, 6, async () => {
+        const one = await uploader.openSized(largestCachedBytes);
+        await uploader.finish(one);
+        await uploader.download(one);
+        await ask("DELETE", `files/${encodeURIComponent(one.key)}`, [200]);
+      });
+    },
     async run(isOver: () => boolean): Promise<void> {
       while (!isOver()) {
         await actOnce().catch((error) => {
@@ -96,4 +111,10 @@ export async function createMixedLoad(installation: Installation, random: Random
     },
     counts: () => ({ "calls of the API": answers, "files uploaded": uploads, "files downloaded": downloads }),
   };
+}
+
+async function readWhole(url: string): Promise<number> {
+  const answer = await fetch(url);
+  await answer.arrayBuffer();
+  return answer.status;
 }

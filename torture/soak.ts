@@ -8,7 +8,7 @@ import type { Outcome, RunOptions } from "./scenario.ts";
 const clients = 6;
 const sampleEveryMs = 5_000;
 const quietMs = 20_000;
-const warmUpMs = 60_000;
+const warmUpMs = 30_000;
 const mostGrowth = 1.05;
 
 /** Mixed load for as long as wanted: memory, descriptors and temporary files must not grow with it. */
@@ -30,6 +30,7 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
       };
     };
     // What is opened once, at first use, is no growth.
+    await load.fillCaches();
     const stopWarmUp = startClients();
     await wait(warmUpMs);
     await stopWarmUp();

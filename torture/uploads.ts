@@ -168,7 +168,9 @@ export function createUploader(
     return Buffer.alloc(sizeBytes, pattern);
   };
 
-  return { openSingle, openMultipart, finish, check, download };
+  const openSized = (sizeBytes: number) => open([filled(sizeBytes)]);
+
+  return { openSized, openSingle, openMultipart, finish, check, download };
 }
 
 async function putAtOnce({ url, bytes }: Piece) {
