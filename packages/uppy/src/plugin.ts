@@ -155,7 +155,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
 const isUnderWay = ({ status }: UploadState) => status === "uploading" || status === "completing";
 
 /** Under the name that the user gave it; the time stays, so that an upload is found again after a reload. */
-function toFile<M extends Meta, B extends Body>({ data, name, type }: UppyFile<M, B>): File {
+function toFile<M extends Meta, B extends Body>({ data, meta, name, type }: UppyFile<M, B>): File {
   const { lastModified = 0 } = data as { lastModified?: number };
-  return new File([data as Blob], name ?? "file", { type: type ?? "", lastModified });
+  return new File([data as Blob], meta.name ?? name ?? "file", { type: type ?? "", lastModified });
 }

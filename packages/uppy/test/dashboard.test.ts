@@ -32,6 +32,7 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-uppy-"));
     await writeFile(join(folder, "large.bin"), large);
     await writeFile(join(folder, "small.txt"), "a small file");
+    await writeFile(join(folder, "picture.png"), "a picture");
     const style = fileURLToPath(import.meta.resolve("@uppy/dashboard/css/style.min.css"));
     application = await startApplication({
       page: {
@@ -56,11 +57,11 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
   });
 
   /** Chooses files in the Dashboard and presses its button. */
-  async function startUpload(names: string[], options: object = {}): Promise<Page> {
+  async function startUpload(names: string[], options = "{}"): Promise<Page> {
     const page = await context.newPage();
     await page.goto(application.site.url);
     await page.waitForFunction("window.isReady");
-    await page.evaluate(`start(${JSON.stringify(options)})`);
+    await page.evaluate(`start(${options})`);
     await page
       .locator("input.uppy-Dashboard-input")
       .first()
@@ -155,7 +156,7 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
 
   it("shows what failed, and retries it", async () => {
     storage().cutsPut = () => true;
-    const page = await startUpload(["small.txt"], { retries: 1 });
+    const page = await startUpload(["small.txt"], "{ retries: 1 }");
     await page.locator(".uppy-StatusBar-actionBtn--retry").waitFor({ timeout: 0 });
     assert.deepEqual(await page.evaluate("failed"), ["small.txt: The connection to the storage broke."]);
     storage().cutsPut = () => false;
@@ -164,11 +165,14 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     await assertStored(file?.url ?? "", Buffer.from("a small file"));
   });
 
-  it("shows why the backend refuses a file", async () => {
-    const page = await startUpload(["small.txt"], { route: "album", input: { album: 7 } });
-    await page.locator(".uppy-StatusBar-actionBtn--retry").waitFor({ timeout: 0 });
+  it("asks for the input of every file, and refuses one without those beside it", async () => {
+    const input = "(file) => ({ album: file.size })";
+    const page = await startUpload(["picture.png", "small.txt"], `{ route: "album", input: ${input} }`);
+    await page.waitForFunction("succeeded.length + failed.length === 2", null, { timeout: 0 });
     assert.deepEqual(await page.evaluate("failed"), [
       'small.txt: "small.txt" is text/plain, which is not accepted here.',
     ]);
+    const [file] = await page.evaluate<{ name: string; result: number }[]>("succeeded");
+    assert.deepEqual([file?.name, file?.result], ["picture.png", 9]);
   });
 });
