@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -99,6 +100,26 @@ describe("group commit", () => {
       for (let i = 0; i < 2000; i++) await insert(tx, `chain-${i}`);
     });
     assert.equal((await buckets()).filter((bucket) => bucket.startsWith("chain-")).length, 2000);
+  });
+
+  it("waits for another process's lock without holding up its own", async () => {
+    const other = new DatabaseSync(opened.place);
+    other.exec("BEGIN IMMEDIATE");
+    let isDone = false;
+    const waiting = opened.db
+      .transact((tx) => insert(tx, "patient"))
+      .finally(() => {
+        isDone = true;
+      });
+    for (let turn = 0; turn < 10; turn++) {
+      await wait(5);
+      assert.ok(!(await buckets()).includes("patient"));
+    }
+    assert.equal(isDone, false);
+    other.exec("COMMIT");
+    other.close();
+    await waiting;
+    assert.ok((await buckets()).includes("patient"));
   });
 
   it("keeps its files from other users", async () => {

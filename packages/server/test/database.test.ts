@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { openPostgres } from "../src/adapters/postgres.ts";
+import { openSqlite } from "../src/adapters/sqlite.ts";
 import { type Queryable, UniqueViolation } from "../src/db/database.ts";
 import { isOneOf } from "../src/db/expressions.ts";
 import { migrate } from "../src/db/migrate.ts";
@@ -47,6 +49,41 @@ onBothDatabases("the database", (kind) => {
     assert.equal(await db.run(bump, { from: 99 }), 0);
     assert.deepEqual(bucketOf(await db.all(listSome, { hashes: '["one","none","x\'"]' })), ["one"]);
     assert.equal(await db.run(clear, {}), 1);
+  });
+
+  it("recalls a row, and never one from before a change, whoever made it", async () => {
+    const { db } = opened;
+    const recall = () => db.recall(find, "kept", () => ({ hash: "kept" }));
+    assert.equal(await recall(), null);
+    await insert(db, "kept", 5);
+    const all = await Promise.all(Array.from({ length: 20 }, recall));
+    assert.ok(all.every((row) => row?.started_at === 5 && row.count === 0));
+    await db.run(bump, { from: 5 });
+    assert.equal((await recall())?.count, 7);
+    const other = kind === "sqlite" ? openSqlite(opened.place) : openPostgres(opened.place);
+    await other.run(clear, {});
+    await other.close();
+    assert.equal(await recall(), null);
+  });
+
+  it("does work of one lane together, each exactly once, whatever becomes of the others", async () => {
+    const { db } = opened;
+    const insertOrFail = (i: number) =>
+      db.transact(async (tx) => {
+        await insert(tx, `lane-${i}`);
+        if (i % 10 === 3) throw new Error(`job ${i}`);
+        if (i % 10 === 6) await insert(tx, "lane-0");
+        return i;
+      }, "lane");
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, (_, i) => insertOrFail(i)));
+    for (const [i, outcome] of outcomes.entries()) {
+      if (outcome.status === "fulfilled") assert.equal(outcome.value, i);
+      else if (i % 10 === 3) assert.match(String(outcome.reason), new RegExp(`job ${i}$`));
+      else assert.ok(i % 10 === 6 && outcome.reason instanceof UniqueViolation, String(outcome.reason));
+    }
+    const left = Array.from({ length: 50 }, (_, i) => i).filter((i) => i % 10 !== 3 && i % 10 !== 6);
+    assert.deepEqual(bucketOf(await db.all(list, {})), left.map((i) => `lane-${i}`).sort());
+    await db.run(clear, {});
   });
 
   it("keeps whole numbers up to 2^53 - 1 and sorts text by its bytes", async () => {
