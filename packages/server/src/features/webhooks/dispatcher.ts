@@ -18,8 +18,10 @@ export type DispatcherDeps = Pick<
 >;
 
 export interface DispatcherOptions {
-  /** How many attempts this instance makes at a time. */
+  /** How many attempts this instance makes at a time, not counting those that take long. */
   slots?: number;
+  /** After this, an attempt gives its slot to another, so that no number of silent endpoints stops the rest. */
+  longAfterMs?: number;
   /** For one attempt, from the name's resolution to the answer's last byte. */
   deadlineMs?: number;
   /** Longer than the deadline: a worker that is alive must not lose what it is sending. */
@@ -45,12 +47,15 @@ const paceMs = 5;
 /** What is due is in the hands of another transaction for this moment. */
 const lockedElsewhereMs = 10;
 const pauseAfterFailureMs = 1_000;
+/** For each slot there may be this many attempts, those that take long included: each holds a connection. */
+const attemptsPerSlot = 8;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
-  const { slots = 128, deadlineMs = 30_000, leaseMs = 60_000, pollMs = 1_000, drainMs = 30_000 } = options;
+  const { slots = 128, longAfterMs = 3_000, deadlineMs = 30_000, leaseMs = 60_000 } = options;
+  const { pollMs = 1_000, drainMs = 30_000 } = options;
   const closing = new AbortController();
   const cutOff = new AbortController();
-  const inFlight = new Map<Promise<void>, Claim>();
+  const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
   const alarm = createAlarm();
   const announce = createAnnouncer(deps.db, (error) => {
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
@@ -69,13 +74,21 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       inFlight.delete(work);
       alarm.ring();
     });
-    inFlight.set(work, claim);
+    inFlight.set(work, { claim, startedAt: performance.now() });
     return work;
+  }
+
+  function countFreeSlots(): number {
+    const since = performance.now() - longAfterMs;
+    let taken = 0;
+    for (const { startedAt } of inFlight.values()) if (startedAt > since) taken += 1;
+    return Math.min(slots - taken, slots * attemptsPerSlot - inFlight.size);
   }
 
   /** Returns how long there is nothing to do. */
   async function dispatch(): Promise<number> {
-    if (inFlight.size >= slots) return pollMs;
+    const freeSlots = countFreeSlots();
+    if (freeSlots <= 0) return pollMs;
     const work = await deps.db.get(findNextWork, {});
     if ((work?.leaseEndsInMs ?? 1) <= 0) {
       await recoverLeases(deps.db, deps.now(), deps.config.webhookRetryBaseMs);
@@ -85,7 +98,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (dueInMs > 0) return Math.min(dueInMs, pollMs);
     if (closing.signal.aborted) return 0;
     const { claims, visited } = await claimDue(deps.db, {
-      slots: slots - inFlight.size,
+      slots: freeSlots,
       inFlight: countByProject(inFlight.values()),
       leaseMs,
     });
@@ -133,8 +146,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   };
 }
 
-function countByProject(claims: Iterable<Claim>): Map<string, number> {
+function countByProject(attempts: Iterable<{ claim: Claim }>): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { projectId } of claims) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+  for (const {
+    claim: { projectId },
+  } of attempts)
+    counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
   return counts;
 }

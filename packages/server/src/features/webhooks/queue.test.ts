@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { sql } from "kysely";
+import { sql } from "#kysely";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import { statement } from "../../db/statement.ts";
 import { claimDue } from "./claim.ts";
@@ -259,6 +259,30 @@ onBothDatabases("the webhook queue", (database) => {
       const first = await take(own, new Map(), 20);
       assert.equal(first.claims.filter((claim) => claim.url.includes("modest")).length, 3);
       assert.equal(first.claims.filter((claim) => claim.url.includes("loud")).length, 8);
+    });
+  });
+
+  it("gives the slots of attempts that take long to others, up to eight attempts a slot", async () => {
+    await withQueue(async (own) => {
+      const { sent, send } = createNetwork(({ url }) =>
+        url.includes("silent") ? new Promise(() => {}) : Promise.resolve(ok),
+      );
+      const options = { send, slots: 2, longAfterMs: 50, pollMs: 20, drainMs: 0 };
+      const dispatcher = await own.createInstance(options);
+      const enqueueSilent = async (count: number) => {
+        for (let i = 0; i < count; i++)
+          await own.enqueue(await own.createProject(), `https://silent.example/${i}`);
+      };
+      await enqueueSilent(4);
+      dispatcher.start();
+      await until(async () => sent.length === 4);
+      await own.enqueue(await own.createProject(), "https://fast.example/");
+      await until(async () => sent.some(({ url }) => url.includes("fast")));
+      await enqueueSilent(20);
+      await until(async () => sent.length === 1 + 16);
+      await wait(200);
+      assert.equal(sent.length, 1 + 16);
+      await dispatcher.close();
     });
   });
 
