@@ -28,6 +28,8 @@ export const LOG_TYPES = [
   "project.created",
   "project.updated",
   "project.deleted",
+  "storage.set",
+  "storage.removed",
   "member.invited",
   "member.joined",
   "member.updated",

@@ -2,12 +2,13 @@ import { RATE_WINDOW_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { openRateLimiter } from "./adapters/rate-limiter/index.ts";
 import { createBackground } from "./background.ts";
-import { openDatabase, openKeyring, openStorage } from "./compose.ts";
+import { createCustomerBuckets, openDatabase, openKeyring, openStorage } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
+import { createObjectStores } from "./features/customer-storage/object-stores.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
 import { createCdnPurge } from "./features/delivery/purge.ts";
 import { openTransforms } from "./features/transforms/transforms.ts";
@@ -48,6 +49,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
     (open) => open.close(),
   );
+  const customerBuckets = createCustomerBuckets(config);
   const metrics = createMetrics();
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
@@ -56,6 +58,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     config,
     db,
     store: storage.store,
+    stores: createObjectStores({ db, keyring }, storage.store, customerBuckets),
+    customerBuckets,
     limiter,
     keyring,
     webhookGuard,

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
@@ -16,8 +17,12 @@ import type { S3Config } from "./config-s3.ts";
 import type { Database } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
 import type { Deps } from "./deps.ts";
+import type { BucketCredentials, CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
 import { servedType, typePolicy } from "./features/delivery/safe-type.ts";
-import type { ObjectStore } from "./ports/object-store.ts";
+import { createOutboundGuard } from "./net/outbound-guard.ts";
+import { hostOf } from "./net/outbound-url.ts";
+import { judgeStorageEndpoint } from "./net/storage-endpoint.ts";
+import { type ObjectStore, StorageUnavailable } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
 import { readOrCreateSecret } from "./security/secret-file.ts";
@@ -106,6 +111,28 @@ export function createBucketStore(s3: S3Config): S3Store {
     headersOf: describeObject,
   });
 }
+
+/** Buckets of customers, behind the same guard as their webhooks. */
+export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {
+  const guard = createOutboundGuard({ allow: storageAllowCidrs });
+  return {
+    judgeEndpoint: (endpoint) => judgeStorageEndpoint(guard, storageAllowCidrs, endpoint),
+    open(name, place, credentials) {
+      const host = place.endpoint === null ? "" : hostOf(new URL(place.endpoint));
+      // A resolver is never asked about an address, so it is judged here, each time.
+      if (isIP(host) !== 0 && !guard.isAllowedAddress(host))
+        throw new StorageUnavailable(`the address ${host} is not public`);
+      const { endpoint } = place;
+      const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
+      return createS3Store({ ...access, name, headersOf: describeObject, lookup: guard.lookup });
+    },
+  };
+}
+
+const pickCredentials = ({ accessKeyId, secretAccessKey }: BucketCredentials) => ({
+  accessKeyId,
+  secretAccessKey,
+});
 
 /** What a reader of the bucket gets is as safe as what the service would send. */
 function describeObject(contentType: string) {

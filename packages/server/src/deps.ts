@@ -2,11 +2,13 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
 import type { CdnPurge } from "./features/delivery/purge.ts";
 import type { Dispatcher } from "./features/webhooks/dispatcher.ts";
 import type { OutboundGuard } from "./net/outbound-guard.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
+import type { ObjectStores } from "./ports/object-stores.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import type { Keyring } from "./security/keyring.ts";
 
@@ -14,7 +16,11 @@ import type { Keyring } from "./security/keyring.ts";
 export interface Deps {
   config: Config;
   db: Database;
+  /** The installation's own store. */
   store: ObjectStore;
+  /** Where a file may be. */
+  stores: ObjectStores;
+  customerBuckets: CustomerBuckets;
   limiter: RateLimiter;
   keyring: Keyring;
   /** Vets the addresses that customers give us to call. */

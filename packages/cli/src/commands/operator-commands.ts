@@ -10,6 +10,10 @@ import { keyRevoke } from "./key-revoke.ts";
 import { projectCreate } from "./project-create.ts";
 import { projectPurge } from "./project-purge.ts";
 import { serve } from "./serve.ts";
+import { storageProbe } from "./storage-probe.ts";
+import { storageRemove } from "./storage-remove.ts";
+import { storageReseal } from "./storage-reseal.ts";
+import { storageSet } from "./storage-set.ts";
 
 /** On the installation itself. */
 export const operatorCommands: readonly Command[] = [
@@ -22,6 +26,10 @@ export const operatorCommands: readonly Command[] = [
   projectPurge,
   keyCreate,
   keyRevoke,
+  storageSet,
+  storageProbe,
+  storageRemove,
+  storageReseal,
   doctor,
   backup,
 ];

@@ -15,6 +15,7 @@ export interface Schema {
   account: AccountTable;
   login_link: { token_hash: string; account_id: string; expires_at: number };
   project: ProjectTable;
+  customer_store: CustomerStoreTable;
   file_route: FileRouteTable;
   api_key: ApiKeyTable;
   rate_window: { bucket: string; started_at: number; count: number };
@@ -69,6 +70,25 @@ export interface ProjectTable {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+  /** The customer's bucket for new files; null for the installation's store. */
+  store_id: string | null;
+}
+
+/** A bucket that a customer brought. */
+export interface CustomerStoreTable {
+  id: string;
+  project_id: string;
+  /** Null: Amazon's own, of the region. */
+  endpoint: string | null;
+  region: string;
+  bucket: string;
+  /** In front of every object's name. */
+  prefix: string;
+  force_path_style: number;
+  /** The credentials, encrypted. */
+  sealed: string;
+  created_at: number;
+  updated_at: number;
 }
 
 export interface FileRouteTable {

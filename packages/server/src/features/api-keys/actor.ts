@@ -6,6 +6,8 @@ export interface Actor {
   projectId: string;
   accountId: string;
   environment: Environment;
+  /** The customer's bucket that new files go to; null for the installation's store. */
+  storeName: string | null;
   tier: TierName;
   /** Set for Enterprise accounts that were given limits of their own. */
   rateUpload: number | null;

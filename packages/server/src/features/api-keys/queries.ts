@@ -14,6 +14,7 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
       "api_key.id as keyId",
       "api_key.type as environment",
       "project.id as projectId",
+      "project.store_id as storeName",
       "account.id as accountId",
       "account.tier as tier",
       "account.rate_upload as rateUpload",

@@ -20,6 +20,7 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
     )
     .select([
       "project.id as projectId",
+      "project.store_id as storeName",
       "account.id as accountId",
       "account.tier as tier",
       "account.rate_upload as rateUpload",

@@ -3,6 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
+import { customerStorageRoutes } from "../customer-storage/routes.ts";
 import type { Transforms } from "../transforms/transforms.ts";
 import { adminRoutes } from "./admin/admin-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
@@ -33,6 +34,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
         accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
         factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
         projectRoutes(signedIn as unknown as ApiApp, deps);
+        customerStorageRoutes(signedIn as unknown as ApiApp, deps);
         memberRoutes(signedIn as unknown as ApiApp, deps);
         workspaceRoutes(signedIn, deps, transforms);
         signedIn.register(async (admin) => adminRoutes(admin as unknown as ApiApp, deps), {

@@ -46,6 +46,7 @@ function toServed(file: ServedFile): ServedObject {
       fileId: file.id,
       mayBeShared: true,
       isLasting: true,
+      store: file.store,
       storeKey: file.key,
       sizeBytes: file.size_bytes,
       etag: file.etag ?? "",

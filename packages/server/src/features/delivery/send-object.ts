@@ -33,6 +33,8 @@ export interface ServedObject {
   mayBeShared: boolean;
   /** Whether this very object stands for the same bytes as long as anyone holds it, with no headers added. */
   isLasting: boolean;
+  /** The name of the store that holds it. */
+  store: string;
   storeKey: string;
   sizeBytes: number;
   etag: string;
@@ -79,20 +81,22 @@ async function sendAsAsked(
   const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
   const length = range.end - range.start + 1;
 
-  const handover = deps.config.sendfile && (await findHandover(deps, request, object.storeKey));
+  const isOwn = object.store === deps.store.name;
+  const handover =
+    isOwn && deps.config.sendfile !== null ? await findHandover(deps, request, object.storeKey) : null;
   if (handover !== null) {
     // The proxy cuts the range itself, and says that it can.
     reply.removeHeader("accept-ranges");
     deps.bandwidth.count(object.projectId, object.environment, length);
     return reply.type(description.type).header(handover.header, handover.path).send();
   }
-  const address = findRedirect(deps, object);
+  const address = isOwn ? findRedirect(deps, object) : null;
   if (address !== null) {
     deps.bandwidth.count(object.projectId, object.environment, length);
     clearHeaders(reply);
     return reply.header("cache-control", "no-store").redirect(address, 302);
   }
-  const bytes = await readBytes(deps, object.storeKey, range, reply);
+  const bytes = await readBytes(deps, object, range, reply);
   const count = (sent: number) => deps.bandwidth.count(object.projectId, object.environment, sent);
   if (asked !== "all")
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
@@ -153,7 +157,8 @@ async function sendHead(
   object: ServedObject,
   { type }: Description,
 ): Promise<FastifyReply> {
-  if ((await deps.store.head(object.storeKey)) === null) throw bytesNotFound(reply);
+  if ((await (await deps.stores.get(object.store)).head(object.storeKey)) === null)
+    throw bytesNotFound(reply);
   return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
@@ -164,12 +169,13 @@ function sendNoBody(reply: FastifyReply): FastifyReply {
 
 async function readBytes(
   deps: Deps,
-  storeKey: string,
+  object: ServedObject,
   range: ByteRange,
   reply: FastifyReply,
 ): Promise<ObjectBytes> {
   const isLong = range.end - range.start >= longBytes;
-  const bytes = await deps.store.read(storeKey, isLong ? { range, signal: signalGone(reply) } : { range });
+  const store = await deps.stores.get(object.store);
+  const bytes = await store.read(object.storeKey, isLong ? { range, signal: signalGone(reply) } : { range });
   if (bytes === null) throw bytesNotFound(reply);
   return bytes;
 }

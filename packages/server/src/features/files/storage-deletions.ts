@@ -5,9 +5,11 @@ import type { StorageDeletionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../ids.ts";
+import { UnknownStore } from "../../ports/object-stores.ts";
 import { fileUrl } from "./file-url.ts";
+import { nameFile } from "./name-file.ts";
 
-type DeletionDeps = Pick<Deps, "config" | "db" | "store" | "cdn" | "now" | "log">;
+type DeletionDeps = Pick<Deps, "config" | "db" | "stores" | "cdn" | "now" | "log">;
 
 const batchSize = 100;
 const leaseMs = 60_000;
@@ -46,10 +48,11 @@ const postpone = statement((q, p: { id: string; runAt: number }) =>
 );
 
 /** Those that were confirmed once; nobody can have cached the others. */
-const listServedOnce = statement((q, p: { keysJson: string }, dialect) =>
+const listServedOnce = statement((q, p: { idsJson: string; keysJson: string }, dialect) =>
   q
     .selectFrom("file")
     .select(["id", "key"])
+    .where(isOneOf(dialect, "id", p.idsJson))
     .where(isOneOf(dialect, "key", p.keysJson))
     .where("completed_at", "is not", null),
 );
@@ -92,8 +95,14 @@ export async function runDeletions(deps: DeletionDeps): Promise<void> {
   }
 }
 
+/** Each store by itself: a customer's bucket that is away holds up nothing else. */
 async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<void> {
-  const isDone = (await deleteFromStore(deps, due)) && (await purgeFromCdn(deps, due));
+  const byStore = Map.groupBy(due, (row) => row.store);
+  await Promise.all([...byStore].map(([store, rows]) => deleteIn(deps, store, rows)));
+}
+
+async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDeletionTable[]): Promise<void> {
+  const isDone = (await deleteFromStore(deps, storeName, due)) && (await purgeFromCdn(deps, due));
   const now = deps.now();
   await deps.db.transact(async (tx) => {
     await Promise.all(
@@ -106,14 +115,20 @@ async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Pro
   });
 }
 
-async function deleteFromStore(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<boolean> {
+async function deleteFromStore(
+  deps: DeletionDeps,
+  storeName: string,
+  due: StorageDeletionTable[],
+): Promise<boolean> {
   try {
+    const store = await deps.stores.get(storeName);
     for (const { key, upload_id } of due) {
-      if (upload_id !== null) await deps.store.abortMultipart({ key, uploadId: upload_id });
+      if (upload_id !== null) await store.abortMultipart({ key, uploadId: upload_id });
     }
-    await deps.store.delete(due.map((row) => row.key));
+    await store.delete(due.map((row) => row.key));
     return true;
   } catch (error) {
+    if (error instanceof UnknownStore) return true;
     deps.log.warn({ err: error, objects: due.length }, "the store did not delete; it will be asked again");
     return false;
   }
@@ -123,8 +138,11 @@ async function deleteFromStore(deps: DeletionDeps, due: StorageDeletionTable[]):
 async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<boolean> {
   if (deps.cdn === null) return true;
   try {
-    const keysJson = JSON.stringify(due.map((row) => row.key));
-    const served = await deps.db.all(listServedOnce, { keysJson });
+    const names = due.map((row) => nameFile(row.key));
+    const served = await deps.db.all(listServedOnce, {
+      idsJson: JSON.stringify(names.map(({ id }) => id)),
+      keysJson: JSON.stringify(names.map(({ key }) => key)),
+    });
     const files = served.map(({ id, key }) => ({ id, url: fileUrl(deps.config, key) }));
     if (files.length > 0) await deps.cdn.purge(files);
     return true;

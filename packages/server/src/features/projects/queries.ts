@@ -34,7 +34,7 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
   q.updateTable("account").set({ project_count: sql`project_count - 1` }).where("id", "=", p.accountId),
 );
 
-export const insertProject = statement((q, p: Omit<ProjectTable, "key_count" | "deleted_at">) =>
+export const insertProject = statement((q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id">) =>
   q
     .insertInto("project")
     .values({
@@ -46,6 +46,7 @@ export const insertProject = statement((q, p: Omit<ProjectTable, "key_count" | "
       created_at: p.created_at,
       updated_at: p.updated_at,
       deleted_at: null,
+      store_id: null,
     })
     .returningAll(),
 );

@@ -104,6 +104,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
       fileId: file.id,
       isLasting: false,
       mayBeShared: request.params.expires === undefined && recipe.format !== "auto",
+      store: variant.store,
       storeKey: variant.store_key,
       sizeBytes: variant.size_bytes ?? 0,
       etag: variant.etag ?? "",

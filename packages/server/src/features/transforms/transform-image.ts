@@ -76,6 +76,12 @@ async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTabl
   const { projectId, environment } = actor;
   const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
   if (file === null || file.status !== "UPLOADED") throw notFound("File");
+  if (file.store !== deps.store.name) {
+    throw invalid(
+      "key",
+      "names a file in your own bucket; variants are made of files in the service's storage",
+    );
+  }
   checkIsImage(file.type);
   return file;
 }

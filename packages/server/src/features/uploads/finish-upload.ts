@@ -26,7 +26,7 @@ export async function completeSingle(
 ): Promise<FileTable> {
   const metadata = replacement(body.metadata);
   const file = await getOpenUpload(deps, actor, body.fileId, null);
-  const stored = await deps.store.finishPut(file.key);
+  const stored = await (await deps.stores.get(file.store)).finishPut(file.key);
   if (stored === null) throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
   return finishUpload(deps, file, stored, metadata, onSaved);
 }
@@ -45,7 +45,8 @@ export async function completeMultipart(
     file.size_bytes,
   );
   const { key, size_bytes } = file;
-  const result = await deps.store.finishMultipart({
+  const store = await deps.stores.get(file.store);
+  const result = await store.finishMultipart({
     key,
     uploadId: body.uploadId,
     sizeBytes: size_bytes,

@@ -22,15 +22,16 @@ function idleLifeMs(file: FileTable): number {
 /** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
 export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number | null> {
   // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
-  if (deps.store.isArriving?.(file.key)) return deps.now() + graceMs;
+  if ((await deps.stores.get(file.store)).isArriving?.(file.key)) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
   return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }
 
 /** When bytes last came in; null where none did. */
 async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
-  if (file.upload_id === null) return (await deps.store.findReceived(file.key))?.receivedAt ?? null;
-  const parts = await deps.store.listParts({ key: file.key, uploadId: file.upload_id });
+  const store = await deps.stores.get(file.store);
+  if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
+  const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
   return parts === null || parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
 }
 

@@ -41,7 +41,8 @@ export async function listReceivedParts(
   ref: { fileId: string; uploadId: string },
 ): Promise<{ file: FileTable; parts: ReceivedPart[] }> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
-  const parts = await deps.store.listParts({ key: file.key, uploadId: ref.uploadId });
+  const store = await deps.stores.get(file.store);
+  const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId });
   if (parts === null) throw notFound("An open upload with this id was");
   return { file, parts };
 }
@@ -82,7 +83,8 @@ export async function abortMultipart(
 }
 
 async function sign(deps: Deps, file: FileTable, partNumbers: number[]): Promise<SignedPart[]> {
-  const urls = await deps.store.presignParts({
+  const store = await deps.stores.get(file.store);
+  const urls = await store.presignParts({
     key: file.key,
     uploadId: file.upload_id ?? "",
     sizeBytes: file.size_bytes,

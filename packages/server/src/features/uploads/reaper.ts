@@ -1,5 +1,7 @@
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { StorageUnavailable } from "../../ports/object-store.ts";
+import { UnknownStore } from "../../ports/object-stores.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { releaseUsage } from "../usage/quota.ts";
@@ -7,6 +9,7 @@ import { findOpenUntil } from "./lifetime.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
 
 const batchSize = 100;
+const awayMs = 10 * 60_000;
 
 /**
  * Ends uploads that nobody finishes, whatever became of their key or project: soon where nothing was received,
@@ -26,10 +29,21 @@ export async function reapAbandonedUploads(deps: Deps): Promise<number> {
 }
 
 async function reap(deps: Deps, file: FileTable): Promise<boolean> {
-  const openUntil = await findOpenUntil(deps, file);
+  const openUntil = await findOpenUntilOrPostpone(deps, file);
   if (openUntil === null || openUntil <= deps.now()) return fail(deps, file);
   await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
   return false;
+}
+
+/** A customer's bucket that is away must not stand in front of everybody else's uploads. */
+async function findOpenUntilOrPostpone(deps: Deps, file: FileTable): Promise<number | null> {
+  try {
+    return await findOpenUntil(deps, file);
+  } catch (error) {
+    if (error instanceof UnknownStore) return null;
+    if (error instanceof StorageUnavailable && file.store !== deps.store.name) return deps.now() + awayMs;
+    throw error;
+  }
 }
 
 async function fail(deps: Deps, file: FileTable): Promise<boolean> {

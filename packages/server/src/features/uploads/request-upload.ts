@@ -41,11 +41,12 @@ export async function initMultipart(
   const route = await getUsableRoute(deps, actor, body);
   const file = newFile(deps, actor, body, metadata);
   const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
-  const uploadId = await deps.store.startMultipart(upload);
+  const store = await deps.stores.get(file.store);
+  const uploadId = await store.startMultipart(upload);
   try {
     return await open(deps, actor, route, { ...file, upload_id: uploadId }, PART_URL_SEC, onSaved);
   } catch (error) {
-    await deps.store.abortMultipart({ key: file.key, uploadId });
+    await store.abortMultipart({ key: file.key, uploadId });
     throw error;
   }
 }
@@ -88,7 +89,7 @@ function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: st
     metadata,
     sha256: null,
     etag: null,
-    store: deps.store.name,
+    store: actor.storeName ?? deps.store.name,
     upload_id: null,
     reserved_period: null,
     reap_at: now,

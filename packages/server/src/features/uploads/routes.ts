@@ -35,7 +35,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
 
   const toRequested = async (file: FileTable) => ({
     fileId: file.id,
-    uploadUrl: await deps.store.presignPut({
+    uploadUrl: await (await deps.stores.get(file.store)).presignPut({
       key: file.key,
       contentType: file.type,
       sizeBytes: file.size_bytes,

@@ -1,0 +1,29 @@
+import type { Command } from "../command.ts";
+import { projectOption, withCustomerStorage } from "../customer-storage.ts";
+
+export const storageProbe: Command = {
+  name: "storage probe",
+  summary: "Try a project's own bucket: rights, clock, and whether pages may upload",
+  options: projectOption,
+  notes: "Exit code 1 when the service cannot work with the bucket.",
+  async run(call) {
+    const { probeStorage } = await import("@upstow/server/features/customer-storage/customer-storage");
+    const projectId = call.options.get("project");
+    const probe = await withCustomerStorage(call, (deps) => probeStorage(deps, projectId));
+    const { unusable, refused, allowsBrowsers } = probe;
+    const lines = [
+      ...(unusable === null ? [] : [`✖ It cannot be used: ${unusable}.`]),
+      ...refused.map(
+        ({ act, reason }) => `${act === "list" ? "!" : "✖"} It may not be used to ${act}: ${reason}.`,
+      ),
+      ...(allowsBrowsers === false
+        ? ["! Pages may not upload to it, or do not see the ETag: set its CORS rule, as docs/s3.md shows."]
+        : []),
+    ];
+    return {
+      json: { projectId, ...probe },
+      text: probe.ok ? ["✔ The bucket can be used.", ...lines].join("\n") : lines.join("\n"),
+      ok: probe.ok,
+    };
+  },
+};

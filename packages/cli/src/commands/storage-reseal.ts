@@ -1,0 +1,14 @@
+import type { Command } from "../command.ts";
+import { withCustomerStorage } from "../customer-storage.ts";
+
+export const storageReseal: Command = {
+  name: "storage reseal",
+  summary: "Encrypt all bucket credentials anew, with the first secret of UPSTOW_SECRET",
+  notes:
+    "Run it after putting a new secret in front. The old one is no longer needed for credentials afterwards.",
+  async run(call) {
+    const { resealCredentials } = await import("@upstow/server/features/customer-storage/reseal");
+    const count = await withCustomerStorage(call, resealCredentials);
+    return { json: { resealed: count }, text: `Encrypted the credentials of ${count} buckets anew.` };
+  },
+};

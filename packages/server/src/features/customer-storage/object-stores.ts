@@ -1,0 +1,30 @@
+import type { Database } from "../../db/database.ts";
+import type { ObjectStore } from "../../ports/object-store.ts";
+import { type ObjectStores, UnknownStore } from "../../ports/object-stores.ts";
+import type { Keyring } from "../../security/keyring.ts";
+import type { CustomerBuckets } from "./customer-bucket.ts";
+import { findStore } from "./queries.ts";
+import { openCredentials, placeOf } from "./sealed-store.ts";
+
+/** The installation's store and those of customers. New credentials hold at once on every instance. */
+export function createObjectStores(
+  { db, keyring }: { db: Database; keyring: Keyring },
+  own: ObjectStore,
+  buckets: CustomerBuckets,
+): ObjectStores {
+  const opened = new Map<string, { version: string; store: ObjectStore }>();
+
+  async function getCustomers(name: string): Promise<ObjectStore> {
+    const row = await db.get(findStore, { id: name });
+    if (row === null) throw new UnknownStore("the store that holds the file is not one of this installation");
+    const version = `${row.updated_at} ${row.sealed}`;
+    const known = opened.get(name);
+    if (known?.version === version) return known.store;
+    const store = buckets.open(name, placeOf(row), openCredentials(keyring, row.sealed));
+    // The former one may be in use; its idle connections end by themselves.
+    opened.set(name, { version, store });
+    return store;
+  }
+
+  return { get: (name) => (name === own.name ? own : getCustomers(name)) };
+}

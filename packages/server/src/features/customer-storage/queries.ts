@@ -1,0 +1,94 @@
+import type { CustomerStoreTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export const findStore = statement((q, p: { id: string }) =>
+  q.selectFrom("customer_store").selectAll().where("id", "=", p.id),
+);
+
+/** The one that the project's new files go to. */
+export const findStoreOfProject = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("project")
+    .innerJoin("customer_store", "customer_store.id", "project.store_id")
+    .selectAll("customer_store")
+    .where("project.id", "=", p.projectId),
+);
+
+export const listStoresOfProject = statement((q, p: { projectId: string }) =>
+  q.selectFrom("customer_store").selectAll().where("project_id", "=", p.projectId).orderBy("id"),
+);
+
+export const listStores = statement((q, p: { after: string; take: number }) =>
+  q.selectFrom("customer_store").selectAll().where("id", ">", p.after).orderBy("id").limit(p.take),
+);
+
+export const insertStore = statement((q, p: CustomerStoreTable) =>
+  q.insertInto("customer_store").values({
+    id: p.id,
+    project_id: p.project_id,
+    endpoint: p.endpoint,
+    region: p.region,
+    bucket: p.bucket,
+    prefix: p.prefix,
+    force_path_style: p.force_path_style,
+    sealed: p.sealed,
+    created_at: p.created_at,
+    updated_at: p.updated_at,
+  }),
+);
+
+type Reached = Pick<CustomerStoreTable, "id" | "region" | "force_path_style" | "sealed" | "updated_at">;
+
+/** The same bucket, reached in another way. */
+export const changeStore = statement((q, p: Reached) =>
+  q
+    .updateTable("customer_store")
+    .set({
+      region: p.region,
+      force_path_style: p.force_path_style,
+      sealed: p.sealed,
+      updated_at: p.updated_at,
+    })
+    .where("id", "=", p.id),
+);
+
+/** Guarded by what was read: whoever set new credentials meanwhile keeps them. */
+export const resealStore = statement((q, p: { id: string; sealed: string; resealed: string }) =>
+  q
+    .updateTable("customer_store")
+    .set({ sealed: p.resealed })
+    .where("id", "=", p.id)
+    .where("sealed", "=", p.sealed),
+);
+
+export const deleteStore = statement((q, p: { id: string }) =>
+  q.deleteFrom("customer_store").where("id", "=", p.id),
+);
+
+export const chooseStore = statement((q, p: { projectId: string; storeId: string | null; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ store_id: p.storeId, updated_at: p.now })
+    .where("id", "=", p.projectId)
+    .where("deleted_at", "is", null)
+    .returning("id"),
+);
+
+export const findProjectId = statement((q, p: { projectId: string }) =>
+  q.selectFrom("project").select("id").where("id", "=", p.projectId).where("deleted_at", "is", null),
+);
+
+/** A file, or bytes of one that still have to be removed. */
+export const findHeldFile = statement((q, p: { projectId: string; storeId: string }) =>
+  q
+    .selectFrom("file")
+    .select("id")
+    .where("project_id", "=", p.projectId)
+    .where("store", "=", p.storeId)
+    .where("status", "<>", "DELETED")
+    .limit(1),
+);
+
+export const findHeldDeletion = statement((q, p: { storeId: string }) =>
+  q.selectFrom("storage_deletion").select("id").where("store", "=", p.storeId).limit(1),
+);

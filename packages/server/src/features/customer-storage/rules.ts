@@ -1,0 +1,50 @@
+import { invalid } from "../../errors.ts";
+import type { BucketCredentials, BucketPlace } from "./customer-bucket.ts";
+
+export interface StorageInput extends BucketCredentials {
+  endpoint?: string | null;
+  region?: string;
+  bucket: string;
+  prefix?: string;
+  forcePathStyle?: boolean;
+}
+
+// Region and bucket become part of a host name: nothing that could end it or begin another.
+const regionPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const bucketPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
+const prefixPattern = /^(?:[\w-][\w.-]*\/){0,10}$/;
+const mostPrefix = 100;
+// What is signed goes into a header.
+const credentialPattern = /^[\x21-\x7e]{1,256}$/;
+
+/** The place with its defaults, checked; the endpoint's address is judged elsewhere. */
+export function checkPlace(input: StorageInput): BucketPlace {
+  const endpoint = input.endpoint?.trim() || null;
+  const region = input.region?.trim() || "us-east-1";
+  const given = input.prefix?.trim() ?? "upstow/";
+  const prefix = given === "" || given === "/" ? "" : given.endsWith("/") ? given : `${given}/`;
+  if (!regionPattern.test(region)) throw invalid("region", "must be a name such as eu-central-1 or auto");
+  if (!bucketPattern.test(input.bucket)) throw invalid("bucket", "must be the name of a bucket");
+  if (!prefixPattern.test(prefix) || prefix.length > mostPrefix)
+    throw invalid("prefix", "must be letters, digits and - _ . in folders such as upstow/");
+  for (const field of ["accessKeyId", "secretAccessKey"] as const)
+    if (!credentialPattern.test(input[field])) throw invalid(field, "must be a key as the provider shows it");
+  return {
+    endpoint: endpoint === null ? null : checkEndpoint(endpoint),
+    region,
+    bucket: input.bucket,
+    prefix,
+    forcePathStyle: input.forcePathStyle ?? endpoint !== null,
+  };
+}
+
+function checkEndpoint(endpoint: string): string {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (url === null || url.search !== "" || url.hash !== "")
+    throw invalid("endpoint", "must be an address such as https://s3.example.com");
+  return url.href.replace(/\/$/, "");
+}
+
+export function isSamePlace(one: BucketPlace, other: BucketPlace): boolean {
+  return one.endpoint === other.endpoint && one.bucket === other.bucket && one.prefix === other.prefix;
+}

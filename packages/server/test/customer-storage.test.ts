@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
+import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
+import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { setStorage } from "../src/features/customer-storage/customer-storage.ts";
+import { resealCredentials } from "../src/features/customer-storage/reseal.ts";
+import { runDeletions } from "../src/features/files/storage-deletions.ts";
+import { createKeyring } from "../src/security/keyring.ts";
+import { type ConsoleCall, signInAs } from "./support/console-client.ts";
+import { dumpData } from "./support/dump-data.ts";
+import { expectError, expectInvalid } from "./support/expect-error.ts";
+import { assertCountersMatch } from "./support/recount.ts";
+import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import {
+  createUploadClient,
+  partPieces,
+  put,
+  smallBody,
+  type UploadClient,
+} from "./support/upload-client.ts";
+
+const secret = "the secret that seals credentials in these tests";
+
+describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
+  let server: S3Server;
+  let proxy: FaultProxy;
+  before(async () => {
+    server = await startSwift();
+    proxy = await startFaultProxy(server.endpoint);
+  });
+  after(async () => {
+    await proxy.close();
+    await server.stop();
+  });
+
+  const inputFor = async () => ({
+    endpoint: proxy.url,
+    region: server.region,
+    bucket: await createTestBucket(server),
+    accessKeyId: server.accessKeyId,
+    secretAccessKey: server.secretAccessKey,
+  });
+
+  onBothDatabases("with its project", (database) => {
+    let app: TestApp;
+    let tenant: Tenant;
+    let client: UploadClient;
+    let owner: ConsoleCall;
+    before(async () => {
+      const env = { UPSTOW_STORAGE_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_SECRET: secret };
+      app = await startApp({ database, env });
+      tenant = await app.createTenant("pro");
+      client = createUploadClient(app, tenant.live);
+      owner = await signInAs(app, tenant.accountId);
+    });
+    after(() => app.close());
+    const path = () => `/projects/${tenant.projectId}/storage`;
+
+    it("is set, probed and removed by the owner alone, and never shows its credentials", async () => {
+      assert.deepEqual((await owner("GET", path())).body, { storage: null });
+      const input = await inputFor();
+      const set = await owner("PUT", path(), input);
+      assert.equal(set.status, 200, JSON.stringify(set.body));
+      const { bucket, endpoint, prefix } = set.body.storage;
+      assert.deepEqual([bucket, endpoint, prefix], [input.bucket, input.endpoint, "upstow/"]);
+      for (const answer of [set, await owner("GET", path())])
+        assert.ok(!JSON.stringify(answer.body).includes(server.secretAccessKey));
+      assert.ok(!(await dumpData(app)).includes(`"${server.secretAccessKey}"`));
+      const probe = (await owner("POST", `${path()}/probe`)).body.probe;
+      assert.deepEqual([probe.ok, probe.refused, probe.allowsBrowsers], [true, [], false]);
+
+      const stranger = await signInAs(app, (await app.createTenant("pro")).accountId);
+      for (const [method, suffix] of [
+        ["GET", ""],
+        ["PUT", ""],
+        ["DELETE", ""],
+        ["POST", "/probe"],
+      ] as const) {
+        const answer = await stranger(method, path() + suffix, method === "PUT" ? input : undefined);
+        expectError(answer, 404, "NOT_FOUND");
+      }
+      assert.deepEqual((await owner("DELETE", path())).body, { ok: true });
+      assert.deepEqual((await owner("GET", path())).body, { storage: null });
+      expectError(await owner("POST", `${path()}/probe`), 404, "NOT_FOUND");
+    });
+
+    it("is refused where it does not work, and nothing is kept of it", async () => {
+      const input = await inputFor();
+      expectInvalid(await owner("PUT", path(), { ...input, secretAccessKey: "wrong" }), "bucket");
+      expectInvalid(await owner("PUT", path(), { ...input, bucket: "no-such-bucket" }), "bucket");
+      expectInvalid(await owner("PUT", path(), { ...input, bucket: "a/../b" }), "bucket");
+      expectInvalid(await owner("PUT", path(), { ...input, region: "x.evil.example/" }), "region");
+      expectInvalid(await owner("PUT", path(), { ...input, prefix: "../x/" }), "prefix");
+      expectInvalid(await owner("PUT", path(), { ...input, endpoint: "http://93.184.216.34" }), "endpoint");
+      expectInvalid(
+        await owner("PUT", path(), { ...input, endpoint: "https://u:p@s3.example.com" }),
+        "endpoint",
+      );
+      expectInvalid(await owner("PUT", path(), { ...input, secretAccessKey: "a\r\nb" }), "secretAccessKey");
+      proxy.setFaults(({ headers }) =>
+        "x-amz-copy-source" in headers ? { kind: "answer", status: 403 } : null,
+      );
+      const refused = await owner("PUT", path(), input);
+      proxy.setFaults(() => null);
+      assert.match(refused.body.error.message, /may not copy/);
+      assert.deepEqual((await owner("GET", path())).body, { storage: null });
+    });
+
+    it("holds the project's files: uploads, parts, delivery, quotas and deletion", async () => {
+      const before = await client.upload();
+      const input = await inputFor();
+      assert.equal((await owner("PUT", path(), input)).status, 200);
+      const upload = await client.request();
+      assert.ok(upload.uploadUrl.startsWith(`${input.endpoint}/${input.bucket}/`), upload.uploadUrl);
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      const done = await client.complete(upload.fileId);
+      assert.equal(done.status, 200, JSON.stringify(done.body));
+      const pieces = partPieces();
+      const parts = await client.uploadPieces(pieces);
+      assert.equal(await (await fetch(done.body.file.url)).text(), smallBody.toString());
+      assert.equal(
+        await (await fetch(before.url)).text(),
+        smallBody.toString(),
+        "earlier files stay where they are",
+      );
+      const range = await fetch(parts.url, { headers: { range: "bytes=5-9" } });
+      assert.deepEqual(Buffer.from(await range.arrayBuffer()), Buffer.concat(pieces).subarray(5, 10));
+      await assertCountersMatch(app, tenant.projectId, { live: 3 });
+
+      const refused = await owner("DELETE", path());
+      assert.deepEqual([refused.status, refused.body.error.code], [409, "VALIDATION_ERROR"]);
+      assert.equal((await client.removeAll([done.body.file.key, parts.key])).status, 200);
+      assert.equal((await fetch(done.body.file.url)).status, 404);
+      await runDeletions(app.app.deps);
+      assert.equal((await owner("DELETE", path())).status, 200);
+      const after = await client.request();
+      assert.ok(after.uploadUrl.startsWith(app.url), "new files go to the service again");
+      await client.remove(after.key);
+    });
+
+    it("stays known while it holds files, when another one takes its place", async () => {
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const file = await client.upload();
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const later = await client.upload();
+      for (const { url } of [file, later])
+        assert.equal(await (await fetch(url)).text(), smallBody.toString());
+      await client.removeAll([file.key, later.key]);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("makes no image variants", async () => {
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const image = await client.upload(smallBody, { fileName: "a.png", contentType: "image/png" });
+      const answer = await client.post("transforms/image", { key: image.key, width: 10 });
+      expectInvalid(answer, "key");
+      await client.remove(image.key);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("that is away holds up nobody else", async () => {
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const file = await client.upload();
+      const other = createUploadClient(app, (await app.createTenant("pro")).live);
+      proxy.setFaults(() => ({ kind: "answer", status: 403 }));
+      const deletion = await client.remove(file.key);
+      assert.equal(deletion.status, 200);
+      const answer = await fetch(`${app.url}/readyz`);
+      assert.equal(answer.status, 200);
+      const own = await other.upload();
+      assert.equal((await other.remove(own.key)).status, 200);
+      proxy.setFaults(() => null);
+      expectError({ ...(await owner("DELETE", path())) }, 409, "VALIDATION_ERROR");
+      app.clock.advance(3_600_000);
+      await runDeletions(app.app.deps);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("is sealed anew when the secret is replaced", async () => {
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const file = await client.upload();
+      const { db } = app.app.deps;
+      const newer = "a newer secret that was put in front of the old";
+      assert.equal(await resealCredentials({ db, keyring: createKeyring([newer, secret]) }), 1);
+      const broken = await fetch(file.url);
+      assert.ok(broken.status >= 500, "the old secret no longer opens it");
+      assert.equal(await resealCredentials({ db, keyring: createKeyring([secret, newer]) }), 1);
+      assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
+      await client.remove(file.key);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+  });
+
+  it("may not be at a private address unless the operator allows it", async () => {
+    const app = await startApp({ database: "sqlite" });
+    try {
+      const { projectId, accountId } = await app.createTenant("pro");
+      const owner = await signInAs(app, accountId);
+      const input = await inputFor();
+      const port = new URL(server.endpoint).port;
+      for (const host of ["127.0.0.1", "localhost", "[::1]", "169.254.169.254", "0x7f.1", "10.0.0.1"]) {
+        for (const scheme of ["http", "https"]) {
+          const endpoint = `${scheme}://${host}:${port}`;
+          expectInvalid(
+            await owner("PUT", `/projects/${projectId}/storage`, { ...input, endpoint }),
+            "endpoint",
+          );
+        }
+      }
+      // As if it had been allowed once: the bucket is not connected to all the same.
+      const { deps } = app.app;
+      const judgeEndpoint = async () => null;
+      const customerBuckets = { ...deps.customerBuckets, judgeEndpoint };
+      await assert.rejects(setStorage({ ...deps, customerBuckets }, projectId, input), /not public/);
+    } finally {
+      await app.close();
+    }
+  });
+});
