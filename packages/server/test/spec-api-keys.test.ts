@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { TIERS } from "@upstow/contract";
+import { createKey } from "../src/features/api-keys/api-keys.ts";
+import { setLastUsed } from "../src/features/api-keys/queries.ts";
 import { createId } from "../src/ids.ts";
 import { isApiKey } from "../src/security/api-key-secret.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
@@ -46,6 +49,30 @@ onBothDatabases("API keys", (database) => {
     assert.deepEqual(Object.keys(listed.body), ["keys"]);
     for (const key of listed.body.keys) assert.deepEqual(Object.keys(key), fields);
     assert.ok(!JSON.stringify(listed.body).includes(body.secret));
+  });
+
+  it("takes its place in its own project alone, and none in one that was deleted", async () => {
+    const [tenant, neighbour] = [await app.createTenant("pro"), await app.createTenant("pro")];
+    const limit = TIERS.pro.keysPerProject ?? 0;
+    for (let made = 2; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
+    expectError(await create(tenant, tenant.live), 403, "TIER_LIMIT_EXCEEDED");
+    assert.equal((await create(neighbour, neighbour.live)).status, 201);
+
+    const { projectId } = neighbour;
+    await app.call("DELETE", `projects/${projectId}`, { key: neighbour.live });
+    const wanted = { projectId, tier: "pro", type: "live", name: "late" } as const;
+    const late = app.app.deps.db.transact((tx) => createKey(tx, app.clock.now(), wanted));
+    await assert.rejects(late, { code: "TIER_LIMIT_EXCEEDED" });
+  });
+
+  it("never moves the time of its last use back", async () => {
+    const tenant = await app.createTenant("pro");
+    const id = await idOf(tenant, "test");
+    const { db } = app.app.deps;
+    const at = Date.UTC(2031, 0, 1);
+    for (const time of [at, at - 1000]) await db.run(setLastUsed, { id, at: time });
+    const key = (await list(tenant)).find((listed: { id: string }) => listed.id === id);
+    assert.equal(key.lastUsedAt, new Date(at).toISOString());
   });
 
   it("needs neither a name nor a body, and gives the type of the calling key", async () => {
