@@ -8,10 +8,12 @@ import { hostedTools } from "./tools.ts";
 import { canTransform, createTransformTool } from "./transform-tool.ts";
 
 const { UPSTOW_URL: baseUrl = "http://localhost:4000", UPSTOW_API_KEY: apiKey } = process.env;
+const [api, mayTransform] = await Promise.all([
+  findApiDocument(baseUrl),
+  apiKey !== undefined && canTransform(baseUrl, apiKey),
+]);
 const tools =
-  apiKey !== undefined && (await canTransform(baseUrl, apiKey))
-    ? [...hostedTools, createTransformTool(baseUrl, apiKey)]
-    : hostedTools;
-const sources = openSources(await findApiDocument(baseUrl));
+  apiKey !== undefined && mayTransform ? [...hostedTools, createTransformTool(baseUrl, apiKey)] : hostedTools;
+const sources = openSources(api);
 
 serveStdio(() => createServer(sources, tools, packageJson.version));

@@ -9,6 +9,7 @@ import { uploadFile } from "../../server/test/support/upload.ts";
 import packageJson from "../package.json" with { type: "json" };
 import serverJson from "../server.json" with { type: "json" };
 import { hostedTools } from "../src/index.ts";
+import { canTransform } from "../src/transform-tool.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** As npm links it. */
@@ -77,11 +78,11 @@ describe("the official client", () => {
   it("gets transform_image with a paid plan's live key alone", async () => {
     const free = await app.createTenant("free");
     const pro = await app.createTenant("pro");
-    for (const key of [free.live, pro.test, "svc_live_nonsense", `${pro.live}x`]) {
-      const client = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: key });
-      assert.deepEqual(await listNames(client), names, key);
-      await client.close();
-    }
+    for (const key of [free.live, pro.test, "svc_live_nonsense", `${pro.live}x`])
+      assert.equal(await canTransform(app.url, key), false, key);
+    const unpaid = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: free.live });
+    assert.deepEqual(await listNames(unpaid), names);
+    await unpaid.close();
     const client = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     const image = readFileSync(join(root, "packages/mcp/test/dot.png"));

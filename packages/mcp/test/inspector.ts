@@ -24,7 +24,11 @@ const targets = {
 };
 
 async function ask(target: readonly string[], ...args: string[]) {
-  const { stdout } = await run("npm", [...inspector, "--cli", ...target, ...args], { maxBuffer: 2 ** 24 });
+  const { stdout } = await run(
+    "npm",
+    [...inspector, "--cli", ...target, "--connect-timeout", "60000", ...args],
+    { maxBuffer: 2 ** 24 },
+  );
   return JSON.parse(stdout);
 }
 

@@ -62,7 +62,7 @@ describe("the site", () => {
         assert.ok(/^(?:[/#]|https?:)/.test(href), `${path} links to ${href}`);
       }
     }
-    const pages = [...seen.keys()].filter((path) => path.startsWith("/docs/"));
+    const pages = [...seen.keys()].filter((path) => /^\/docs\/(?!images\/)/.test(path));
     assert.ok(pages.length > 50, `${pages.length} pages`);
     const map = await (await fetch(`${app.url}/llms.txt`)).text();
     for (const path of pages) {

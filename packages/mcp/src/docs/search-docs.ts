@@ -19,9 +19,16 @@ const fillers = new Set(
   ),
 );
 
-/** Full text over sections, ranked; a page appears once, by its best section. */
+/** Full text over sections, ranked; a page appears once, by its best section. Indexed when first asked. */
 export function createDocsSearch(library: DocsLibrary): SearchDocs {
-  const sections = library.pages.flatMap(splitSections);
+  let search: SearchDocs | undefined;
+  return (query, limit) => {
+    search ??= indexSections(library.pages.flatMap(splitSections));
+    return search(query, limit);
+  };
+}
+
+function indexSections(sections: DocSection[]): SearchDocs {
   const byId = new Map(sections.map((section) => [section.id, section]));
   const index = new MiniSearch<DocSection>({
     fields: ["pageTitle", "heading", "path", "text"],
