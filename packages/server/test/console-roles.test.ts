@@ -116,15 +116,18 @@ function callOf(route: string, project: Tenant): { method: string; path: string 
   return { method, path };
 }
 
-/** A session of its own for each call: one of them signs out. Streams are cut off once they answer. */
+/** A session of its own for each call: one of them signs out. An API key is no session. Streams are cut off. */
 async function attempt(route: string, project: Tenant, accountId: string | null) {
   const { method, path } = callOf(route, project);
-  const cookie = accountId === null ? "" : `upstow_session=${await createSessionToken(app, accountId)}`;
+  const caller =
+    accountId === null
+      ? { authorization: `Bearer ${project.live}` }
+      : { cookie: `upstow_session=${await createSessionToken(app, accountId)}` };
   const body = bodies[route] ?? (method === "POST" || method === "PUT" ? {} : undefined);
   const stop = new AbortController();
   const response = await fetch(`${app.url}/dashboard/api${path}`, {
     method,
-    headers: { origin: app.url, cookie, ...(body && { "content-type": "application/json" }) },
+    headers: { origin: app.url, ...caller, ...(body && { "content-type": "application/json" }) },
     signal: stop.signal,
     ...(body && { body: JSON.stringify(body) }),
   });
