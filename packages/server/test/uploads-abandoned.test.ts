@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { statement } from "../src/db/statement.ts";
+import { markFailed } from "../src/features/uploads/queries.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
@@ -72,6 +73,14 @@ onBothDatabases("an upload", (database) => {
       app.clock.advance(23 * hourMs);
       await reap();
       assert.equal((await client.complete(upload.fileId)).status, 200);
+    });
+
+    it("is spared where its client came back after it was found abandoned", async () => {
+      const { client } = await createClient();
+      const upload = await client.request();
+      const ended = await app.app.deps.db.get(markFailed, { id: upload.fileId, now: app.clock.now() });
+      assert.equal(ended, null, "its time has not come any more");
+      assert.equal(await statusOf(client, upload.key), "UPLOADING");
     });
 
     it("stays open for 7 days after its last part", async () => {
