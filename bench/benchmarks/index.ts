@@ -8,6 +8,7 @@ import { imagesCached } from "./images-cached.ts";
 import { largeFiles } from "./large-files.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
+import { search } from "./search.ts";
 import { signing } from "./signing.ts";
 import { smallFiles } from "./small-files.ts";
 import { startUp } from "./start-up.ts";
@@ -22,6 +23,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "large-files": largeFiles,
   "small-files": smallFiles,
   listing,
+  search,
   images,
   "images-cached": imagesCached,
   "images-beside-api": imagesBesideApi,

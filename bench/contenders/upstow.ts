@@ -22,6 +22,8 @@ export interface Upstow {
   url: string;
   key: string;
   projectId: string;
+  /** Of the link to the dashboard, which works once. */
+  loginToken: string;
   dataDir: string;
   stop(): Promise<void>;
 }
@@ -68,12 +70,14 @@ function environment(dataDir: string, options: Omit<UpstowOptions, "folder">): R
 }
 
 /** It answers probes a moment before it has shown its keys. */
-async function readWelcome(program: Program): Promise<{ key: string; projectId: string }> {
+async function readWelcome(program: Program): Promise<Pick<Upstow, "key" | "projectId" | "loginToken">> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const output = program.readOutput();
     const key = /^ +Live key +(\S+)$/m.exec(output)?.[1];
     const projectId = /^ +Project +(\S+)$/m.exec(output)?.[1];
-    if (key !== undefined && projectId !== undefined) return { key, projectId };
+    const loginToken = /\/dashboard\/claim#(\S+)/.exec(output)?.[1];
+    if (key !== undefined && projectId !== undefined && loginToken !== undefined)
+      return { key, projectId, loginToken };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`the first start showed no key:\n${program.readOutput()}`);
