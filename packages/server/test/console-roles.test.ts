@@ -46,6 +46,10 @@ const needed: Record<string, Needed> = {
   "GET /projects/:id/invitations": "owner",
   "POST /projects/:id/invitations": "owner",
   "DELETE /projects/:id/invitations/:invitationId": "owner",
+  "GET /projects/:id/storage": "owner",
+  "PUT /projects/:id/storage": "owner",
+  "DELETE /projects/:id/storage": "owner",
+  "POST /projects/:id/storage/probe": "owner",
   "PATCH /projects/:id": "owner",
   "DELETE /projects/:id": "owner",
   [`GET ${inProject}/projects/:id/keys`]: "viewer",
@@ -94,6 +98,13 @@ const bodies: Record<string, object> = {
   "PATCH /projects/:id/members/:accountId": { role: "owner" },
   "POST /projects/:id/invitations": { email: "friend@example.com", role: "owner" },
   "PATCH /projects/:id": { name: "taken" },
+  // Refused by the address guard, after the role was looked at.
+  "PUT /projects/:id/storage": {
+    endpoint: "https://10.0.0.1",
+    bucket: "bucket",
+    accessKeyId: "id",
+    secretAccessKey: "secret",
+  },
 };
 const strangersId = "0".repeat(26);
 
