@@ -4,6 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { buildTarget, buildTargets, isStale } from "./build-targets.mjs";
 import { findMissingPackages, installDebianPackages, testPackages } from "./debian-packages.mjs";
+import { areExamplesReady, installExamples } from "./install-examples.mjs";
 import { installPackages, isInstalled } from "./install-packages.mjs";
 import { withLock } from "./lock.mjs";
 import { SetUpError } from "./run-captured.mjs";
@@ -16,7 +17,7 @@ function isReady() {
   return (
     isInstalled(root, scope) &&
     !buildTargets.some((target) => isStale(root, target)) &&
-    (scope === "serve" || findMissingPackages(testPackages).length === 0)
+    (scope === "serve" || (findMissingPackages(testPackages).length === 0 && areExamplesReady(root)))
   );
 }
 
@@ -25,7 +26,10 @@ async function setUp() {
   for (const target of buildTargets) {
     if (isStale(root, target)) await buildTarget(root, target, say);
   }
-  if (scope === "test") await installDebianPackages(testPackages, say);
+  if (scope !== "test") return;
+  await installDebianPackages(testPackages, say);
+  // Without them only their own tests fail, and say why.
+  await installExamples(root, say).catch((error) => say(error.message));
 }
 
 if (scope !== "serve" && scope !== "test") {

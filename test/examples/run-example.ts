@@ -1,50 +1,25 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildTarget, isStale } from "../../scripts/build-targets.mjs";
+import { areExamplesReady, examplePackages, installExamples } from "../../scripts/install-examples.mjs";
 import { withLock } from "../../scripts/lock.mjs";
 import { lastLines, runCaptured } from "../../scripts/run-captured.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const folderOf = (name: string) => join(root, "examples", name);
 
-const packages = ["sdk", "react"];
-
-/** The packages as they are published; one test file builds them, the others wait for it. */
-async function buildPackages(): Promise<void> {
+/** With the packages of this repository as they are now, whatever its lockfile found when it was installed. */
+export async function installExample(name: string): Promise<void> {
   await withLock(
-    join(root, "examples/.packages.lock"),
+    join(root, "examples/.install.lock"),
     () => {},
     async () => {
-      for (const name of packages) {
-        const target = {
-          name: `example-${name}`,
-          inputs: [`packages/${name}/src`, `packages/${name}/build.mjs`, "scripts/build-package.mjs"],
-          output: `examples/packages/${name}`,
-          command: ["node", `packages/${name}/build.mjs`, `examples/packages/${name}`],
-        };
-        if (isStale(root, target)) await buildTarget(root, target, () => {});
-      }
+      if (!areExamplesReady(root, [name])) await installExamples(root, () => {}, [name]);
     },
   );
-}
-
-/** What its lockfile names, when that has changed, and always the packages of this repository as they are now. */
-export async function installExample(name: string): Promise<void> {
-  await buildPackages();
-  const folder = folderOf(name);
-  const stamp = join(folder, "node_modules/.upstow-install");
-  const lockfile = createHash("sha256")
-    .update(readFileSync(join(folder, "package-lock.json")))
-    .digest("hex");
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lockfile) {
-    await run(folder, "npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund"]);
-    writeFileSync(stamp, lockfile);
-  }
-  for (const packageName of packages) {
-    const installed = join(folder, "node_modules/@upstow", packageName);
+  for (const packageName of examplePackages) {
+    const installed = join(folderOf(name), "node_modules/@upstow", packageName);
     if (!existsSync(installed)) continue;
     rmSync(installed, { recursive: true });
     cpSync(join(root, "examples/packages", packageName), installed, { recursive: true });
