@@ -26,17 +26,18 @@ export const imagesBesideApi: Benchmark = {
         pids: { server: pid },
       });
     await measure(warmUpSec);
-    const [idle, busy]: [LoadResult[], LoadResult[]] = [[], []];
-    const images = { rendered: 0, refused: 0 };
-    for (let round = 0; round < rounds; round++) {
-      process.stderr.write(`  round ${round + 1} of ${rounds}\n`);
-      idle.push(await measure(seconds));
-      await storm.start();
-      busy.push(await measure(seconds));
-      const { rendered, refused } = await storm.stop();
-      images.rendered += rendered;
-      images.refused += refused;
-    }
+    const repeat = async (label: string) => {
+      const results: LoadResult[] = [];
+      while (results.length < rounds) {
+        process.stderr.write(`  ${label}, round ${results.length + 1} of ${rounds}\n`);
+        results.push(await measure(seconds));
+      }
+      return results;
+    };
+    const idle = await repeat("idle");
+    await storm.start();
+    const busy = await repeat("rendering");
+    const images = storm.stop();
     load.close();
     await upstow.stop();
     const ratio = (part: (result: LoadResult) => number) =>

@@ -27,6 +27,7 @@ const code = (text: string, language: string) =>
 
 /** All components, live, by category. */
 export function renderOverview(assets: Assets, publicUrl: string): string {
+  const links = CATEGORIES.map((category) => `<li><a href="#${category}">${category}</a></li>`);
   const groups = CATEGORIES.map((category) => {
     const cards = catalogue.filter((entry) => entry.category === category).map(renderCard);
     return `<h2 id="${category}">${category}</h2>\n<ul class="gallery-cards">${cards.join("\n")}</ul>`;
@@ -35,6 +36,7 @@ export function renderOverview(assets: Assets, publicUrl: string): string {
 <h1>${catalogue.length} components for React</h1>
 <p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All are made of the same headless hook, <code>useUpload</code>.</p>
 ${code(`npm install @upstow/sdk @upstow/react\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
+<nav aria-label="Categories"><ul class="gallery-categories">${links.join("")}</ul></nav>
 ${controls}
 ${groups.join("\n")}
 </main>`;
