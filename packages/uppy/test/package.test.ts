@@ -58,6 +58,15 @@ describe("the published package", () => {
     await run(process.execPath, [attw, tarballs.at(-1) ?? "", "--profile", "esm-only", "--no-color"]);
   });
 
+  it("is sound in itself", async () => {
+    const compile = run(process.execPath, [
+      join(modules, "typescript/bin/tsc"),
+      "-p",
+      join(packages, "uppy"),
+    ]);
+    await compile.catch((error) => assert.fail(error.stdout));
+  });
+
   it("compiles and loads in a fresh project", async () => {
     const code = `
       import Uppy from "@uppy/core";
