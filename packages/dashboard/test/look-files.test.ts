@@ -80,7 +80,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByRole("button", { name: "Show as curl" }).click();
     await page.getByRole("button", { name: "Copy curl" }).waitFor();
     await expectGoodLook(page, "a delivery");
-    for (const section of ["project", "delivery", "signing"]) {
+    for (const section of ["project", "storage", "delivery", "signing"]) {
       await go(`settings/${section}`);
       await page.getByRole("heading", { level: 2 }).first().waitFor();
       await expectGoodLook(page, `the settings of ${section}`);

@@ -25,10 +25,10 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-export async function startDashboard(): Promise<Dashboard> {
+export async function startDashboard(env: Record<string, string> = {}): Promise<Dashboard> {
   const executablePath = findCommand("chromium");
   if (executablePath === null) throw new Error("chromium is not installed");
-  const app = await startApp({ database: "sqlite" });
+  const app = await startApp({ database: "sqlite", env });
   // Containers and root have no user namespaces to build the sandbox from; the pages are our own.
   const browser = await chromium.launch({
     executablePath,

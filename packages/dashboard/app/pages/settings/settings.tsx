@@ -5,10 +5,12 @@ import { ApiKeys } from "./api-keys.tsx";
 import { CdnDomain } from "./cdn-domain.tsx";
 import { ProjectSettings } from "./project-settings.tsx";
 import { SigningKeys } from "./signing-keys.tsx";
+import { StorageSettings } from "./storage-settings.tsx";
 
 const sections: [name: string, label: string, Section: ComponentType][] = [
   ["keys", "API keys", ApiKeys],
   ["project", "Project", ProjectSettings],
+  ["storage", "Storage", StorageSettings],
   ["delivery", "CDN domain", CdnDomain],
   ["signing", "Webhook signing", SigningKeys],
 ];

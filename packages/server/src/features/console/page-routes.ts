@@ -48,7 +48,8 @@ function headersFor(deps: Pick<Deps, "config" | "store">): Record<string, string
     `img-src ${files} data: blob:`,
     `media-src ${files}`,
     `frame-src ${deps.config.cdnUrl}/f/ ${storage.join(" ")}`.trim(),
-    `connect-src ${files} ${new URL(deps.config.publicUrl).origin}`,
+    // Uploads go straight to where a project keeps its files, and that may be a customer's bucket at any address.
+    `connect-src ${files} ${new URL(deps.config.publicUrl).origin} https:`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

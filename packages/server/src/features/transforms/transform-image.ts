@@ -72,7 +72,8 @@ export async function repeatTransform(
   return { ...signUrl(deps, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
 }
 
-async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTable> {
+/** A file of the actor that variants can be made of. */
+export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTable> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
   if (file === null || file.status !== "UPLOADED") throw notFound("File");

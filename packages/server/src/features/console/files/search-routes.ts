@@ -32,9 +32,13 @@ interface FoundFile extends FileListItem {
 const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
 
 export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
-  /** Its recipe is always the same and nobody can ask for another, so it is not charged for. */
+  /**
+   * Its recipe is always the same and nobody can ask for another, so it is not charged for. Files in a customer's own
+   * bucket are never transformed.
+   */
   const toFound = (row: FileTable, now: number): FoundFile => {
-    const isImage = row.status === "UPLOADED" && isImageType(row.type);
+    const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
+    const isImage = isOurs && isImageType(row.type);
     const small = isImage ? signUrl(deps, signer, now, row, thumbnail, "signed").url : null;
     return { ...toListItem(deps.config, row), thumbnailUrl: small };
   };

@@ -2,11 +2,8 @@ import { FIT_MODES, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { invalid, notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
-import { nameFile } from "../../files/name-file.ts";
-import { findFile } from "../../files/queries.ts";
-import { checkIsImage } from "../../transforms/image-type.ts";
 import { maxSidePx } from "../../transforms/recipe.ts";
-import { checkMayTransform } from "../../transforms/transform-image.ts";
+import { checkMayTransform, getImage } from "../../transforms/transform-image.ts";
 import type { Transforms } from "../../transforms/transforms.ts";
 
 const side = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSidePx }));
@@ -30,10 +27,7 @@ export function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): v
     const { key, format, ...recipe } = query;
     if (recipe.width === undefined && recipe.height === undefined)
       throw invalid("width", "or height is required");
-    const { projectId, environment } = actor;
-    const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
-    if (file === null || file.status !== "UPLOADED") throw notFound("File");
-    checkIsImage(file.type);
+    const file = await getImage(deps, actor, key);
     const variant = await transforms.variants.get(file, { ...recipe, format }, format);
     transforms.touch(variant.id);
     const bytes = await deps.store.read(variant.store_key);
