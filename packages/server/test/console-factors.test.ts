@@ -145,9 +145,11 @@ onBothDatabases("one-time codes", (database) => {
   });
 
   test("codes are turned off, and what they left is gone", async () => {
-    const { signIn, cookie } = await createGuarded();
+    const { signIn, cookie, secret } = await createGuarded();
     assert.equal((await call("POST", "/account/codes", { currentPassword: password }, cookie)).status, 400);
+    const ticket = await askFor(signIn);
     assert.equal((await call("DELETE", "/account/codes", { currentPassword: password }, cookie)).status, 200);
+    assert.equal((await giveCode(ticket, codeFor(secret))).status, 403);
     assert.equal((await signIn()).body.ok, true);
     const { body } = await call("GET", "/account/factors", undefined, cookie);
     assert.deepEqual([body.hasCodes, body.recoveryCodesLeft], [false, 0]);

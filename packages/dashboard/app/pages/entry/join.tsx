@@ -115,7 +115,6 @@ function Enter(props: { token: string; invitation: Invitation; join: () => Promi
           <SafeText text={invitation.email} />
         </strong>
       </p>
-      <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
       <PasswordField
         hint="Of your account, if you have one here; otherwise choose one of at least 10 characters."
         minLength={10}

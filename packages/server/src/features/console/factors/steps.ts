@@ -44,7 +44,7 @@ export async function takeStep(tx: Queryable, now: number, kind: Kind, ticket: s
   return taken;
 }
 
-function stepEnded(): AppError {
+export function stepEnded(): AppError {
   return new AppError("FORBIDDEN", "This took longer than five minutes, or was done already.", {
     suggestion: "Start again.",
   });

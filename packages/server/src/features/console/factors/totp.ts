@@ -3,6 +3,7 @@ import type { Queryable } from "../../../db/database.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError, invalid } from "../../../errors.ts";
 import { createRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
+import { stepEnded } from "./steps.ts";
 import {
   confirmTotp,
   countTry,
@@ -74,7 +75,8 @@ async function takeTry(deps: CodeDeps, accountId: string): Promise<string> {
   const now = deps.now();
   return deps.db.transact(async (tx) => {
     const row = await tx.get(findTotp, { accountId });
-    if (row === null) throw new Error("the account has no one-time codes");
+    // Turned off between the password and the code.
+    if (row === null || row.confirmed_at === null) throw stepEnded();
     if (row.next_try_at > now) throw tooManyCodes(row.next_try_at - now);
     const failures = row.failures + 1;
     const nextTryAt = now + pauseAfter(failures);
