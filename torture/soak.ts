@@ -7,7 +7,8 @@ import type { Outcome, RunOptions } from "./scenario.ts";
 
 const clients = 6;
 const sampleEveryMs = 5_000;
-const quietMs = 20_000;
+/** The server keeps idle connections for 72 seconds. */
+const quietMs = 90_000;
 const warmUpMs = 30_000;
 const mostGrowth = 1.05;
 

@@ -88,22 +88,21 @@ async function fill(app: TestApp, actor: Actor): Promise<void> {
   const { body } = await app.call("POST", `projects/${projectId}/routers`, { key, body: route });
   actor.routers.push(body.router.id);
   actor.slugs.push(slug);
-  await addFile(app, actor, "text/plain");
-  await addFile(app, actor, "image/png");
+  await addFile(app, actor, "text/plain", slug);
+  await addFile(app, actor, "image/png", slug);
   const { body: page } = await app.call("GET", "webhooks/deliveries", { key });
   for (const { id } of page.deliveries) actor.deliveries.push(id);
 }
 
-export async function addFile(app: TestApp, actor: Actor, type: "text/plain" | "image/png"): Promise<void> {
-  const { secret: key, canary, environment } = actor;
+export async function addFile(
+  app: TestApp,
+  actor: Actor,
+  type: "text/plain" | "image/png",
+  routeSlug: string,
+): Promise<void> {
+  const { secret: key, canary } = actor;
   const bytes = type === "image/png" ? smallPng : "hello";
-  const options = {
-    key,
-    type,
-    name: `${canary}.txt`,
-    routeSlug: `hooked-${environment}`,
-    metadata: { canary },
-  };
+  const options = { key, type, name: `${canary}.txt`, routeSlug, metadata: { canary } };
   const file = await uploadFile(app, bytes, options);
   remember(actor.files, {
     fileId: file.id,

@@ -38,6 +38,8 @@ onBothDatabases("API keys", (database) => {
     assert.deepEqual(Object.keys(body), ["key", "secret"]);
     assert.deepEqual(Object.keys(body.key), fields);
     assert.ok(isApiKey(body.secret));
+    const mistyped = body.secret.replace(/.$/, (last: string) => (last === "a" ? "b" : "a"));
+    assert.ok(!isApiKey(mistyped), "the checksum gives it away without a lookup");
     assert.match(body.secret, /^svc_live_[0-9A-Za-z]{38}$/);
     assert.equal(body.key.prefix, `${body.secret.slice(0, "svc_live_".length + 4)}…`);
     assert.deepEqual(
