@@ -24,7 +24,6 @@ export function FileTable(props: FileListProps) {
   useEffect(() => {
     if (hasMore && last >= files.length - loadAheadRows) loadMore();
   });
-  const columns = onChoose === null ? 6 : 7;
   return (
     <table className="files" aria-label="Files" aria-rowcount={hasMore ? -1 : files.length + 1}>
       <thead>
@@ -48,11 +47,11 @@ export function FileTable(props: FileListProps) {
         </tr>
       </thead>
       <tbody ref={body} onKeyDown={moveByArrows}>
-        <Gap heightPx={beforePx} columns={columns} />
+        <Gap heightPx={beforePx} />
         {files.slice(first, last).map((file, i) => (
           <FileRow key={file.id} {...props} file={file} index={first + i} />
         ))}
-        <Gap heightPx={afterPx} columns={columns} />
+        <Gap heightPx={afterPx} />
       </tbody>
     </table>
   );
@@ -99,13 +98,13 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
   );
 }
 
-/** Stands for the rows that are not drawn. */
-function Gap({ heightPx, columns }: { heightPx: number; columns: number }) {
+/** Stands for the rows that are not drawn. One cell, since more would make columns where a phone shows few. */
+function Gap({ heightPx }: { heightPx: number }) {
   if (heightPx === 0) return null;
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row, which nothing focuses
     <tr className="gap" aria-hidden="true" style={{ height: heightPx }}>
-      <td colSpan={columns} />
+      <td />
     </tr>
   );
 }
