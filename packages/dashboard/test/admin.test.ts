@@ -36,6 +36,7 @@ test("the owner sees how the installation stands, makes an account and changes o
   const link = (await dialog.locator("output").textContent()) ?? "";
   assert.match(link, /\/dashboard\/claim#[\w-]{43}$/);
   await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
   await page.getByText("colleague@example.com", { exact: true }).first().waitFor();
   assert.ok(!(await page.content()).includes(link.split("#")[1] ?? "-"));
 

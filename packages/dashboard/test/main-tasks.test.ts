@@ -28,6 +28,7 @@ test("the owner claims the installation and makes, sees once and revokes a key, 
   assert.match(secret, /^svc_live_/);
   assert.equal((await app.call("GET", "files", { key: secret })).status, 200);
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByText("web server").first().waitFor();
   assert.ok(!(await page.content()).includes(secret));
   await page.reload();

@@ -23,6 +23,7 @@ test("somebody is invited by link, makes an account with it, gets another role a
   await dialog.getByRole("button", { name: "Make a link" }).click();
   const link = (await dialog.locator("output").textContent()) ?? "";
   await owner.page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
   await owner.page.getByLabel("Invitations").getByText("guest@example.com", { exact: true }).waitFor();
   const token = link.split("#")[1] ?? "";
   assert.ok(token.length > 40 && !(await owner.page.content()).includes(token));
