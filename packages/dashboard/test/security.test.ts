@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { statement } from "../../server/src/db/statement.ts";
 import { createSession } from "../../server/src/features/console/sessions.ts";
+import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
 
@@ -66,8 +67,9 @@ test("file names, types, metadata and slugs stay text", async () => {
   await goToPage(page, "Files");
   await page.getByText("invoice‹U+202E›fdp.exe").waitFor();
   await page.getByRole("button", { name: "onerror" }).last().click();
-  await page.waitForFunction("document.querySelector('textarea')?.value.includes('onerror')");
-  const shown = await page.getByLabel("Metadata (JSON)").inputValue();
+  const metadata = page.getByLabel("Metadata (JSON)");
+  await until(async () => (await metadata.inputValue()).includes("onerror"));
+  const shown = await metadata.inputValue();
   assert.ok(shown.includes("\\u202e") && !shown.includes("\u202e"));
   assert.equal(await page.evaluate("window.wasRun"), undefined);
   assert.deepEqual(violations, []);

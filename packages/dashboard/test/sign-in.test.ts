@@ -176,7 +176,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   const { email } = await createPerson();
   const { link } = await createLoginLink(app.app.deps, email);
   await page.goto(`${app.url}/dashboard/claim#${link.split("#")[1]}`);
-  await page.waitForFunction("document.querySelector('input[type=email]') !== null");
+  await page.locator("input[type=email]").waitFor({ state: "attached" });
   assert.equal(await page.getByLabel("E-mail address").inputValue(), email);
   await page.getByLabel("Password").fill("another good password");
   await page.getByRole("button", { name: "Open the dashboard" }).click();

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { statement } from "../../server/src/db/statement.ts";
+import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
@@ -111,9 +112,8 @@ test("usage is shown by month and downloaded as a table", async () => {
   await page.goto(`${app.url}/dashboard`);
   await goToPage(page, "Usage");
   await page.getByLabel("Months").selectOption("24 months");
-  await page.waitForFunction(
-    "document.querySelectorAll('section[aria-label=\"Usage by month\"] tbody tr').length === 24",
-  );
+  const months = page.locator('section[aria-label="Usage by month"] tbody tr');
+  await until(async () => (await months.count()) === 24);
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download CSV" }).click();
   const file = await download;
