@@ -81,6 +81,8 @@ onBothDatabases("an upload", (database) => {
       const ended = await app.app.deps.db.get(markFailed, { id: upload.fileId, now: app.clock.now() });
       assert.equal(ended, null, "its time has not come any more");
       assert.equal(await statusOf(client, upload.key), "UPLOADING");
+      app.clock.advance(dayMs);
+      assert.equal(await reap(), 1);
     });
 
     it("stays open for 7 days after its last part", async () => {
