@@ -4,6 +4,7 @@ import { BODY_MAX_BYTES } from "@upstow/contract";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { AppError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { noCompilers } from "./compile-late.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 
@@ -17,6 +18,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     // A logger of its own for every request would cost more than the line it writes: what logs has the logger.
     logger: false,
     bodyLimit: BODY_MAX_BYTES,
+    schemaController: { compilersFactory: noCompilers },
     return503OnClosing: false,
     forceCloseConnections: "idle",
     genReqId: (request) => requestId(request.headers["x-request-id"]),

@@ -1,17 +1,21 @@
+import { createRequire } from "node:module";
 import type { ErrorDetail } from "@upstow/contract";
-import { Ajv, type ErrorObject } from "ajv";
-import addFormats from "ajv-formats";
+import type { Ajv, ErrorObject } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import { AppError, invalid } from "../errors.ts";
 import { compileLate } from "./compile-late.ts";
 
+const require = createRequire(import.meta.url);
+
 /** Bodies are taken as they are ("12" is not a number); query strings are text and have to be converted. */
 export function validateRequests(app: FastifyInstance): void {
-  const strict = createValidator(false);
-  const converting = createValidator("array");
-  compileLate(app, ({ schema, httpPart }) =>
-    (httpPart === "body" ? strict : converting).compile(schema as object),
-  );
+  let strict: Ajv | undefined;
+  let converting: Ajv | undefined;
+  compileLate(app, ({ schema, httpPart }) => {
+    if (httpPart === "body") strict ??= createValidator(false);
+    else converting ??= createValidator("array");
+    return ((httpPart === "body" ? strict : converting) as Ajv).compile(schema as object);
+  });
   app.addHook("onRoute", (route) => {
     route.preValidation = [checkBefore(route.schema), ...[route.preValidation ?? []].flat()];
   });
@@ -44,6 +48,8 @@ function checkWholeNumber(name: string, value: unknown): void {
 }
 
 function createValidator(coerceTypes: boolean | "array"): Ajv {
+  const { Ajv } = require("ajv") as typeof import("ajv");
+  const addFormats = require("ajv-formats") as typeof import("ajv-formats").default;
   const ajv = new Ajv({
     coerceTypes,
     useDefaults: true,
@@ -53,7 +59,7 @@ function createValidator(coerceTypes: boolean | "array"): Ajv {
     meta: false,
     validateSchema: false,
   });
-  addFormats.default(ajv, ["date-time"]);
+  addFormats(ajv, ["date-time"]);
   ajv.addKeyword("example");
   return ajv;
 }
