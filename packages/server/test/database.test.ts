@@ -54,16 +54,20 @@ onBothDatabases("the database", (kind) => {
   it("recalls a row, and never one from before a change, whoever made it", async () => {
     const { db } = opened;
     const recall = () => db.recall(find, "kept", () => ({ hash: "kept" }));
+    const recallAll = async () => bucketOf([...(await db.recallAll(list, "", () => ({})))]);
     assert.equal(await recall(), null);
+    assert.deepEqual(await recallAll(), []);
     await insert(db, "kept", 5);
     const all = await Promise.all(Array.from({ length: 20 }, recall));
     assert.ok(all.every((row) => row?.started_at === 5 && row.count === 0));
     await db.run(bump, { from: 5 });
     assert.equal((await recall())?.count, 7);
+    assert.deepEqual(await recallAll(), ["kept"]);
     const other = kind === "sqlite" ? openSqlite(opened.place) : openPostgres(opened.place);
     await other.run(clear, {});
     await other.close();
     assert.equal(await recall(), null);
+    assert.deepEqual(await recallAll(), []);
   });
 
   it("does work of one lane together, each exactly once, whatever becomes of the others", async () => {

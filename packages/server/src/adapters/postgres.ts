@@ -1,5 +1,4 @@
-import type { Database, Queryable } from "../db/database.ts";
-import type { Statement } from "../db/statement.ts";
+import type { Database } from "../db/database.ts";
 import { createLanes } from "./lanes.ts";
 import { loadPostgresDriver } from "./postgres-driver.ts";
 import { guard, queryable } from "./postgres-queries.ts";
@@ -33,7 +32,8 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
     dialect: "postgres",
     ...direct,
     change: direct.all,
-    recall: createRecall(direct),
+    recall: shareAnswers(direct.get) as Database["recall"],
+    recallAll: shareAnswers(direct.all) as Database["recallAll"],
     transact: ((work, lane) =>
       lane === undefined
         ? transactions.alone(work)
@@ -66,20 +66,18 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
   };
 }
 
-function createRecall({ get }: Queryable): Database["recall"] {
-  const asking = new Map<
-    Statement<object, unknown>,
-    (name: string, params: () => object) => Promise<unknown>
-  >();
-  return (statement, name, params) => {
-    let ask = asking.get(statement);
-    if (ask === undefined) {
-      ask = createLanes<() => object, unknown>(async (asked) => {
-        const row = await get(statement, (asked[0] as typeof params)());
-        return asked.map(() => row);
+/** One answer for all who asked before it was asked for. */
+function shareAnswers(ask: (statement: never, params: never) => Promise<unknown>) {
+  const lanes = new Map<object, (name: string, params: () => object) => Promise<unknown>>();
+  return (statement: object, name: string, params: () => object): Promise<unknown> => {
+    let lane = lanes.get(statement);
+    if (lane === undefined) {
+      lane = createLanes<() => object, unknown>(async (askers) => {
+        const answer = await ask(statement as never, askers[0]?.() as never);
+        return askers.map(() => answer);
       });
-      asking.set(statement, ask);
+      lanes.set(statement, lane);
     }
-    return ask(name, params) as never;
+    return lane(name, params);
   };
 }

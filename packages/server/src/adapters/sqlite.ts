@@ -18,7 +18,7 @@ export function openSqlite(path: string): Database {
 
   return {
     dialect: "sqlite",
-    recall: createRecall(snapshot),
+    ...createRecall(snapshot),
     all: async (statement, params) => snapshot.open().all(statement, params),
     get: async (statement, params) => snapshot.open().get(statement, params),
     run: (statement, params) => transact((tx) => tx.run(statement, params)),

@@ -25,6 +25,12 @@ export interface Database extends Queryable {
     name: string,
     params: () => Params,
   ): Row | null | Promise<Row | null>;
+  /** The same for all rows of a short list. */
+  recallAll<Params extends object, Row>(
+    statement: Statement<Params, Row>,
+    name: string,
+    params: () => Params,
+  ): readonly Row[] | Promise<readonly Row[]>;
   /** One changing statement with RETURNING, as its own transaction. */
   change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
   /**

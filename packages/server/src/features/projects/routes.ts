@@ -29,7 +29,8 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor }) => {
-      const rows = await deps.db.all(listProjects, { accountId: actor.accountId });
+      const { accountId } = actor;
+      const rows = await deps.db.recallAll(listProjects, accountId, () => ({ accountId }));
       return { projects: rows.map(toProject) };
     },
   );
