@@ -1,23 +1,13 @@
-import type { Statement } from "../db/statement.ts";
+import type { Database } from "../db/database.ts";
+import type { Connection } from "./sqlite-connection.ts";
 import type { Snapshot } from "./sqlite-snapshot.ts";
 
 const mostAnswers = 10_000;
 
-export interface Recall {
-  recall<Params extends object, Row>(
-    statement: Statement<Params, Row>,
-    name: string,
-    params: () => Params,
-  ): Row | null;
-  recallAll<Params extends object, Row>(
-    statement: Statement<Params, Row>,
-    name: string,
-    params: () => Params,
-  ): readonly Row[];
-}
+type Read = (connection: Connection, statement: never, params: never) => unknown;
 
 /** Remembers what was read until anyone, this process or another, has changed anything. */
-export function createRecall(snapshot: Snapshot): Recall {
+export function createRecall(snapshot: Snapshot): Pick<Database, "recall" | "recallAll"> {
   const remembered = new Map<object, Map<string, unknown>>();
   let asOf = 0;
   let count = 0;
@@ -37,34 +27,24 @@ export function createRecall(snapshot: Snapshot): Recall {
     return answers;
   }
 
-  return {
-    recall<Params extends object, Row>(
-      statement: Statement<Params, Row>,
-      name: string,
-      params: () => Params,
-    ) {
-      const answers = answersOf(statement);
-      const known = answers.get(name);
-      if (known !== undefined) return known as Row;
-      const row = snapshot.open().get(statement, params());
-      if (row !== null) {
-        answers.set(name, row);
-        count++;
-      }
-      return row;
-    },
-    recallAll<Params extends object, Row>(
-      statement: Statement<Params, Row>,
-      name: string,
-      params: () => Params,
-    ) {
-      const answers = answersOf(statement);
-      const known = answers.get(name);
-      if (known !== undefined) return known as Row[];
-      const rows = snapshot.open().all(statement, params());
-      answers.set(name, rows);
+  const recallBy = (read: Read) => (statement: object, name: string, params: () => object) => {
+    const answers = answersOf(statement);
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    const answer = read(snapshot.open(), statement as never, params() as never);
+    if (answer !== null) {
+      answers.set(name, answer);
       count++;
-      return rows;
-    },
+    }
+    return answer;
+  };
+
+  return {
+    recall: recallBy((connection, statement, params) =>
+      connection.get(statement, params),
+    ) as Database["recall"],
+    recallAll: recallBy((connection, statement, params) =>
+      connection.all(statement, params),
+    ) as Database["recallAll"],
   };
 }

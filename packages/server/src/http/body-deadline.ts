@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
 
@@ -14,6 +14,10 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
     withinMs / looksPerDeadline,
   );
   clock.unref();
+  const hasArrived = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+    arriving.delete(request);
+    done();
+  };
   app.addHook("onClose", (_app, done) => {
     clearInterval(clock);
     done();
@@ -29,21 +33,9 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
       },
       ...[route.preParsing ?? []].flat(),
     ];
-    route.preValidation = [
-      (request, _reply, done) => {
-        arriving.delete(request);
-        done();
-      },
-      ...[route.preValidation ?? []].flat(),
-    ];
+    route.preValidation = [hasArrived, ...[route.preValidation ?? []].flat()];
     // A refused request is answered without its body being read to the end.
-    route.onResponse = [
-      (request, _reply, done) => {
-        arriving.delete(request);
-        done();
-      },
-      ...[route.onResponse ?? []].flat(),
-    ];
+    route.onResponse = [hasArrived, ...[route.onResponse ?? []].flat()];
   });
 }
 
