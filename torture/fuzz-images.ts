@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/features/transforms/recipe.ts";
 import { createCorpus, mutateImage } from "../packages/server/src/features/transforms/render/mutate-image.ts";
 import { createInstallation, type Installation } from "./installation.ts";
-import type { Random } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 import { type Outcome, type RunOptions, Violation } from "./scenario.ts";
 
 /** Far fewer than the render queue holds, so that no answer may be 503. */
@@ -28,7 +28,9 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
   async function act(): Promise<void> {
     while (left-- > 0 && !isTimeUp() && violations.length < mostViolations) {
       try {
-        const status = await tryOne(installation, mutateImage(corpus, below(random)), random);
+        // Its own choices for each image: the clients take turns as the kernel likes, the images stay the same.
+        const choices = createRandom(random.int(0, 2 ** 32 - 1));
+        const status = await tryOne(installation, mutateImage(corpus, below(choices)), choices);
         if (status === 200) counts.rendered++;
         else counts[status === 415 ? "refused as no image (415)" : "refused as damaged (422)"]++;
       } catch (error) {
