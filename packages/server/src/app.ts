@@ -11,6 +11,8 @@ import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createObjectStores } from "./features/customer-storage/object-stores.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
 import { createCdnPurge } from "./features/delivery/purge.ts";
+import { openReadOnlyMode } from "./features/read-only/read-only-mode.ts";
+import { checkRelocations, followRelocations } from "./features/relocation/follow-relocations.ts";
 import { openTransforms } from "./features/transforms/transforms.ts";
 import { createDispatcher, type DispatcherOptions } from "./features/webhooks/dispatcher.ts";
 import { keepHouse, writeTallies } from "./housekeeping.ts";
@@ -44,7 +46,10 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const db = opened.adopt(await openDatabase(config), (database) => database.close());
   const clock = await openSharedClock(db);
   const now = options.now ?? clock.now;
+  await checkRelocations({ config, db, log });
   const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }), (open) => open.close());
+  await followRelocations({ config, db, log, now });
+  const readOnly = await openReadOnlyMode({ db, log });
   const limiter = opened.adopt(
     await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
     (open) => open.close(),
@@ -53,7 +58,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const metrics = createMetrics();
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
-  const dispatcher = createDispatcher(outbox, options.webhooks);
+  const dispatcher = createDispatcher(outbox, { isResting: readOnly.isOn, ...options.webhooks });
   const deps: Deps = {
     config,
     db,
@@ -81,12 +86,16 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     // A database that is away must not keep the rest from closing.
     await writeTallies(services).catch((error) => log.error({ err: error }, "the last tallies are lost"));
   });
-  const background = opened.adopt(createBackground(log), (running) => running.close());
+  const watch = opened.adopt(createBackground(log), (running) => running.close());
+  watch.every(1_000, "look whether the installation is being moved", readOnly.look);
+  watch.every(60_000, "compare clocks", clock.adjust);
+  const background = opened.adopt(createBackground(log, readOnly.isOn), (running) => running.close());
   keepHouse(background, deps, services, windowMs);
-  background.every(60_000, "compare clocks", clock.adjust);
   storage.keepHouse(background);
   opened.defer(() => dispatcher.close());
-  const http = await createHttp(deps, services, (app) => storage.addRoutes(app, deps.limiter));
+  const http = await createHttp(deps, services, readOnly, (app) =>
+    storage.addRoutes(app, deps.limiter, readOnly),
+  );
   opened.defer(() => http.close());
 
   const running = opened.move();

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
+import { DatabaseReadOnly } from "./db/database.ts";
 
 export interface Background {
   /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
@@ -8,7 +9,8 @@ export interface Background {
   close(): Promise<void>;
 }
 
-export function createBackground(log: FastifyBaseLogger): Background {
+/** Turns are left out while `isResting`. */
+export function createBackground(log: FastifyBaseLogger, isResting: () => boolean = () => false): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
 
@@ -16,7 +18,8 @@ export function createBackground(log: FastifyBaseLogger): Background {
     try {
       await work();
     } catch (error) {
-      if (!closing.signal.aborted) log.error({ err: error, job: name }, "background work failed");
+      if (!closing.signal.aborted && !(error instanceof DatabaseReadOnly))
+        log.error({ err: error, job: name }, "background work failed");
     }
   }
 
@@ -26,7 +29,7 @@ export function createBackground(log: FastifyBaseLogger): Background {
       const pauseMs = intervalMs * (0.95 + Math.random() / 10);
       await wait(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
       if (closing.signal.aborted) return;
-      await attempt(name, () => work(closing.signal));
+      if (!isResting()) await attempt(name, () => work(closing.signal));
     }
   }
 

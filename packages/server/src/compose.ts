@@ -4,9 +4,11 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   deferContinue,
+  lingerAfterAnswer,
   lockDataDir,
   openDiskStore,
   presignedUploadRoutes,
+  type UploadReceiver,
   uploadPath,
 } from "./adapters/disk-store/index.ts";
 import { createS3Store, type S3Store } from "./adapters/s3-store/index.ts";
@@ -19,6 +21,8 @@ import { migrate } from "./db/migrate.ts";
 import type { Deps } from "./deps.ts";
 import type { BucketCredentials, CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
 import { servedType, typePolicy } from "./features/delivery/safe-type.ts";
+import { ReadOnlyError } from "./features/read-only/read-only-error.ts";
+import type { ReadOnlyMode } from "./features/read-only/read-only-mode.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
 import { hostOf } from "./net/outbound-url.ts";
 import { judgeStorageEndpoint } from "./net/storage-endpoint.ts";
@@ -58,7 +62,7 @@ export function openKeyring(config: Config): Keyring {
 /** A store with what it needs of the server around it. */
 export interface Storage {
   store: ObjectStore;
-  addRoutes(http: FastifyInstance, limiter: RateLimiter): void;
+  addRoutes(http: FastifyInstance, limiter: RateLimiter, readOnly: ReadOnlyMode): void;
   keepHouse(background: Background): void;
   close(): Promise<void>;
 }
@@ -86,9 +90,9 @@ async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
     });
     return {
       store,
-      addRoutes(http, limiter) {
+      addRoutes(http, limiter, readOnly) {
         deferContinue(http.server, (request) => request.url?.startsWith(uploadPath) ?? false);
-        presignedUploadRoutes(http, store, limiter);
+        presignedUploadRoutes(http, refuseWhile(readOnly, store), limiter);
       },
       keepHouse: (background) => maintainDisk(store, background, deps),
       async close() {
@@ -100,6 +104,17 @@ async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
     lock.release();
     throw error;
   }
+}
+
+/** A body that could not be recorded need not be read. One that is under way is refused by the database. */
+function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadReceiver {
+  return {
+    async receive(request, response) {
+      if (!readOnly.isOn()) return store.receive(request, response);
+      lingerAfterAnswer(request, response);
+      throw new ReadOnlyError();
+    },
+  };
 }
 
 /** The configured bucket as the service uses it. */

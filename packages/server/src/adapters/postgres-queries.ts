@@ -1,11 +1,13 @@
 import type { ISql } from "postgres";
-import { DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
+import { DatabaseReadOnly, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 
 /** SQLSTATE classes and client codes that mean the server is away, not that the statement is wrong. */
 const unavailable =
   /^(08...|25006|25P0[34]|57P0[1235]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 const uniqueViolation = "23505";
+/** Raised by the triggers that refuse changes, and by nothing else. */
+const refusedByTrigger = "UP001";
 
 export function queryable(client: ISql): Queryable {
   const query = (statement: Statement<object, unknown>, params: object) => {
@@ -36,6 +38,7 @@ export async function guard<T>(call: PromiseLike<T>): Promise<T> {
 export function explain(error: unknown): unknown {
   const code = codeOf(error);
   if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
+  if (code === refusedByTrigger) return new DatabaseReadOnly("the database is read-only", { cause: error });
   return unavailable.test(code)
     ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error })
     : error;

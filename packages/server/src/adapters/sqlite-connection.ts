@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { DatabaseUnavailable, UniqueViolation } from "../db/database.ts";
+import { DatabaseReadOnly, DatabaseUnavailable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 import { StorageFull } from "../ports/object-store.ts";
 
@@ -97,6 +97,8 @@ const engineTrouble = new Map([
 const busy = 5;
 const diskFull = 13;
 const uniqueViolations = [1555, 2067];
+/** The only triggers that there are refuse changes. */
+const refusedByTrigger = 1811;
 
 export function guardEngine<T>(call: () => T): T {
   try {
@@ -105,6 +107,7 @@ export function guardEngine<T>(call: () => T): T {
     const code = (error as { errcode?: number }).errcode;
     if (code === undefined) throw error;
     if (uniqueViolations.includes(code)) throw new UniqueViolation("the value is taken", { cause: error });
+    if (code === refusedByTrigger) throw new DatabaseReadOnly("the database is read-only", { cause: error });
     const primary = code & 0xff;
     if (primary === diskFull)
       throw new StorageFull("the disk that holds the database is full", { cause: error });

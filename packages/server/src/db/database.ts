@@ -57,6 +57,9 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
+/** Nothing may be changed while the installation is moved elsewhere: see `features/read-only`. */
+export class DatabaseReadOnly extends DatabaseUnavailable {}
+
 /** A row with the same unique value is already there. */
 export class UniqueViolation extends Error {
   override readonly name = "UniqueViolation";

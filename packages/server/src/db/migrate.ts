@@ -9,6 +9,7 @@ import { people } from "./migrations/007-people.ts";
 import { reports } from "./migrations/008-reports.ts";
 import { variantRecipe } from "./migrations/009-variant-recipe.ts";
 import { customerStorage } from "./migrations/010-customer-storage.ts";
+import { relocation } from "./migrations/012-relocation.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -23,6 +24,7 @@ const migrations = [
   { id: "008-reports", sql: reports },
   { id: "009-variant-recipe", sql: variantRecipe },
   { id: "010-customer-storage", sql: customerStorage },
+  { id: "012-relocation", sql: relocation },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

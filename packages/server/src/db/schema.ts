@@ -44,6 +44,10 @@ export interface Schema {
   sign_in_step: SignInStepTable;
   invitation: InvitationTable;
   usage_day: UsageDayTable;
+  read_only: { reason: RelocationName; since: number };
+  relocation: RelocationTable;
+  relocated_object: { key: string; version: string; size_bytes: number };
+  relocated_table: RelocatedTableTable;
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
 
@@ -368,4 +372,29 @@ export interface UsageDayTable {
   bandwidth_bytes: number;
   transform_units: number;
   stored_bytes: number;
+}
+
+export type RelocationName = "storage" | "database";
+
+/** `copied`: all is there and checked; the next start on the new place switches. `done`: that has happened. */
+export type RelocationState = "copying" | "copied" | "switching" | "done" | "abandoned";
+
+export interface RelocationTable {
+  name: RelocationName;
+  /** The id of the owner's account, which tells installations apart. */
+  installation: string;
+  /** The bucket or database, for people and to compare; without credentials. */
+  target: string;
+  state: RelocationState;
+  started_at: number;
+  changed_at: number;
+}
+
+/** In the database that rows are copied to. */
+export interface RelocatedTableTable {
+  name: string;
+  /** The primary key of the last row copied, as a JSON array; empty before the first. */
+  last_key: string;
+  row_count: number;
+  is_complete: number;
 }

@@ -1,7 +1,8 @@
 import { type ErrorBody, errorType } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DatabaseUnavailable } from "../db/database.ts";
+import { DatabaseReadOnly, DatabaseUnavailable } from "../db/database.ts";
 import { AppError, notFound } from "../errors.ts";
+import { ReadOnlyError } from "../features/read-only/read-only-error.ts";
 import { http } from "../net/node-http.ts";
 import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
 
@@ -16,7 +17,8 @@ export function sendError(
   log: FastifyBaseLogger,
 ): FastifyReply {
   const known = toAppError(error);
-  if (known.status >= 500) log.error({ err: error, requestId: request.id }, "request failed");
+  if (known.status >= 500 && !(known instanceof ReadOnlyError))
+    log.error({ err: error, requestId: request.id }, "request failed");
   return reply
     .code(known.status)
     .headers(known.headers)
@@ -54,6 +56,7 @@ export function rawErrorResponse(error: AppError, requestId: string): string {
 
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof DatabaseReadOnly) return new ReadOnlyError();
   if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable) {
     return new AppError(
       "SERVICE_UNAVAILABLE",

@@ -6,6 +6,7 @@ import { componentRoutes } from "../features/components/routes.ts";
 import { consoleRoutes } from "../features/console/routes.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
 import { mcpRoutes } from "../features/mcp/routes.ts";
+import type { ReadOnlyMode } from "../features/read-only/read-only-mode.ts";
 import { siteRoutes } from "../features/site/routes.ts";
 import { variantDeliveryRoutes } from "../features/transforms/routes.ts";
 import type { Services } from "../housekeeping.ts";
@@ -17,6 +18,7 @@ import { answerHealthProbes } from "./health.ts";
 import { acceptJsonBodies } from "./json-body.ts";
 import { exposeMetrics } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
+import { refuseChanges } from "./refuse-changes.ts";
 import { requireHttps } from "./require-https.ts";
 import { createHttpFrame } from "./server.ts";
 import { answerUnknownPaths } from "./unknown-path.ts";
@@ -26,6 +28,7 @@ import { validateRequests } from "./validation.ts";
 export async function createHttp(
   deps: Deps,
   services: Services,
+  readOnly: ReadOnlyMode,
   addStorageRoutes: (http: FastifyInstance) => void,
 ): Promise<FastifyInstance> {
   const { config } = deps;
@@ -37,6 +40,7 @@ export async function createHttp(
   validateRequests(http);
   logRequests(http, deps.log);
   requireHttps(http, config.trustedProxies);
+  refuseChanges(http, readOnly);
   answerUnknownPaths(http);
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);

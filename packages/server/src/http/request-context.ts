@@ -23,6 +23,8 @@ declare module "fastify" {
     bucket?: "upload" | "transform" | "other";
     /** Needs no API key. */
     isPublic?: boolean;
+    /** Answers while the installation is moved, although its method says that it changes something. */
+    whileReadOnly?: boolean;
     /** Answers over plain HTTP, for probes that know no certificate. */
     plainHttp?: boolean;
     /** Turns the stored answer of a repeated call into what it would be now. */

@@ -4,6 +4,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import { createId } from "../../ids.ts";
+import { unlessReadOnly } from "../read-only/read-only-error.ts";
 import {
   deleteEndedSessions,
   deleteSessionByToken,
@@ -67,7 +68,7 @@ export async function findSession(deps: Pick<Deps, "db" | "now">, token: string)
   if (found === null) return null;
   if (now - found.lastSeenAt >= touchEveryMs) {
     const expiresAt = Math.min(now + idleMs, found.createdAt + longestMs);
-    await deps.db.run(touchSession, { id: found.id, now, expiresAt });
+    await unlessReadOnly(deps.db.run(touchSession, { id: found.id, now, expiresAt }));
   }
   return { id: found.id, accountId: found.accountId, email: found.email, tier: found.tier };
 }

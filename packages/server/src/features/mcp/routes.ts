@@ -11,7 +11,7 @@ import { isCalledAsItself } from "./same-host.ts";
 /** The tool protocol over HTTP: read-only, without a key, every request by itself. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
   const tools = loadOnce(api);
-  const config = { isPublic: true };
+  const config = { isPublic: true, whileReadOnly: true };
 
   app.register(async (scope) => {
     // The protocol has its own answers to bodies that are not JSON.

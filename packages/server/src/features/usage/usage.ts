@@ -1,6 +1,7 @@
 import { SANDBOX_STORAGE_BYTES, TIERS, type Usage, type UsageRecord } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../api-keys/actor.ts";
+import { unlessReadOnly } from "../read-only/read-only-error.ts";
 import { periodOf, periodsBack } from "./period.ts";
 import { findUsageTotal, listUsagePeriods } from "./queries.ts";
 
@@ -13,7 +14,7 @@ export async function getUsage(deps: Deps, actor: Actor): Promise<Usage> {
 /** One record per month, newest first. A month in which nothing changed keeps the storage of the one before. */
 export async function getUsageHistory(deps: Deps, actor: Actor, months: number): Promise<UsageRecord[]> {
   const { projectId, environment } = actor;
-  await deps.bandwidth.flush();
+  await unlessReadOnly(deps.bandwidth.flush());
   const current = periodOf(deps.now());
   const total = await deps.db.get(findUsageTotal, { projectId, environment });
   const rows = await deps.db.all(listUsagePeriods, { projectId, environment, until: current });

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { DatabaseReadOnly } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
@@ -28,6 +29,8 @@ export interface DispatcherOptions {
   leaseMs?: number;
   pollMs?: number;
   drainMs?: number;
+  /** Nothing is claimed meanwhile. */
+  isResting?: () => boolean;
   send?: Send;
 }
 
@@ -52,7 +55,7 @@ const attemptsPerSlot = 8;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, longAfterMs = 3_000, deadlineMs = 30_000, leaseMs = 60_000 } = options;
-  const { pollMs = 1_000, drainMs = 30_000 } = options;
+  const { pollMs = 1_000, drainMs = 30_000, isResting = () => false } = options;
   const closing = new AbortController();
   const cutOff = new AbortController();
   const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
@@ -88,7 +91,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Returns how long there is nothing to do. */
   async function dispatch(): Promise<number> {
     const freeSlots = countFreeSlots();
-    if (freeSlots <= 0) return pollMs;
+    if (freeSlots <= 0 || isResting()) return pollMs;
     const work = await deps.db.get(findNextWork, {});
     if ((work?.leaseEndsInMs ?? 1) <= 0) {
       await recoverLeases(deps.db, deps.now(), deps.config.webhookRetryBaseMs);
@@ -115,7 +118,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       await wait(Math.max(0, lastAt + paceMs - performance.now()));
       lastAt = performance.now();
       const idleMs = await within(leaseMs, dispatch()).catch((error: unknown) => {
-        deps.log.error({ err: error }, "webhook dispatch failed");
+        if (!(error instanceof DatabaseReadOnly))
+          deps.log.error({ err: error }, "webhook dispatch failed");
         return pauseAfterFailureMs;
       });
       if (idleMs > 0) await alarm.sleep(idleMs);

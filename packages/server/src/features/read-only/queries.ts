@@ -1,0 +1,17 @@
+import type { RelocationName } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export const listReasons = statement((q, _: object) =>
+  q.selectFrom("read_only").selectAll().orderBy("reason"),
+);
+
+export const insertReason = statement((q, p: { reason: RelocationName; since: number }) =>
+  q
+    .insertInto("read_only")
+    .values({ reason: p.reason, since: p.since })
+    .onConflict((conflict) => conflict.column("reason").doNothing()),
+);
+
+export const deleteReason = statement((q, p: { reason: RelocationName }) =>
+  q.deleteFrom("read_only").where("reason", "=", p.reason),
+);
