@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { runtimes, scriptFor } from "./support/runtimes.ts";
+import { MB } from "./support/start-service.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
@@ -64,36 +66,26 @@ describe("the published package", () => {
     await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color"]);
   });
 
-  it("works in a fresh project", async () => {
-    const script = `
-      import { createUpstow, UpstowError } from "@upstow/sdk";
-      import { createUploader } from "@upstow/sdk/client";
-      import { createFileRouter, createRouteHandler } from "@upstow/sdk/server";
-      import "@upstow/sdk/next";
-      import "@upstow/sdk/express";
-      import "@upstow/sdk/fastify";
-      import "@upstow/sdk/hono";
-      import "@upstow/sdk/sveltekit";
-      import { verifyDelivery } from "@upstow/sdk/webhooks";
-
-      const upstow = createUpstow();
-      const file = await upstow.upload("package.json");
-      const f = createFileRouter();
-      const router = { any: f({ onUploadComplete: ({ file }) => file.size }) };
-      const handle = createRouteHandler({ router });
-      const uploader = createUploader({
-        endpoint: "http://site.example/",
-        fetch: (url, init) => (String(url).startsWith("http://site.example/") ? handle(new Request(url, init)) : fetch(url, init)),
+  for (const runtime of runtimes) {
+    it(`works in a fresh project on ${runtime.name}`, async () => {
+      const script = `on-${runtime.name}.js`;
+      await writeFile(join(project, script), scriptFor(runtime));
+      const env = { ...process.env, UPSTOW_API_KEY: app.owner.live, UPSTOW_URL: app.url, DENO_DIR: folder };
+      const [program, ...args] = runtime.command();
+      const { stdout } = await run(program, [...args, script], { cwd: project, env });
+      assert.deepEqual(JSON.parse(stdout), {
+        byPath: ["package.json", "application/json"],
+        byStream: 11 * MB,
+        uploaded: [
+          [5, true],
+          [11 * MB, true],
+        ],
+        refused: "UNAUTHORIZED",
+        missing: "NOT_FOUND",
+        forged: "DeliveryError",
       });
-      const [second] = await uploader.upload("any", new File(["hello"], "hello.txt"));
-      const missing = await upstow.files.get("nothing").catch((error) => error instanceof UpstowError && error.code);
-      console.log(JSON.stringify([file.name, file.type, second.result, missing, typeof verifyDelivery]));
-    `;
-    await writeFile(join(project, "script.js"), script);
-    const env = { ...process.env, UPSTOW_API_KEY: app.owner.live, UPSTOW_URL: app.url };
-    const { stdout } = await run(process.execPath, ["script.js"], { cwd: project, env });
-    assert.deepEqual(JSON.parse(stdout), ["package.json", "application/json", 5, "NOT_FOUND", "function"]);
-  });
+    });
+  }
 
   it("has a README whose examples compile", async () => {
     const readme = await readFile(join(built(), "README.md"), "utf8");
