@@ -12,12 +12,14 @@ import { search } from "./search.ts";
 import { signing } from "./signing.ts";
 import { smallFiles } from "./small-files.ts";
 import { startUp } from "./start-up.ts";
+import { statements } from "./statements.ts";
 import { uploadCycle } from "./upload-cycle.ts";
 
 /** By the name that the command line and the results use, in the order in which they run. */
 export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "start-up": startUp,
   "control-plane": controlPlane,
+  statements,
   "upload-cycle": uploadCycle,
   "client-uploads": clientUploads,
   "large-files": largeFiles,

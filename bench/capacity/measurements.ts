@@ -1,0 +1,152 @@
+import type { Database } from "../../packages/server/src/db/database.ts";
+import type { Statement } from "../../packages/server/src/db/statement.ts";
+import { findServedFile } from "../../packages/server/src/features/delivery/queries.ts";
+import { deleteFiles, findFile, listFiles } from "../../packages/server/src/features/files/queries.ts";
+import { insertFile, listAbandoned, markFailed } from "../../packages/server/src/features/uploads/queries.ts";
+import { spreadOf } from "../harness/statistics.ts";
+import { bigProject, findNewest, idOf, keyOf, type Sql } from "./files.ts";
+
+const countedRuns = 5;
+const timedRuns = 200;
+/** Each leaves 100 dead rows behind, which must not outweigh the living in the smallest table. */
+const timedDeletions = 25;
+const environment = "live" as const;
+const farFuture = 2 ** 52;
+
+interface Measurement {
+  name: string;
+  statement: Pick<Statement<object, unknown>, "compile">;
+  params: () => object;
+  /** How many rows a run has to find or change. */
+  rows: number;
+  runs: number;
+}
+
+export interface Step {
+  rows: number;
+  pages: Record<string, number>;
+  medianMs: Record<string, number>;
+  sizesGib: Record<string, number>;
+}
+
+/** What each step is measured by, on files anywhere in the largest project. */
+function createMeasurements(rows: number, newest: number): Measurement[] {
+  const scope = { projectId: bigProject, environment };
+  const some = () => 2 * Math.floor(Math.random() * (rows / 2 - 200)) + 2;
+  const named = (i: number) => ({ id: idOf(i), key: keyOf(i) });
+  let [begun, ended] = [newest, newest];
+  const hundred = () => {
+    const first = some();
+    const files = Array.from({ length: 100 }, (_, i) => named(first + 2 * i));
+    const [idsJson, keysJson] = [files.map(({ id }) => id), files.map(({ key }) => key)].map((names) =>
+      JSON.stringify(names),
+    );
+    return { ...scope, idsJson, keysJson, now: 1 };
+  };
+  const page = (before: () => string) => () => ({ ...scope, before: before(), take: 100 });
+  const measurements: Omit<Measurement, "runs">[] = [
+    { name: "first page of a list (100)", statement: listFiles, params: page(() => "~"), rows: 100 },
+    {
+      name: "page in the middle (100)",
+      statement: listFiles,
+      params: page(() => idOf(some() + 200)),
+      rows: 100,
+    },
+    { name: "last page (100)", statement: listFiles, params: page(() => idOf(202)), rows: 100 },
+    { name: "file by key", statement: findFile, params: () => ({ ...scope, ...named(some()) }), rows: 1 },
+    { name: "file to deliver", statement: findServedFile, params: () => named(some()), rows: 1 },
+    { name: "new upload", statement: insertFile, params: () => newFile(++begun), rows: 1 },
+    { name: "deletion of 100 files", statement: deleteFiles, params: hundred, rows: 100 },
+    {
+      name: "look for 100 abandoned uploads",
+      statement: listAbandoned,
+      params: () => ({ now: farFuture, take: 100 }),
+      rows: 100,
+    },
+    {
+      name: "end of an abandoned upload",
+      statement: markFailed,
+      params: () => ({ id: idOf(++ended), now: farFuture }),
+      rows: 1,
+    },
+  ];
+  return measurements.map((measurement) => ({
+    ...measurement,
+    runs: measurement.statement === deleteFiles ? timedDeletions : timedRuns,
+  }));
+}
+
+function newFile(i: number) {
+  const times = { reap_at: i, created_at: i, updated_at: i, reserved_period: "2026-11" };
+  const names = { id: idOf(i), key: keyOf(i), project_id: bigProject, store: "s3", metadata: "{}" };
+  const content = { name: "photo.jpg", size_bytes: 1000, type: "image/jpeg", upload_id: null };
+  return { ...names, ...times, ...content, environment, route_slug: "default" };
+}
+
+export async function measureStep(db: Database, sql: Sql, rows: number): Promise<Step> {
+  const step: Step = { rows, pages: {}, medianMs: {}, sizesGib: await measureSizes(sql) };
+  for (const measurement of createMeasurements(rows, await findNewest(sql))) {
+    const { name } = measurement;
+    step.medianMs[name] = await medianMs(db, measurement);
+    step.pages[name] = await countPages(sql, measurement);
+  }
+  return step;
+}
+
+/** What changes files is undone, so that every run meets the same ones in the same places; a commit is not timed. */
+async function medianMs(db: Database, measurement: Measurement): Promise<number> {
+  const { name, statement, params, rows, runs } = measurement;
+  const taken: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    const given = params();
+    await undone((stop) =>
+      db.transact(async (tx) => {
+        const startedMs = performance.now();
+        const isInsert = statement === insertFile;
+        const count = isInsert ? await tx.run(statement, given) : (await tx.all(statement, given)).length;
+        taken.push(performance.now() - startedMs);
+        if (count !== rows) throw new Error(`${name}: ${count} rows, not ${rows}`);
+        if (statement === deleteFiles) stop();
+      }),
+    );
+  }
+  return spreadOf(taken).median;
+}
+
+/** Of 8 KiB each, from memory or disk: unlike the time, this does not depend on what else the machine does. */
+async function countPages(sql: Sql, { statement, params }: Measurement): Promise<number> {
+  const { sql: text, bind } = statement.compile("postgres");
+  const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
+  const counts: number[] = [];
+  for (let run = 0; run < countedRuns; run++) {
+    await undone((stop) =>
+      sql.begin(async (tx) => {
+        const [row] = await tx.unsafe(explain, bind(params()) as never[]);
+        const plan = row?.["QUERY PLAN"][0].Plan;
+        counts.push(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]);
+        if (statement === deleteFiles) stop();
+      }),
+    );
+  }
+  return spreadOf(counts).median;
+}
+
+class Undone extends Error {}
+
+/** `stop` ends the transaction without its changes. */
+async function undone(work: (stop: () => never) => Promise<unknown>): Promise<void> {
+  try {
+    await work(() => {
+      throw new Undone();
+    });
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error;
+  }
+}
+
+async function measureSizes(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql<{ name: string; bytes: number }[]>`
+    SELECT relname AS name, cast(pg_relation_size(oid) as float8) AS bytes FROM pg_class
+    WHERE relname IN ('file', 'file_pkey', 'file_listing', 'file_open')`;
+  return Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes / 1024 ** 3]));
+}
