@@ -18,8 +18,10 @@ interface Used {
 
 const setStored = statement((q, p: Used) =>
   q
-    .insertInto("usage_total")
-    .values({ project_id: p.projectId, environment: "live", stored_bytes: p.storedBytes, reserved_bytes: 0 }),
+    .updateTable("usage_total")
+    .set({ stored_bytes: p.storedBytes })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", "live"),
 );
 const setUploads = statement((q, p: Used) =>
   q.insertInto("usage_period").values({

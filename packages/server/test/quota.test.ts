@@ -17,12 +17,11 @@ interface Used {
 }
 
 const setStored = statement((q, p: Used) =>
-  q.insertInto("usage_total").values({
-    project_id: p.projectId,
-    environment: p.environment,
-    stored_bytes: p.storedBytes,
-    reserved_bytes: 0,
-  }),
+  q
+    .updateTable("usage_total")
+    .set({ stored_bytes: p.storedBytes })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment),
 );
 const setPeriod = statement((q, p: Used) =>
   q.insertInto("usage_period").values({
@@ -80,6 +79,14 @@ onBothDatabases("quotas", (database) => {
   it("200 requests at once never go over the free tier's uploads", async () => {
     const { live } = await createClients("free", { uploads: 993 });
     assert.equal(await countAccepted(live, 1), 7);
+  });
+
+  it("the first uploads of a project, all at once, are all accepted", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { tenant, live } = await createClients("pro");
+      assert.equal(await countAccepted(live, 1, 40), 40);
+      await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    }
   });
 
   it("every way out gives back what was reserved, once", async () => {

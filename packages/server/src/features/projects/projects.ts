@@ -8,6 +8,7 @@ import type { Actor } from "../api-keys/actor.ts";
 import { revokeKeysOfProject } from "../api-keys/queries.ts";
 import { insertDefaultRoute } from "../file-routes/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { insertUsageTotals } from "../usage/counter-queries.ts";
 import {
   deleteProject as deleteProjectRow,
   findProject,
@@ -42,6 +43,7 @@ export async function createProject(
     updated_at: now,
   });
   if (project === null) throw new Error("inserting a project returned no row");
+  await tx.run(insertUsageTotals, { projectId: project.id });
   await tx.run(insertDefaultRoute, { id: createId(now), projectId: project.id, now });
   await writeLog(tx, now, {
     projectId: project.id,

@@ -8,8 +8,20 @@ interface Scope {
   environment: Environment;
 }
 
-/** No row when it would go over `limit`, and before the first upload. */
-export const reserveMoreBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
+/** What both environments of a new project count on. */
+export const insertUsageTotals = statement((q, p: { projectId: string }) =>
+  q.insertInto("usage_total").values(
+    (["live", "test"] as const).map((environment) => ({
+      project_id: p.projectId,
+      environment,
+      stored_bytes: 0,
+      reserved_bytes: 0,
+    })),
+  ),
+);
+
+/** No row when it would go over `limit`. */
+export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
   q
     .updateTable("usage_total")
     .set({ reserved_bytes: sql`reserved_bytes + cast(${p.bytes} as bigint)` })
@@ -17,22 +29,6 @@ export const reserveMoreBytes = statement((q, p: Scope & { bytes: number; limit:
     .where("environment", "=", p.environment)
     .where(
       sql<boolean>`stored_bytes + reserved_bytes + cast(${p.bytes} as bigint) <= cast(${p.limit} as bigint)`,
-    )
-    .returning("stored_bytes"),
-);
-
-/** No row when it would go over `limit`. The caller has checked that `bytes` alone fits. */
-export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
-  q
-    .insertInto("usage_total")
-    .values({ project_id: p.projectId, environment: p.environment, stored_bytes: 0, reserved_bytes: p.bytes })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["project_id", "environment"])
-        .doUpdateSet({ reserved_bytes: sql`usage_total.reserved_bytes + excluded.reserved_bytes` })
-        .where(
-          sql<boolean>`usage_total.stored_bytes + usage_total.reserved_bytes + excluded.reserved_bytes <= cast(${p.limit} as bigint)`,
-        ),
     )
     .returning("stored_bytes"),
 );

@@ -6,14 +6,12 @@ import {
   noteStorage,
   releaseUploads,
   reserveBytes,
-  reserveMoreBytes,
   reserveOneMoreUpload,
   reserveUpload,
   settleInEarlierMonth,
   settleInThisMonth,
 } from "./counter-queries.ts";
 import { periodOf } from "./period.ts";
-import { findUsageTotal } from "./queries.ts";
 
 interface Scope {
   projectId: string;
@@ -50,25 +48,14 @@ export async function reserveQuota(
 ): Promise<void> {
   const { projectId, environment } = scope;
   const { bytes, period } = upload;
-  if (bytes > limits.storageBytes) throw quotaReached("storage");
-  const ofTotal = { projectId, environment, bytes, limit: limits.storageBytes };
   const ofMonth = { projectId, environment, period, limit: limits.uploads };
-  // Nearly always there is a row to count on, and changing one costs half of adding it where it is missing.
+  // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
   const [total, place] = await Promise.all([
-    tx.get(reserveMoreBytes, ofTotal),
+    tx.get(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes }),
     tx.get(reserveOneMoreUpload, ofMonth),
   ]);
-  if (total === null && !(await isFirstReserved(tx, ofTotal))) throw quotaReached("storage");
+  if (total === null) throw quotaReached("storage");
   if (place === null && (await tx.get(reserveUpload, ofMonth)) === null) throw quotaReached("monthly upload");
-}
-
-/** A row that is there is only looked at: to wait for it now, behind the month's, would be the wrong order. */
-async function isFirstReserved(
-  tx: Queryable,
-  ofTotal: Scope & { bytes: number; limit: number },
-): Promise<boolean> {
-  if ((await tx.get(findUsageTotal, ofTotal)) !== null) return false;
-  return (await tx.get(reserveBytes, ofTotal)) !== null;
 }
 
 export async function settleUpload(

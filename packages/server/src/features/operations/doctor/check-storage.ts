@@ -6,8 +6,8 @@ import type { Database } from "../../../db/database.ts";
 import { statement } from "../../../db/statement.ts";
 import { type Check, createChecks } from "./check.ts";
 
-/** Where a blob lies, relative to the object directory. */
-export type BlobPath = (blob: string) => string;
+/** Where a blob lies, relative to the object directory; null for a small one, which is in the database. */
+export type BlobPath = (blob: string) => string | null;
 
 const { ok, warning, failed } = createChecks("storage");
 
@@ -53,7 +53,9 @@ async function checkBlobs(db: Database, root: string, blobPath: BlobPath): Promi
   const newest = await db.all(listNewestBlobs, {});
   const isThere = await Promise.all(
     newest.map(async ({ blob, size_bytes: sizeBytes }) => {
-      const found = await stat(join(root, blobPath(blob ?? ""))).catch(() => null);
+      const path = blobPath(blob ?? "");
+      if (path === null) return true;
+      const found = await stat(join(root, path)).catch(() => null);
       return found?.size === sizeBytes;
     }),
   );
