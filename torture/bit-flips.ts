@@ -1,6 +1,7 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DiskStore } from "../packages/server/src/adapters/disk-store/index.ts";
+import { statement } from "../packages/server/src/db/statement.ts";
 import type { TestApp } from "../packages/server/test/support/start-app.ts";
 import { createUploadClient, type UploadClient } from "../packages/server/test/support/upload-client.ts";
 import type { Random } from "./random.ts";
@@ -16,14 +17,19 @@ interface Stored {
   sizeBytes: number;
 }
 
-/** Flips one bit in every blob on the disk; not one of them may ever be served. */
+const listRows = statement((q, _: object) => q.selectFrom("disk_small_blob").select(["blob", "bytes"]));
+const replaceRow = statement((q, p: { blob: string; bytes: Uint8Array }) =>
+  q.updateTable("disk_small_blob").set({ bytes: p.bytes }).where("blob", "=", p.blob),
+);
+
+/** Flips one bit in every blob, in files and in rows; not one of them may ever be served. */
 export function flipBits({ rounds, random, onRound }: RunOptions): Promise<Outcome> {
   return withApp(random, async (app) => {
     const { live } = await app.createTenant("pro");
     const client = createUploadClient(app, live);
     const stored: Stored[] = [];
     await inParallel(rounds, lanes, async () => void stored.push(await upload(app, client, random)));
-    const flipped = await flipAll(app, random);
+    const flipped = (await flipFiles(app, random)) + (await flipRows(app, random));
     const violations = flipped === rounds ? [] : [`${rounds} files were stored in ${flipped} blobs`];
     const counts = { "blobs damaged": flipped, "found when read": 0, "found by the scrub": 0 };
     const expectRefused = async (file: Stored) => {
@@ -55,7 +61,7 @@ async function upload(app: TestApp, client: UploadClient, random: Random): Promi
   return { url: `${app.url}/f/${file.key}`, sizeBytes };
 }
 
-async function flipAll(app: TestApp, random: Random): Promise<number> {
+async function flipFiles(app: TestApp, random: Random): Promise<number> {
   const root = join(app.dataDir, "objects", "blobs");
   let flipped = 0;
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
@@ -68,4 +74,16 @@ async function flipAll(app: TestApp, random: Random): Promise<number> {
     flipped++;
   }
   return flipped;
+}
+
+async function flipRows(app: TestApp, random: Random): Promise<number> {
+  const { db } = app.app.deps;
+  const rows = await db.all(listRows, {});
+  for (const { blob, bytes } of rows) {
+    const flipped = Buffer.from(bytes);
+    const at = random.int(0, flipped.length - 1);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << random.int(0, 7));
+    await db.run(replaceRow, { blob, bytes: flipped });
+  }
+  return rows.length;
 }

@@ -9,6 +9,7 @@ const listFiles = statement((q, _: object) => q.selectFrom("file").select(["id",
 const listBlobs = statement((q, _: object) =>
   q.selectFrom("disk_object").select("blob").where("blob", "is not", null).where("state", "!=", "gone"),
 );
+const listRows = statement((q, _: object) => q.selectFrom("disk_small_blob").select("blob"));
 const listPartBlobs = statement((q, _: object) => q.selectFrom("disk_part").select("blob"));
 
 /** Compares counters with rows and rows with the disk; call while no server runs. Returns what is wrong. */
@@ -23,7 +24,10 @@ export async function recount(installation: Installation): Promise<string[]> {
     const kept = await readdir(join(installation.dataDir, "objects", "blobs"), { recursive: true });
     const onDisk = new Set(kept.map((path) => basename(path)));
     const needed = [...(await db.all(listBlobs, {})), ...(await db.all(listPartBlobs, {}))];
-    const missing = needed.filter(({ blob }) => blob !== null && !onDisk.has(blob));
+    const rows = new Set((await db.all(listRows, {})).map(({ blob }) => blob));
+    const missing = needed.filter(({ blob }) => blob !== null && !onDisk.has(blob) && !rows.has(blob));
+    const unneeded = rows.difference(new Set(needed.map(({ blob }) => blob)));
+    if (unneeded.size > 0) wrong.push(`${unneeded.size} rows of bytes belong to nothing`);
     if (missing.length > 0) wrong.push(`${missing.length} blobs are missing`);
     return wrong;
   });

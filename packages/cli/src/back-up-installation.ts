@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { shardOf } from "@upstow/server/adapters/disk-store/blob-name";
-import { listBlobs, markBlob } from "@upstow/server/adapters/disk-store/blob-records";
+import { listFiles, markBlob } from "@upstow/server/adapters/disk-store/blob-records";
 import { openSqlite } from "@upstow/server/adapters/sqlite";
 import type { Deps } from "@upstow/server/deps";
 import { type BackupReport, runBackup } from "@upstow/server/features/operations/backup/run-backup";
@@ -16,7 +16,7 @@ export function backUpInstallation(
       ...deps,
       catalog: {
         pathOf: (blob) => join("blobs", shardOf(blob), blob),
-        list: listBlobs,
+        list: listFiles,
         markDamaged: (db, blob) => markBlob(db, blob, 1),
       },
       openSnapshot: openSqlite,

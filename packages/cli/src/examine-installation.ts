@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { shardOf } from "@upstow/server/adapters/disk-store/blob-name";
+import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
 import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned-url";
 import { uploadPath } from "@upstow/server/adapters/disk-store/upload-receiver";
 import { openPostgres } from "@upstow/server/adapters/postgres";
@@ -33,7 +33,7 @@ export async function examineInstallation(
     openDatabase: hasDatabase(config) ? () => openAsItIs(config) : null,
     keyring,
     expiredUploadUrl: keyring === null || config.s3 !== null ? null : signExpiredUpload(config, keyring),
-    blobPath: (blob) => join("blobs", shardOf(blob), blob),
+    blobPath: (blob) => (isRowName(blob) ? null : join("blobs", shardOf(blob), blob)),
     bucket: bucket && { ...bucket, name: `${config.s3?.bucket}` },
     mend: options.mend,
     now: Date.now,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { shardOf } from "../../server/src/adapters/disk-store/blob-name.ts";
-import { listBlobs, markBlob } from "../../server/src/adapters/disk-store/blob-records.ts";
+import { listFiles, markBlob } from "../../server/src/adapters/disk-store/blob-records.ts";
 import { openSqlite } from "../../server/src/adapters/sqlite.ts";
 import { runBackup } from "../../server/src/features/operations/backup/run-backup.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
@@ -19,13 +19,14 @@ const pathOf = (blob: string) => join("blobs", shardOf(blob), blob);
 async function backUpWhileDeleting(app: TestApp, target: string, deletions: number) {
   const { db, config, now } = app.app.deps;
   const client = createUploadClient(app, app.owner.live);
-  const doomed = [await client.upload()];
+  const upload = () => client.upload(randomBytes(20_000));
+  const doomed = [await upload()];
   const snapshots = new Set<unknown>();
   const churn = async (rows: { blob: string }[]) => {
     const file = doomed.at(-1);
     if (file === undefined) return;
     await removeWithBytes(app, () => client.remove(file.key), rows);
-    doomed.push(await client.upload());
+    doomed.push(await upload());
   };
   const report = await runBackup(
     {
@@ -35,7 +36,7 @@ async function backUpWhileDeleting(app: TestApp, target: string, deletions: numb
       catalog: {
         pathOf,
         async list(of, page) {
-          const rows = await listBlobs(of, page);
+          const rows = await listFiles(of, page);
           const isNew = of !== db && !snapshots.has(of);
           if (isNew) snapshots.add(of);
           if (isNew && snapshots.size <= deletions) await churn(rows);
@@ -69,7 +70,7 @@ describe("a file deleted while a backup runs", () => {
       const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
       try {
         const client = createUploadClient(app, app.owner.live);
-        const bytes = randomBytes(900);
+        const bytes = randomBytes(30_000);
         const kept = await client.upload(bytes);
         const target = join(directory, "backup");
         const { report, snapshots, deleted } = await backUpWhileDeleting(app, target, deletions);

@@ -49,15 +49,15 @@ describe("backup of the embedded installation", () => {
     const pieces = partPieces();
     kept.set(await client.uploadPieces(pieces), Buffer.concat(pieces));
     for (let i = 0; i < 20; i++) {
-      const bytes = randomBytes(1000 + i);
+      const bytes = randomBytes(1000 * (1 + 2 * i));
       kept.set(await client.upload(bytes), bytes);
     }
-    const doomed = await Promise.all(Array.from({ length: 20 }, () => client.upload(randomBytes(500))));
+    const doomed = await Promise.all(Array.from({ length: 20 }, () => client.upload(randomBytes(20_000))));
 
     let isOver = false;
     const load = [0, 1, 2, 3].map(async (worker) => {
       for (let i = 0; !isOver; i++) {
-        await client.upload(randomBytes(2000));
+        await client.upload(randomBytes(10_000 * (1 + (i % 2))));
         const file = doomed[worker + 4 * i];
         if (file !== undefined) await client.remove(file.key);
       }
@@ -113,20 +113,22 @@ describe("backup of the embedded installation", () => {
   it("run again, copies what is new, drops what was deleted and repeats nothing", async () => {
     const tenant = await app.createTenant("enterprise");
     const client = createUploadClient(app, tenant.live);
-    const gone = await client.upload(randomBytes(100));
+    const gone = await client.upload(randomBytes(20_000));
     const first = await runJson(["backup", target], env);
     assert.equal(first.copied, first.objects);
     const idle = await runJson(["backup", target], env);
     assert.deepEqual([idle.copied, idle.removed, idle.objects], [0, 0, first.objects]);
     await client.remove(gone.key);
+    await client.upload(randomBytes(30_000));
+    // A small one is in the database, which is copied as a whole.
     await client.upload(randomBytes(200));
     const later = await runJson(["backup", target], env);
-    assert.deepEqual([later.copied, later.copiedBytes, later.removed], [1, 200, 1]);
+    assert.deepEqual([later.copied, later.copiedBytes, later.removed], [1, 30_000, 1]);
     assert.equal((await listBlobs(target)).length, later.objects);
   });
 
   it("shares bytes on one disk when asked to", async () => {
-    await createUploadClient(app, app.owner.live).upload(randomBytes(300));
+    await createUploadClient(app, app.owner.live).upload(randomBytes(30_000));
     await runJson(["backup", target, "--hard-links"], env);
     const [blob = ""] = await listBlobs(target);
     assert.equal((await stat(blob)).nlink, 2);
@@ -156,10 +158,10 @@ describe("backup of the embedded installation", () => {
     const other = await startApp({ database: "sqlite" });
     try {
       const client = createUploadClient(other, other.owner.live);
-      for (let i = 0; i < 3; i++) await client.upload(randomBytes(400));
+      for (let i = 0; i < 3; i++) await client.upload(randomBytes(40_000));
       const [lost = "", damaged = ""] = await listBlobs(other.dataDir);
       await unlink(lost);
-      await writeFile(damaged, randomBytes(400));
+      await writeFile(damaged, randomBytes(40_000));
       const run = await runUpstow(["backup", target, "--json"], envOf(other));
       assert.equal(run.code, 1);
       const report = JSON.parse(run.stdout);
@@ -186,7 +188,7 @@ describe("backup beside PostgreSQL", () => {
     const app = await startApp({ database: "postgres" });
     const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
     try {
-      const bytes = randomBytes(700);
+      const bytes = randomBytes(70_000);
       const file = await createUploadClient(app, app.owner.live).upload(bytes);
       const target = join(directory, "backup");
       const run = await runUpstow(["backup", target], envOf(app));

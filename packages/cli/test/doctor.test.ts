@@ -30,7 +30,7 @@ onBothDatabases("doctor", (database) => {
   before(async () => {
     app = await startApp({ database });
     env = envOf(app);
-    await createUploadClient(app, app.owner.live).upload();
+    await createUploadClient(app, app.owner.live).upload(Buffer.alloc(20_000));
   });
   after(() => app.close());
 

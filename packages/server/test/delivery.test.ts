@@ -256,8 +256,8 @@ onBothDatabases("delivery", (database) => {
   const itOnDisk = onDisk ? it : () => {};
   itOnDisk("never serves damaged bytes", async () => {
     for (const [size, damage] of [
-      [1000, (path: string) => writeFile(path, randomBytes(1000))],
-      [1000, (path: string) => truncate(path, 999)],
+      [20_000, (path: string) => writeFile(path, randomBytes(20_000))],
+      [20_000, (path: string) => truncate(path, 19_999)],
       [300_000, (path: string) => truncate(path, 100)],
     ] as const) {
       const blobsBefore = new Set(await listBlobs(app));

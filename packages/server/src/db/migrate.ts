@@ -10,6 +10,8 @@ import { reports } from "./migrations/008-reports.ts";
 import { variantRecipe } from "./migrations/009-variant-recipe.ts";
 import { customerStorage } from "./migrations/010-customer-storage.ts";
 import { relocation } from "./migrations/012-relocation.ts";
+import { smallBlobs } from "./migrations/013-small-blobs.ts";
+import { usageTotals } from "./migrations/014-usage-totals.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -25,6 +27,8 @@ const migrations = [
   { id: "009-variant-recipe", sql: variantRecipe },
   { id: "010-customer-storage", sql: customerStorage },
   { id: "012-relocation", sql: relocation },
+  { id: "013-small-blobs", sql: smallBlobs },
+  { id: "014-usage-totals", sql: usageTotals },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));
@@ -58,5 +62,6 @@ export function inDialect(sql: string, dialect: DialectName): string {
   if (dialect === "sqlite") return sql.replaceAll("BIGINT", "INTEGER").replaceAll(/^\);$/gm, ") STRICT;");
   return sql
     .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replaceAll(/\bBLOB\b/g, "BYTEA")
     .replace("CREATE TABLE rate_window", "CREATE UNLOGGED TABLE rate_window");
 }

@@ -31,6 +31,7 @@ export interface Schema {
   disk_store: { id: 1; identity: string; scrubbed_up_to: string };
   disk_object: DiskObjectTable;
   disk_part: DiskPartTable;
+  disk_small_blob: { blob: string; bytes: Uint8Array };
   event_sequence: { project_id: string; environment: Environment; last_seq: number };
   webhook_signing_key: WebhookSigningKeyTable;
   webhook_endpoint: WebhookEndpointTable;

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { relative } from "node:path";
 import { test } from "node:test";
 import { put } from "../../ports/object-store-contract-client.ts";
-import { blobNamedAt, createBlobName, isBlobName, shardEndsAt, shardOf } from "./blob-name.ts";
+import { blobNamedAt, createFileName, isFileName, shardEndsAt, shardOf } from "./blob-name.ts";
 import { openTestStore } from "./open-test-store.ts";
 
 const corpus = [
@@ -34,11 +34,11 @@ test("no path is built from what a client sends", async () => {
 
 test("blobs of the same quarter of an hour share a directory, and names sort by time", () => {
   const time = Date.UTC(2026, 0, 1);
-  const blob = createBlobName(time);
-  assert.ok(isBlobName(blob));
+  const blob = createFileName(time);
+  assert.ok(isFileName(blob));
   assert.equal(blobNamedAt(blob), time);
   assert.ok(shardEndsAt(shardOf(blob)) >= time);
-  assert.equal(shardOf(createBlobName(shardEndsAt(shardOf(blob)))), shardOf(blob));
-  assert.ok(shardOf(createBlobName(shardEndsAt(shardOf(blob)) + 1)) > shardOf(blob));
-  assert.ok(createBlobName(time + 1) > blob);
+  assert.equal(shardOf(createFileName(shardEndsAt(shardOf(blob)))), shardOf(blob));
+  assert.ok(shardOf(createFileName(shardEndsAt(shardOf(blob)) + 1)) > shardOf(blob));
+  assert.ok(createFileName(time + 1) > blob);
 });

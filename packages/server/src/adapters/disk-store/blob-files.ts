@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { randomText } from "../../ids.ts";
-import { createBlobName, shardOf } from "./blob-name.ts";
+import { createFileName, shardOf } from "./blob-name.ts";
 import { hasCode } from "./disk-errors.ts";
 import { createDirectorySync } from "./sync-directory.ts";
 
@@ -82,7 +82,7 @@ export async function openBlobFiles(root: string, now: () => number) {
     async seal({ name, file }: TempFile): Promise<string> {
       await file.sync();
       await file.close();
-      const blob = createBlobName(now());
+      const blob = createFileName(now());
       await prepareShard(shardOf(blob));
       inUse.add(blob);
       try {

@@ -1,8 +1,13 @@
 import { createId, isId } from "../../ids.ts";
 
-/** A blob is an immutable file. Its name is ours alone: nothing a client sends is ever part of a path. */
-export const createBlobName = createId;
-export const isBlobName = isId;
+/** A blob is immutable bytes. Its name is ours alone: nothing a client sends is ever part of a path. */
+export const createFileName = createId;
+export const isFileName = isId;
+
+/** Small blobs are rows instead of files; their names show it, and sort by age among the others. */
+export const rowMark = "-row";
+export const createRowName = (now: number): string => createId(now) + rowMark;
+export const isRowName = (blob: string): boolean => blob.endsWith(rowMark);
 
 const timeDigits = 10;
 const shardDigits = 6;

@@ -1,13 +1,16 @@
 import { hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
+import type { Queryable } from "../../db/database.ts";
 import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { BlobFiles } from "./blob-files.ts";
+import { isRowName } from "./blob-name.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
 import { explainDiskError, hasCode } from "./disk-errors.ts";
 import type { Segment } from "./part-records.ts";
 import { SegmentStream, type Stretch } from "./segment-stream.ts";
+import { findSmallBlob } from "./small-blobs.ts";
 
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */
@@ -23,7 +26,12 @@ const smallestChunk = 64 * 1024;
 /** For all streams together; each holds up to two chunks. */
 const memoryBytes = 64 * 1024 * 1024;
 
-export function createBlobReader(files: BlobFiles, cache: BlobCache, report: ReportDamage): BlobReader {
+export function createBlobReader(
+  db: Queryable,
+  files: BlobFiles,
+  cache: BlobCache,
+  report: ReportDamage,
+): BlobReader {
   let active = 0;
   const chunkBytes = () =>
     Math.floor(Math.min(largestChunk, Math.max(smallestChunk, memoryBytes / (2 * active))));
@@ -45,15 +53,21 @@ export function createBlobReader(files: BlobFiles, cache: BlobCache, report: Rep
   async function readSmall(segment: Segment): Promise<Buffer> {
     const cached = cache.find(segment.blob);
     if (cached !== null) return cached;
-    const file = await openSound(segment);
-    try {
-      const bytes = await file.readFile();
-      if (hash("sha256", bytes) !== segment.sha256) throw new BlobDamaged(segment.blob, "wrong-checksum");
-      cache.keep(segment.blob, bytes);
-      return bytes;
-    } finally {
-      await file.close();
-    }
+    const bytes = await (isRowName(segment.blob) ? readRow(segment) : readFile(segment));
+    if (hash("sha256", bytes) !== segment.sha256) throw new BlobDamaged(segment.blob, "wrong-checksum");
+    cache.keep(segment.blob, bytes);
+    return bytes;
+  }
+
+  async function readRow({ blob }: Segment): Promise<Buffer> {
+    const bytes = await findSmallBlob(db, blob);
+    if (bytes === null) throw new BlobDamaged(blob, "missing");
+    return bytes;
+  }
+
+  async function readFile(segment: Segment): Promise<Buffer> {
+    await using file = await openSound(segment);
+    return await file.readFile();
   }
 
   async function openStream(stretches: Stretch[], signal: AbortSignal | undefined): Promise<Readable> {

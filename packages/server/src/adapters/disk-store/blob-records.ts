@@ -1,6 +1,7 @@
 import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
+import { rowMark } from "./blob-name.ts";
 import { lockUpload } from "./part-records.ts";
 
 /** A blob that the database needs, whether of a single object or of a part. */
@@ -11,22 +12,32 @@ export interface BlobRow {
   damaged: number;
 }
 
-const listBlobsStatement = statement((q, p: { after: string; before: string; limit: number }) =>
-  q
-    .selectFrom("disk_object")
-    .select([sql<string>`blob`.as("blob"), "size_bytes", sql<string>`sha256`.as("sha256"), "damaged"])
-    .where("blob", ">", p.after)
-    .where("blob", "<", p.before)
-    .unionAll(
-      q
-        .selectFrom("disk_part")
-        .select(["blob", "size_bytes", "sha256", "damaged"])
-        .where("blob", ">", p.after)
-        .where("blob", "<", p.before),
-    )
-    .orderBy("blob")
-    .limit(p.limit),
-);
+interface Page {
+  after: string;
+  before: string;
+  limit: number;
+}
+
+const listStatement = (which: "files" | "files and rows") =>
+  statement((q, p: Page) =>
+    q
+      .selectFrom("disk_object")
+      .select([sql<string>`blob`.as("blob"), "size_bytes", sql<string>`sha256`.as("sha256"), "damaged"])
+      .where("blob", ">", p.after)
+      .where("blob", "<", p.before)
+      .$if(which === "files", (select) => select.where("blob", "not like", `%${rowMark}`))
+      .unionAll(
+        q
+          .selectFrom("disk_part")
+          .select(["blob", "size_bytes", "sha256", "damaged"])
+          .where("blob", ">", p.after)
+          .where("blob", "<", p.before),
+      )
+      .orderBy("blob")
+      .limit(p.limit),
+  );
+const listFilesStatement = listStatement("files");
+const listBlobsStatement = listStatement("files and rows");
 
 const markObjectStatement = statement((q, p: { blob: string; damaged: number }) =>
   q.updateTable("disk_object").set({ damaged: p.damaged }).where("blob", "=", p.blob).returning("key"),
@@ -74,10 +85,10 @@ const forgetGoneStatement = statement((q, p: { key: string; before: number }) =>
 );
 
 /** Blobs by name, which is by age. */
-export const listBlobs = (
-  db: Queryable,
-  page: { after: string; before: string; limit: number },
-): Promise<BlobRow[]> => db.all(listBlobsStatement, page);
+export const listBlobs = (db: Queryable, page: Page): Promise<BlobRow[]> => db.all(listBlobsStatement, page);
+
+/** Those that are files. */
+export const listFiles = (db: Queryable, page: Page): Promise<BlobRow[]> => db.all(listFilesStatement, page);
 
 /** Returns the key whose bytes are concerned; null when nothing needs the blob any more. */
 export function markBlob(db: Database, blob: string, damaged: 0 | 1): Promise<string | null> {

@@ -1,29 +1,39 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlobFiles } from "./blob-files.ts";
+import { createRowName } from "./blob-name.ts";
 import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
 import { explainDiskError } from "./disk-errors.ts";
 import type { FreeSpace } from "./free-space.ts";
 import type { SealedBlob } from "./object-records.ts";
+import type { UploadTarget } from "./presigned-url.ts";
 import type { RateWatch } from "./rate-watch.ts";
 import { receiveBody } from "./receive-body.ts";
 import { bodyCutOff } from "./refusals.ts";
 
 export interface BlobWriter {
   /** Makes a blob of a request's body. A body of any other length leaves nothing behind. */
-  writeBody(request: IncomingMessage, sizeBytes: number): Promise<SealedBlob>;
+  writeBody(request: IncomingMessage, sizeBytes: number, kind: UploadTarget["kind"]): Promise<SealedBlob>;
   writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
 }
+
+type Fill = (writer: Pick<BodyWriter, "push">) => Promise<void>;
 
 const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
 /** For all bodies together; each holds up to two batches. */
 const memoryBytes = 64 * 1024 * 1024;
 
-export function createBlobWriter(files: BlobFiles, space: FreeSpace, rate: RateWatch): BlobWriter {
+export function createBlobWriter(
+  files: BlobFiles,
+  space: FreeSpace,
+  rate: RateWatch,
+  options: { now: () => number; largestRowBytes: number },
+): BlobWriter {
   let active = 0;
   const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (2 * active)));
 
-  async function write(fill: (writer: BodyWriter) => Promise<void>, sizeBytes: number): Promise<SealedBlob> {
+  async function writeFile(fill: Fill, sizeBytes: number): Promise<SealedBlob> {
     active++;
     try {
       const temp = await files.openTemp();
@@ -32,7 +42,7 @@ export function createBlobWriter(files: BlobFiles, space: FreeSpace, rate: RateW
         await fill(writer);
         const content = await writer.finish();
         if (content.sizeBytes !== sizeBytes) throw bodyCutOff();
-        return { blob: await files.seal(temp), ...content };
+        return { blob: await files.seal(temp), ...content, rowBytes: null };
       } catch (error) {
         await files.discardTemp(temp);
         throw error;
@@ -44,10 +54,30 @@ export function createBlobWriter(files: BlobFiles, space: FreeSpace, rate: RateW
     }
   }
 
+  async function gatherRow(fill: Fill, sizeBytes: number): Promise<SealedBlob> {
+    const chunks: Buffer[] = [];
+    await fill({
+      push(chunk) {
+        chunks.push(chunk);
+        return null;
+      },
+    });
+    const rowBytes = Buffer.concat(chunks);
+    if (rowBytes.length !== sizeBytes) throw bodyCutOff();
+    return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
+  }
+
+  const writeSingle = (fill: Fill, sizeBytes: number) =>
+    (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(fill, sizeBytes);
+
   return {
-    writeBody: (request, sizeBytes) => write((writer) => receiveBody(request, writer, rate), sizeBytes),
+    writeBody(request, sizeBytes, kind) {
+      const receive: Fill = (writer) => receiveBody(request, writer, rate);
+      // Parts are streamed one after another, which wants files.
+      return kind === "part" ? writeFile(receive, sizeBytes) : writeSingle(receive, sizeBytes);
+    },
     writeBytes: (bytes) =>
-      write(async (writer) => {
+      writeSingle(async (writer) => {
         await writer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       }, bytes.byteLength),
   };

@@ -16,6 +16,7 @@ import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-
 import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
 import { createReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 import { createStagedUploads } from "./staged-uploads.ts";
 import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
 import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";
@@ -33,9 +34,11 @@ export interface DiskStoreOptions {
   onDamage: (damage: Damage) => void;
   minFreeBytes?: number;
   minimumRate?: MinimumRate;
+  /** Larger bodies become files. */
+  largestRowBytes?: number;
 }
 
-/** The embedded store: blobs in files, their records in the database. */
+/** The embedded store: blobs in files, small ones in the database, where the records of all are. */
 export interface DiskStore extends ObjectStore, UploadReceiver {
   /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
   findPath(key: string): Promise<string | null>;
@@ -54,7 +57,10 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   const files = await openBlobFiles(options.root, now);
   await checkIdentity(db, files);
   const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
-  const writer = createBlobWriter(files, space, createRateWatch(options.minimumRate ?? defaultRate));
+  const writer = createBlobWriter(files, space, createRateWatch(options.minimumRate ?? defaultRate), {
+    now,
+    largestRowBytes: options.largestRowBytes ?? largestRowBytes,
+  });
   const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
   const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
   const uploads = createStagedUploads(db, files, space, now);
@@ -65,7 +71,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     name: "disk",
     ...createUploadReceiver(tokens, uploads, writer, now),
     ...createMultipart(db, files, signUrl, now),
-    ...createReads(db, files, createBlobReader(files, createBlobCache(cacheBytes), report), report),
+    ...createReads(db, files, createBlobReader(db, files, createBlobCache(cacheBytes), report), report),
 
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);

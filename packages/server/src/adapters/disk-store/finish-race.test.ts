@@ -1,37 +1,45 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { put, readAll } from "../../ports/object-store-contract-client.ts";
-import { databaseKinds, openTestStore } from "./open-test-store.ts";
+import { databaseKinds, openTestStore, type TestStore } from "./open-test-store.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 const rounds = 40;
 const putters = 5;
 const type = "text/plain";
 
-for (const kind of databaseKinds) {
-  test(`bytes never change once finishPut has answered, on ${kind}`, async () => {
-    await using opened = await openTestStore(kind);
-    const { store, listFiles } = opened;
-    for (let round = 0; round < rounds; round++) {
-      const key = `race/${round}`;
-      const url = await store.presignPut({ key, contentType: type, sizeBytes: 6, expiresInSec: 60 });
-      const acknowledged = new Set<string>();
-      const send = async (body: string) => {
-        if ((await put(url, body, { "content-type": type })).status === 200) acknowledged.add(body);
-      };
-      await send("body-0");
-      const sending = Array.from({ length: putters }, (_, index) => send(`body-${index + 1}`));
-      const object = await store.finishPut(key);
-      const atFinish = String(await readAll(store, key));
-      await Promise.all(sending);
+const places = [
+  { place: "files", settings: {}, list: ({ listFiles }: TestStore) => listFiles() },
+  { place: "rows", settings: { largestRowBytes }, list: ({ listRows }: TestStore) => listRows() },
+];
 
-      assert.ok(object);
-      assert.equal(String(await readAll(store, key)), atFinish);
-      assert.deepEqual(await store.head(key), object);
-      assert.ok(acknowledged.has(atFinish), `${atFinish} was served but not acknowledged`);
-      assert.equal((await put(url, "body-9", { "content-type": type })).status, 403);
-    }
-    assert.equal((await listFiles()).length, rounds, "replaced and refused bodies leave no file");
-  });
+for (const kind of databaseKinds) {
+  for (const { place, settings, list } of places) {
+    test(`bytes never change once finishPut has answered, in ${place} on ${kind}`, async () => {
+      await using opened = await openTestStore(kind, settings);
+      const { store } = opened;
+      for (let round = 0; round < rounds; round++) {
+        const key = `race/${round}`;
+        const url = await store.presignPut({ key, contentType: type, sizeBytes: 6, expiresInSec: 60 });
+        const acknowledged = new Set<string>();
+        const send = async (body: string) => {
+          if ((await put(url, body, { "content-type": type })).status === 200) acknowledged.add(body);
+        };
+        await send("body-0");
+        const sending = Array.from({ length: putters }, (_, index) => send(`body-${index + 1}`));
+        const object = await store.finishPut(key);
+        const atFinish = String(await readAll(store, key));
+        await Promise.all(sending);
+
+        assert.ok(object);
+        assert.equal(String(await readAll(store, key)), atFinish);
+        assert.deepEqual(await store.head(key), object);
+        assert.ok(acknowledged.has(atFinish), `${atFinish} was served but not acknowledged`);
+        assert.equal((await put(url, "body-9", { "content-type": type })).status, 403);
+      }
+      assert.equal((await list(opened)).length, rounds, "replaced and refused bodies leave nothing behind");
+    });
+  }
 
   test(`a part that is sent again during finishMultipart changes nothing afterwards, on ${kind}`, async () => {
     await using opened = await openTestStore(kind);

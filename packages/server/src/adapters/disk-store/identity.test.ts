@@ -8,6 +8,7 @@ import { readAll } from "../../ports/object-store-contract-client.ts";
 import { createKeyring } from "../../security/keyring.ts";
 import { openSqlite } from "../sqlite.ts";
 import { openDiskStore } from "./disk-store.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 async function open(directory: string, { database, objects }: { database: string; objects: string }) {
   const db = openSqlite(join(directory, database));
@@ -32,11 +33,12 @@ async function open(directory: string, { database, objects }: { database: string
 test("directory and database are opened together or not at all", async () => {
   const directory = await mkdtemp(join(tmpdir(), "upstow-identity-"));
   const first = await open(directory, { database: "a.db", objects: "a" });
-  await first.store.write("k", Buffer.from("kept"), { contentType: "a/b" });
+  const bytes = Buffer.alloc(largestRowBytes + 1, "kept");
+  await first.store.write("k", bytes, { contentType: "a/b" });
   await first.close();
 
   const again = await open(directory, { database: "a.db", objects: "a" });
-  assert.equal(String(await readAll(again.store, "k")), "kept");
+  assert.deepEqual(await readAll(again.store, "k"), bytes);
   await again.close();
 
   const mismatch = /does not belong to this database/;

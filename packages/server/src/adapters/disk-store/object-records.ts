@@ -4,12 +4,15 @@ import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { StoredObject } from "../../ports/object-store.ts";
 import { deletePartsOfKey, sumParts } from "./part-records.ts";
+import { deleteRows, insertSmallBlob } from "./small-blobs.ts";
 
 /** A sealed blob and what is known of its bytes. */
 export interface SealedBlob {
   blob: string;
   sizeBytes: number;
   sha256: string;
+  /** The bytes of a small blob, which becomes durable with its record; null for a file, which is already. */
+  rowBytes: Buffer | null;
 }
 
 export interface FinalObject extends StoredObject {
@@ -134,23 +137,28 @@ export async function isOpenForPut(db: Queryable, key: string): Promise<boolean>
   return row === null || (row.state === "open" && row.upload_id === null);
 }
 
-/** Makes the blob the staged bytes of its key. Null when the upload has ended; else the blobs it replaced. */
-export async function keepStaged(
+/** Makes the blob the staged bytes of its key. Null when the upload has ended; else the files it replaced. */
+export function keepStaged(
   db: Database,
   key: string,
-  blob: SealedBlob,
+  sealed: SealedBlob,
   now: number,
 ): Promise<string[] | null> {
-  const [kept] = await db.change(keepStagedStatement, { key, ...blob, etag: etagOf(blob.sha256), now });
-  return kept === undefined ? null : blobsOf(kept);
+  return db.transact(async (tx) => {
+    const kept = await tx.get(keepStagedStatement, toKeep(key, sealed, now));
+    if (kept === null) return null;
+    if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
+    return deleteRows(tx, blobsOf(kept));
+  });
 }
 
-/** Makes the blob the final bytes of its key, whatever was there. Returns the blobs it replaced. */
-export function keepFinal(db: Database, key: string, blob: SealedBlob, now: number): Promise<string[]> {
+/** Makes the blob the final bytes of its key, whatever was there. Returns the files it replaced. */
+export function keepFinal(db: Database, key: string, sealed: SealedBlob, now: number): Promise<string[]> {
   return db.transact(async (tx) => {
     const parts = await deletePartsOfKey(tx, key);
-    const kept = await tx.all(keepFinalStatement, { key, ...blob, etag: etagOf(blob.sha256), now });
-    return [...parts, ...kept.flatMap(blobsOf)];
+    const kept = await tx.all(keepFinalStatement, toKeep(key, sealed, now));
+    if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
+    return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
   });
 }
 
@@ -175,12 +183,16 @@ export async function findArrival(
   return { sizeBytes: row.size_bytes, receivedAt: row.received_at ?? 0 };
 }
 
-/** Leaves a tombstone, so that URLs signed before stay refused. Returns the blobs that nothing needs any more. */
+/** Leaves a tombstone, so that URLs signed before stay refused. Returns the files that nothing needs any more. */
 export async function buryObject(tx: Queryable, key: string, now: number): Promise<string[]> {
   const buried = await tx.all(buryStatement, { key, now });
   // The tombstone comes first: it holds off a part that is being recorded at this moment.
   const parts = await deletePartsOfKey(tx, key);
-  return [...buried.flatMap(blobsOf), ...parts];
+  return [...(await deleteRows(tx, buried.flatMap(blobsOf))), ...parts];
+}
+
+function toKeep(key: string, { blob, sizeBytes, sha256 }: SealedBlob, now: number): Keep {
+  return { key, blob, sizeBytes, sha256, etag: etagOf(sha256), now };
 }
 
 function blobsOf(row: { replaced_blob: string | null }): string[] {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createTestDatabase } from "../../../../../test/support/postgres.ts";
 import type { Database } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
+import { statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { StorageFull } from "../../ports/object-store.ts";
 import { createKeyring } from "../../security/keyring.ts";
@@ -27,14 +28,20 @@ export interface TestStore extends AsyncDisposable {
   damages: Damage[];
   /** Every file under the root but the store's identity. */
   listFiles(): Promise<string[]>;
+  /** The blobs that are rows of the database. */
+  listRows(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-type Settings = Partial<Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now">> & {
+type Settings = Partial<
+  Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now" | "largestRowBytes">
+> & {
   secrets?: string[];
 };
 
-/** A disk store behind a real server on a free port. */
+const listRowsStatement = statement((q, _: object) => q.selectFrom("disk_small_blob").select("blob"));
+
+/** A disk store behind a real server on a free port. All bodies become files, unless the settings say otherwise. */
 export async function openTestStore(
   kind: DatabaseKind = "sqlite",
   settings: Settings = {},
@@ -51,6 +58,7 @@ export async function openTestStore(
   deferContinue(server, () => true);
   const store = await openDiskStore({
     now: Date.now,
+    largestRowBytes: -1,
     ...options,
     root,
     db,
@@ -77,6 +85,7 @@ export async function openTestStore(
     damages,
     close,
     [Symbol.asyncDispose]: close,
+    listRows: async () => (await db.all(listRowsStatement, {})).map(({ blob }) => blob),
     async listFiles() {
       const entries = await readdir(root, { recursive: true, withFileTypes: true });
       return entries

@@ -62,7 +62,7 @@ const weighPartsStatement = statement((q, p: { uploadId: string; partNumber: num
 });
 
 const keepPartStatement = statement(
-  (q, p: SealedBlob & { uploadId: string; partNumber: number; now: number }) =>
+  (q, p: Omit<SealedBlob, "rowBytes"> & { uploadId: string; partNumber: number; now: number }) =>
     q
       .insertInto("disk_part")
       .values({

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import type { Database } from "../../db/database.ts";
 import type { ByteRange, ObjectBytes, ObjectStore } from "../../ports/object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
+import { isRowName } from "./blob-name.ts";
 import type { BlobReader } from "./blob-reader.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
 import { type FinalObject, findFinal } from "./object-records.ts";
@@ -38,7 +39,7 @@ export function createReads(db: Database, files: BlobFiles, reader: BlobReader, 
 
     async findPath(key) {
       const object = await findFinal(db, key);
-      if (object === null || object.blob === null) return null;
+      if (object === null || object.blob === null || isRowName(object.blob)) return null;
       const { blob, sizeBytes } = object;
       return nullIfDamaged(async () => {
         await reader.checkSize(blob, sizeBytes);

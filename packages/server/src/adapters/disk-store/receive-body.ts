@@ -6,7 +6,7 @@ import { bodyCutOff, bodyTooSlow } from "./refusals.ts";
 /** Moves the body into the writer, never faster than the disk takes it. Rejects unless all of it arrived. */
 export async function receiveBody(
   request: IncomingMessage,
-  writer: BodyWriter,
+  writer: Pick<BodyWriter, "push">,
   rate: RateWatch,
 ): Promise<void> {
   const body: WatchedBody = { receivedBytes: 0, heldUp: false };

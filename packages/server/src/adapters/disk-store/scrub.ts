@@ -1,12 +1,14 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import type { BlobFiles } from "./blob-files.ts";
+import { isRowName } from "./blob-name.ts";
 import { type BlobRow, listBlobs, markBlob } from "./blob-records.ts";
 import { BlobDamaged, type Damage, type ReportDamage } from "./damage.ts";
 import { explainDiskError, hasCode } from "./disk-errors.ts";
+import { findSmallBlob } from "./small-blobs.ts";
 
 export interface ScrubOptions {
   /** How many blobs to read in this call. */
@@ -67,7 +69,9 @@ async function checkBlob(
 ): Promise<void> {
   result.checkedBlobs++;
   try {
-    result.checkedBytes += await readThrough(files.pathOf(row.blob), row, options);
+    result.checkedBytes += await (isRowName(row.blob)
+      ? readRow(db, row)
+      : readThrough(files.pathOf(row.blob), row, options));
   } catch (error) {
     if (!(error instanceof BlobDamaged)) throw error;
     const damage = await report(error);
@@ -78,12 +82,19 @@ async function checkBlob(
   if (mended !== null) result.mended.push(mended);
 }
 
+async function readRow(db: Database, row: BlobRow): Promise<number> {
+  const bytes = await findSmallBlob(db, row.blob);
+  if (bytes === null) throw new BlobDamaged(row.blob, "missing");
+  if (hash("sha256", bytes) !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
+  return bytes.length;
+}
+
 async function readThrough(
   path: string,
   row: BlobRow,
   { bytesPerSec, signal }: ScrubOptions,
 ): Promise<number> {
-  const hash = createHash("sha256");
+  const digest = createHash("sha256");
   let sizeBytes = 0;
   try {
     await using file = await open(path, "r");
@@ -92,7 +103,7 @@ async function readThrough(
       signal?.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, buffer.length);
       if (bytesRead === 0) break;
-      hash.update(buffer.subarray(0, bytesRead));
+      digest.update(buffer.subarray(0, bytesRead));
       sizeBytes += bytesRead;
       if (bytesPerSec !== undefined)
         await sleep((bytesRead / bytesPerSec) * 1000, undefined, signal && { signal });
@@ -103,6 +114,6 @@ async function readThrough(
     throw explainDiskError(error);
   }
   if (sizeBytes !== row.size_bytes) throw new BlobDamaged(row.blob, "wrong-size");
-  if (hash.digest("hex") !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
+  if (digest.digest("hex") !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
   return sizeBytes;
 }

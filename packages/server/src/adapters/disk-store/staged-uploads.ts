@@ -35,7 +35,7 @@ export function createStagedUploads(
       await files.remove(replaced);
     } catch (error) {
       // Any other failure leaves open whether the record was made; without one the sweeper removes the blob.
-      if (error instanceof AppError) await files.remove([sealed.blob]);
+      if (error instanceof AppError && sealed.rowBytes === null) await files.remove([sealed.blob]);
       throw error;
     } finally {
       files.release(sealed.blob);
@@ -71,7 +71,7 @@ async function checkOpen(db: Database, target: UploadTarget, sizeBytes: number):
   if (othersBytes + sizeBytes > upload.size_bytes) throw tooManyBytes();
 }
 
-/** Returns the blobs that this one replaced. */
+/** Returns the files that this one replaced. */
 async function record(
   db: Database,
   target: UploadTarget,

@@ -3,14 +3,14 @@ import { mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { put, readAll } from "../../ports/object-store-contract-client.ts";
-import { createBlobName, shardOf } from "./blob-name.ts";
+import { createFileName, shardOf } from "./blob-name.ts";
 import { databaseKinds, openTestStore, type TestStore } from "./open-test-store.ts";
 
 const hour = 3_600_000;
 const options = { graceMs: hour, maxDeletions: 100 };
 
 async function plantOrphan(root: string, namedAt: number): Promise<string> {
-  const blob = createBlobName(namedAt);
+  const blob = createFileName(namedAt);
   const directory = join(root, "blobs", shardOf(blob));
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, blob), "nobody needs this");

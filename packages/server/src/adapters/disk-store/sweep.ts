@@ -1,8 +1,8 @@
 import { stat, unlink } from "node:fs/promises";
 import type { Database } from "../../db/database.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { blobNamedAt, isBlobName, isShard, shardEndsAt, shardOf } from "./blob-name.ts";
-import { forgetGone, listBlobs, listGone } from "./blob-records.ts";
+import { blobNamedAt, isFileName, isShard, shardEndsAt, shardOf } from "./blob-name.ts";
+import { forgetGone, listFiles, listGone } from "./blob-records.ts";
 
 export interface SweepOptions {
   /** Reports what would be removed and removes nothing. */
@@ -89,7 +89,7 @@ async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
   const onDisk = (await files.listShards()).filter(isShard).sort();
   let after = "";
   for (;;) {
-    const [record] = await listBlobs(db, { after, before: "~", limit: 1 });
+    const [record] = await listFiles(db, { after, before: "~", limit: 1 });
     const [fromDisk] = onDisk;
     const fromDatabase = record && shardOf(record.blob);
     const next = fromDatabase === undefined || (fromDisk ?? "~") < fromDatabase ? fromDisk : fromDatabase;
@@ -105,13 +105,13 @@ async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
  * needed, and only blobs older than the grace period are judged at all.
  */
 async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: number) {
-  const isOld = (blob: string) => isBlobName(blob) && blobNamedAt(blob) < olderThan;
+  const isOld = (blob: string) => isFileName(blob) && blobNamedAt(blob) < olderThan;
   const found = new Set((await files.listShard(shard)).filter(isOld));
   const orphans = new Set(found);
   const missing: string[] = [];
   let after = shard;
   for (;;) {
-    const rows = await listBlobs(db, { after, before: `${shard}~`, limit: pageRows });
+    const rows = await listFiles(db, { after, before: `${shard}~`, limit: pageRows });
     for (const { blob } of rows) {
       orphans.delete(blob);
       if (isOld(blob) && !found.has(blob)) missing.push(blob);

@@ -45,7 +45,7 @@ export function createUploadReceiver(
         const sizeBytes = checkHeaders(request, target);
         return await uploads.stage(target, sizeBytes, () => {
           sendContinue(request, response);
-          return blobs.writeBody(request, sizeBytes);
+          return blobs.writeBody(request, sizeBytes, target.kind);
         });
       } catch (error) {
         // A small body may be here already, behind the headers; then the connection can go on.
