@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { Queryable } from "../db/database.ts";
 
 /**
  * Where the bytes live. The service decides who may upload what; a store only keeps bytes under keys.
@@ -23,6 +24,8 @@ export interface ObjectStore {
   presignPut(upload: PresignPut): Promise<string>;
   /** Makes the staged object final. Null when no complete body has arrived. */
   finishPut(key: string): Promise<StoredObject | null>;
+  /** The same within a transaction of the service. Only a store that keeps its records in the same database has it. */
+  finishPutWithin?(tx: Queryable, key: string): Promise<StoredObject | null>;
 
   /** Opens a multipart upload under a key that was never used, and returns its opaque id. */
   startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;

@@ -76,7 +76,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
-    finishPut: (key) => finishObject(db, key),
+    finishPut: (key) => db.transact((tx) => finishObject(tx, key)),
+    finishPutWithin: finishObject,
     findReceived: (key) => findArrival(db, key),
     isArriving: uploads.isArriving,
 

@@ -162,9 +162,9 @@ export function keepFinal(db: Database, key: string, sealed: SealedBlob, now: nu
   });
 }
 
-export async function finishObject(db: Database, key: string): Promise<StoredObject | null> {
-  const [row] = await db.change(finishStatement, { key });
-  return row === undefined ? null : toStored(row);
+export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
+  const row = await tx.get(finishStatement, { key });
+  return row && toStored(row);
 }
 
 export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {

@@ -4,7 +4,7 @@ import { isRowName } from "./blob-name.ts";
 
 /**
  * Up to here a blob is a row, durable by the commit that records it: one fsync for all that arrive together, where
- * a file needs two of its own. Measured with `npm run bench -- small-bodies`.
+ * a file needs two of its own.
  */
 export const largestRowBytes = 16 * 1024;
 

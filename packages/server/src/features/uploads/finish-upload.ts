@@ -17,6 +17,8 @@ import { checkPartOrder, checkPartRange } from "./rules.ts";
 
 type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
+/** Makes the bytes final, or says that they are. Null: they have not arrived. */
+type Seal = (tx: Queryable) => Promise<StoredObject | null>;
 
 export async function completeSingle(
   deps: Deps,
@@ -26,9 +28,17 @@ export async function completeSingle(
 ): Promise<FileTable> {
   const metadata = replacement(body.metadata);
   const file = await getOpenUpload(deps, actor, body.fileId, null);
-  const stored = await (await deps.stores.get(file.store)).finishPut(file.key);
-  if (stored === null) throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
-  return finishUpload(deps, file, stored, metadata, onSaved);
+  const seal = await createSeal(deps, file);
+  return finishUpload(deps, actor, { file, seal, metadata, onSaved });
+}
+
+/** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
+async function createSeal(deps: Deps, { store: name, key }: FileTable): Promise<Seal> {
+  const store = await deps.stores.get(name);
+  const { finishPutWithin } = store;
+  if (finishPutWithin !== undefined) return (tx) => finishPutWithin(tx, key);
+  const stored = await store.finishPut(key);
+  return async () => stored;
 }
 
 export async function completeMultipart(
@@ -52,7 +62,10 @@ export async function completeMultipart(
     sizeBytes: size_bytes,
     parts: body.parts,
   });
-  if (result.ok) return finishUpload(deps, file, result.object, metadata, onSaved);
+  if (result.ok) {
+    const seal = async () => result.object;
+    return finishUpload(deps, actor, { file, seal, metadata, onSaved });
+  }
   if (result.problem === "part-too-small") throw invalid("parts", result.message);
   throw await missingOrEnded(deps, actor, file, result.message);
 }
@@ -70,22 +83,29 @@ export async function getOpenUpload(
   return file;
 }
 
+interface Finish {
+  file: FileTable;
+  seal: Seal;
+  metadata: string | null;
+  onSaved: OnSaved;
+}
+
 /**
- * The end of both flows. The bytes are final in the store already; what is left is one guarded change of the
- * row, with everything that follows from it in the same transaction. Whoever comes second finds no open row.
+ * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
+ * it in the same transaction. Whoever comes second finds no open row.
  */
 async function finishUpload(
   deps: Deps,
-  file: FileTable,
-  stored: StoredObject,
-  metadata: string | null,
-  onSaved: OnSaved,
+  actor: Actor,
+  { file, seal, metadata, onSaved }: Finish,
 ): Promise<FileTable> {
   const now = deps.now();
-  const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   const webhookUrl = route?.webhook_url ?? null;
-  const save = async (tx: Queryable) => {
+  const save = async (tx: Queryable): Promise<FileTable | null> => {
+    const stored = await seal(tx);
+    if (stored === null) return null;
+    const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
     const guard = tx.get(markUploaded, { id: file.id, ...stored, metadata: uploaded.metadata, now });
     const consequences = Promise.all([
@@ -105,13 +125,17 @@ async function finishUpload(
     if ((await guard) === null) throw notFound("An open upload with this id was");
     await consequences;
     await onSaved(tx, uploaded);
+    return uploaded;
   };
+  let uploaded: FileTable | null;
   try {
-    await deps.db.transact(save, file.project_id);
+    uploaded = await deps.db.transact(save, file.project_id);
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") await removeUnlessKept(deps, file);
     throw error;
   }
+  if (uploaded === null)
+    throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
   deps.dispatcher.nudge();
   return uploaded;
 }
