@@ -24,6 +24,7 @@ const everyTable = {
   disk_store: true,
   disk_object: true,
   disk_part: true,
+  disk_small_blob: true,
   event_sequence: true,
   webhook_signing_key: true,
   webhook_endpoint: true,

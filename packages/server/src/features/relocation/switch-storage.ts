@@ -20,7 +20,7 @@ export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | 
   }
   // What the disk's records and the journal were for is over. As a migration, which may take as long as it needs.
   await db.migrate(async (tx) => {
-    for (const table of ["relocated_object", "disk_part", "disk_object", "disk_store"]) {
+    for (const table of ["relocated_object", "disk_small_blob", "disk_part", "disk_object", "disk_store"]) {
       await tx.script(`DELETE FROM ${table}`);
     }
     await tx.run(setState, { name: "storage", state: "done", now: now() });
