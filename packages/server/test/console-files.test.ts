@@ -5,6 +5,7 @@ import { verifyDelivery } from "@upstow/sdk/webhooks";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { describeEvent, insertEvent } from "../src/features/webhooks/enqueue.ts";
+import { createId } from "../src/ids.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { insertManyFiles } from "./support/many-files.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
@@ -80,6 +81,34 @@ onBothDatabases("files and deliveries in the dashboard", (database) => {
     const wrong = await owner("GET", `${inLive}/search?since=${until}&until=${since}`);
     assert.equal(wrong.status, 400);
     assert.equal((await owner("GET", `${inLive}/search?since=yesterday`)).status, 400);
+  });
+
+  test("all that match a search are counted and deleted, and nothing that came later or is of others", async () => {
+    await enter();
+    await insertManyFiles(app, { projectId: tenant.projectId, count: 450 });
+    const other = await app.createTenant("pro");
+    await insertManyFiles(app, { projectId: other.projectId, count: 4 });
+    const stranger = await signInAs(app, other.accountId);
+    const count = async (query: string) => (await owner("GET", `${inLive}/search/count${query}`)).body;
+    assert.equal((await count("")).count, 450);
+    assert.equal((await count("?type=image/&name=upload-0002")).count, 25);
+    const counted = await count("?type=image/");
+    assert.equal(counted.count, 113);
+    const id = createId(app.clock.now() + 60_000);
+    const describe = () => ({ id, key: `${tenant.projectId}/default/${id}/late.jpg`, name: "late.jpg" });
+    await insertManyFiles(app, { projectId: tenant.projectId, count: 1, describe });
+    const deleted = await owner("POST", `${inLive}/search/delete`, {
+      type: "image/",
+      before: counted.before,
+    });
+    assert.deepEqual([deleted.status, deleted.body], [200, { deleted: 113 }]);
+    assert.deepEqual(await find({ type: "image/" }), ["late.jpg"]);
+    assert.equal((await count("")).count, 337);
+    assert.equal((await stranger("GET", `/in/${other.projectId}/live/search`)).body.files.length, 4);
+    const rest = await owner("POST", `${inLive}/search/delete`, { before: counted.before });
+    assert.deepEqual(rest.body, { deleted: 337 });
+    for (const body of [{}, { before: "yesterday" }, { before: counted.before, status: "NONE" }])
+      assert.equal((await owner("POST", `${inLive}/search/delete`, body)).status, 400);
   });
 
   test("a choice of files is deleted by their ids, those of others are left alone", async () => {

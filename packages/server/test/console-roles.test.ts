@@ -50,6 +50,9 @@ const needed: Record<string, Needed> = {
   "PUT /projects/:id/storage": "owner",
   "DELETE /projects/:id/storage": "owner",
   "POST /projects/:id/storage/probe": "owner",
+  "PUT /projects/:id/cdn-domain": "owner",
+  "DELETE /projects/:id/cdn-domain": "owner",
+  "POST /projects/:id/cdn-domain/check": "owner",
   "PATCH /projects/:id": "owner",
   "DELETE /projects/:id": "owner",
   [`GET ${inProject}/projects/:id/keys`]: "viewer",
@@ -68,6 +71,8 @@ const needed: Record<string, Needed> = {
   [`DELETE ${inProject}/files`]: "developer",
   [`POST ${inProject}/files/delete`]: "developer",
   [`GET ${inProject}/search`]: "viewer",
+  [`GET ${inProject}/search/count`]: "viewer",
+  [`POST ${inProject}/search/delete`]: "developer",
   [`GET ${inProject}/delivery-settings`]: "viewer",
   [`GET ${inProject}/variants`]: "viewer",
   [`GET ${inProject}/studio`]: "viewer",
@@ -81,6 +86,7 @@ const needed: Record<string, Needed> = {
   [`GET ${inProject}/upload/multipart/:fileId`]: "viewer",
   [`GET ${inProject}/logs`]: "viewer",
   [`GET ${inProject}/logs/stream`]: "viewer",
+  [`GET ${inProject}/logs/search`]: "viewer",
   [`GET ${inProject}/usage`]: "viewer",
   [`GET ${inProject}/usage/history`]: "viewer",
   [`GET ${inProject}/usage/days`]: "viewer",
@@ -105,6 +111,7 @@ const bodies: Record<string, object> = {
     accessKeyId: "id",
     secretAccessKey: "secret",
   },
+  "PUT /projects/:id/cdn-domain": { domain: "10.0.0.1" },
 };
 const strangersId = "0".repeat(26);
 

@@ -92,7 +92,7 @@ onBothDatabases("logs as they happen", (database) => {
   async function watch(cookie: string, query = "", headers: Record<string, string> = {}) {
     const response = await fetch(`${app.url}/dashboard/api/in/${tenant.projectId}/live/logs/stream${query}`, {
       headers: { cookie, ...headers },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
@@ -120,6 +120,38 @@ onBothDatabases("logs as they happen", (database) => {
     while (!seen.includes('Project was renamed to "third".')) seen.push((await next(resumed)).data.message);
     await resumed.return();
     assert.equal(new Set(seen).size, seen.length);
+  });
+
+  test("a text is looked for in what happened and in what happens", async () => {
+    const cookie = await enter();
+    const owner = await signInAs(app, tenant.accountId);
+    const find = async (query: Record<string, string>) => {
+      const path = `/in/${tenant.projectId}/live/logs/search?${new URLSearchParams(query)}`;
+      const { status, body } = await owner("GET", path);
+      assert.equal(status, 200, JSON.stringify(body));
+      return body.logs.map((log: { message: string }) => log.message);
+    };
+    await rename("100% Harbour");
+    await rename("100 mountains");
+    const harbour = 'Project was renamed to "100% Harbour".';
+    assert.deepEqual(await find({ text: "hARBour" }), [harbour]);
+    assert.deepEqual(await find({ text: "0%" }), [harbour]);
+    assert.deepEqual(await find({ text: 'renamed to "100', limit: "1" }), [
+      'Project was renamed to "100 mountains".',
+    ]);
+    assert.deepEqual(await find({ text: "harbour", type: "key.created" }), []);
+    const future = new Date(app.clock.now() + dayMs).toISOString();
+    assert.deepEqual(await find({ text: "harbour", since: future }), []);
+    const key = await app.call("POST", `projects/${tenant.projectId}/keys`, { key: tenant.live, body: {} });
+    assert.equal((await find({ text: key.body.key.id })).length, 1, "the data of an entry is searched too");
+    const wrong = await owner("GET", `/in/${tenant.projectId}/live/logs/search?text=`);
+    assert.equal(wrong.status, 400);
+
+    const entries = await watch(cookie, "?text=WANTED");
+    await rename("other");
+    await rename("the wanted one");
+    assert.equal((await next(entries)).data.message, 'Project was renamed to "the wanted one".');
+    await entries.return();
   });
 
   test("a stream ends with its session, before anything more is sent", async () => {

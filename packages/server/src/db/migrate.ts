@@ -9,6 +9,7 @@ import { people } from "./migrations/007-people.ts";
 import { reports } from "./migrations/008-reports.ts";
 import { variantRecipe } from "./migrations/009-variant-recipe.ts";
 import { customerStorage } from "./migrations/010-customer-storage.ts";
+import { cdnDomain } from "./migrations/011-cdn-domain.ts";
 import { relocation } from "./migrations/012-relocation.ts";
 import { smallBlobs } from "./migrations/013-small-blobs.ts";
 import { usageTotals } from "./migrations/014-usage-totals.ts";
@@ -26,6 +27,7 @@ const migrations = [
   { id: "008-reports", sql: reports },
   { id: "009-variant-recipe", sql: variantRecipe },
   { id: "010-customer-storage", sql: customerStorage },
+  { id: "011-cdn-domain", sql: cdnDomain },
   { id: "012-relocation", sql: relocation },
   { id: "013-small-blobs", sql: smallBlobs },
   { id: "014-usage-totals", sql: usageTotals },

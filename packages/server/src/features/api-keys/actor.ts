@@ -8,6 +8,8 @@ export interface Actor {
   environment: Environment;
   /** The customer's bucket that new files go to; null for the installation's store. */
   storeName: string | null;
+  /** The domain that files are given out at; null for the installation's own. */
+  cdnUrl: string | null;
   tier: TierName;
   /** Set for Enterprise accounts that were given limits of their own. */
   rateUpload: number | null;

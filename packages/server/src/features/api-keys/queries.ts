@@ -15,6 +15,7 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
       "api_key.type as environment",
       "project.id as projectId",
       "project.store_id as storeName",
+      "project.cdn_url as cdnUrl",
       "account.id as accountId",
       "account.tier as tier",
       "account.rate_upload as rateUpload",

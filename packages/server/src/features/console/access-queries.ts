@@ -21,6 +21,7 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
     .select([
       "project.id as projectId",
       "project.store_id as storeName",
+      "project.cdn_url as cdnUrl",
       "account.id as accountId",
       "account.tier as tier",
       "account.rate_upload as rateUpload",
@@ -29,6 +30,27 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
       "account.transform_units as transformUnits",
       "project_member.role as memberRole",
     ]),
+);
+
+/** The buckets that projects of the account keep files in. */
+export const listAccessibleStores = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("customer_store")
+    .innerJoin("project", "project.id", "customer_store.project_id")
+    .leftJoin("project_member", (join) =>
+      join
+        .onRef("project_member.project_id", "=", "project.id")
+        .on("project_member.account_id", "=", p.accountId),
+    )
+    .where("project.deleted_at", "is", null)
+    .where((where) =>
+      where.or([
+        where("project.account_id", "=", p.accountId),
+        where("project_member.account_id", "is not", null),
+      ]),
+    )
+    .select("customer_store.id as id")
+    .orderBy("customer_store.id"),
 );
 
 export const listAccessibleProjects = statement((q, p: { accountId: string }) =>

@@ -1,14 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
+import { readSessionToken } from "../../http/console/session-cookie.ts";
 import type { PageFile, Pages } from "./pages.ts";
+import { findSession } from "./sessions.ts";
+import { findStorageOrigins, originOf } from "./storage-origins.ts";
 
 const hashedForEver = "public, max-age=31536000, immutable";
 
 /** The dashboard's files, read when somebody first looks. Every path that is no asset shows the one page. */
 export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
-  const headers = headersFor(deps);
+  const policy = policyFor(deps);
+  const headers = headersWith(policy([]));
   let opening: Promise<Pages | null> | undefined;
   const pages = async () => {
     opening ??= import("./pages.ts").then(({ findPages }) => findPages());
@@ -22,7 +26,12 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
     app.get(path, { schema }, async (request, reply) => {
       // An unknown call of the API must not look like a page.
       if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
-      return sendFile(request, reply.headers(headers), (await pages()).index, "no-cache");
+      const { index } = await pages();
+      const origins = await originsOfVisitor(deps, request);
+      return reply
+        .headers({ ...headersWith(policy(origins)), "cache-control": "no-cache", vary: "cookie" })
+        .type(index.type)
+        .send(withOrigins(index, origins));
     });
   }
 
@@ -33,29 +42,47 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
+/** The buckets of whoever opens the page: no one else is told where customers keep their files. */
+async function originsOfVisitor(deps: Deps, request: FastifyRequest): Promise<string[]> {
+  const token = readSessionToken(request);
+  const session = token === null ? null : await findSession(deps, token);
+  return session === null ? [] : findStorageOrigins(deps, session.accountId);
+}
+
+/** The page compares what its policy names with what it needs later on, and asks for a new one. */
+function withOrigins({ plain }: PageFile, origins: string[]): string {
+  return plain
+    .toString()
+    .replace('name="storage-origins" content=""', `name="storage-origins" content="${origins.join(" ")}"`);
+}
+
 /**
  * Scripts and styles come from here alone; files also from where they are served, and they are sent to where they are
- * stored. Only a file can be framed, for the browser's PDF viewer, and nobody puts a frame around the dashboard.
+ * stored, which may be a customer's bucket. Only a file can be framed, for the browser's PDF viewer, and nobody puts a
+ * frame around the dashboard.
  */
-function headersFor(deps: Pick<Deps, "config" | "store">): Record<string, string> {
+function policyFor(deps: Pick<Deps, "config" | "store">): (buckets: string[]) => string {
   const cdn = new URL(deps.config.cdnUrl).origin;
   const storage = storageOrigins(deps);
   const files = ["'self'", cdn, ...storage].join(" ");
-  const policy = [
+  const rules = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     `img-src ${files} data: blob:`,
     `media-src ${files}`,
     `frame-src ${deps.config.cdnUrl}/f/ ${storage.join(" ")}`.trim(),
-    // Uploads go straight to where a project keeps its files, and that may be a customer's bucket at any address.
-    `connect-src ${files} ${new URL(deps.config.publicUrl).origin} https:`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
+  const targets = `connect-src ${files} ${new URL(deps.config.publicUrl).origin}`;
+  return (buckets) => [...rules, [targets, ...buckets].join(" ")].join("; ");
+}
+
+function headersWith(policy: string): Record<string, string> {
   return {
-    "content-security-policy": policy.join("; "),
+    "content-security-policy": policy,
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -68,7 +95,7 @@ function headersFor(deps: Pick<Deps, "config" | "store">): Record<string, string
 function storageOrigins({ store }: Pick<Deps, "store">): string[] {
   const headers = { contentType: "text/plain", contentDisposition: "inline" };
   const address = store.presignGet?.("a", { ...headers, expiresInSec: 1 });
-  return address == null ? [] : [new URL(address).origin];
+  return address == null ? [] : [originOf(address)];
 }
 
 function sendFile(

@@ -6,6 +6,7 @@ import { createProject, deleteProject, updateProject } from "../projects/project
 import { enterProject, type Role, roleOf } from "./access.ts";
 import { listAccessibleProjects } from "./access-queries.ts";
 import type { Session } from "./sessions.ts";
+import { findStorageOrigins } from "./storage-origins.ts";
 
 const schema = { hide: true };
 
@@ -16,6 +17,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.get("/projects", { schema }, async ({ session }) => {
     const rows = await deps.db.all(listAccessibleProjects, { accountId: session.accountId });
     return {
+      storageOrigins: await findStorageOrigins(deps, session.accountId),
       projects: rows.map((row) => ({
         id: row.id,
         name: row.name,

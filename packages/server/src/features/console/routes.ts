@@ -3,6 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
+import { cdnCheckRoutes, cdnDomainRoutes } from "../cdn-domain/routes.ts";
 import { customerStorageRoutes } from "../customer-storage/routes.ts";
 import type { Transforms } from "../transforms/transforms.ts";
 import { adminRoutes } from "./admin/admin-routes.ts";
@@ -17,6 +18,7 @@ import { workspaceRoutes } from "./workspace-routes.ts";
 /** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
 export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   pageRoutes(app, deps);
+  cdnCheckRoutes(app, deps);
   app.register(
     async (scope) => {
       // The pages read no more than they know.
@@ -34,6 +36,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
         accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
         factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
         projectRoutes(signedIn as unknown as ApiApp, deps);
+        cdnDomainRoutes(signedIn as unknown as ApiApp, deps);
         customerStorageRoutes(signedIn as unknown as ApiApp, deps);
         memberRoutes(signedIn as unknown as ApiApp, deps);
         workspaceRoutes(signedIn, deps, transforms);

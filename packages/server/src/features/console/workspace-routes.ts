@@ -17,6 +17,7 @@ import { sendTestEvent } from "../webhooks/send-test-event.ts";
 import { enterProject, type Role } from "./access.ts";
 import { chosenFileRoutes } from "./files/routes.ts";
 import { fileSearchRoutes } from "./files/search-routes.ts";
+import { logSearchRoutes } from "./logs/log-search-routes.ts";
 import { logStreamRoutes } from "./logs/log-stream-routes.ts";
 import { signAgain } from "./sign-again.ts";
 import { studioRoutes } from "./studio/studio-routes.ts";
@@ -43,11 +44,13 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       fileSearchRoutes(api, deps, transforms.signer);
       studioRoutes(api, deps, transforms);
       logStreamRoutes(api, deps);
+      logSearchRoutes(api, deps);
       usageDayRoutes(api, deps);
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),
       );
-      api.get("/delivery-settings", { schema: {} }, async () => ({
+      api.get("/delivery-settings", { schema: {} }, async ({ actor }) => ({
+        ownUrl: actor.cdnUrl,
         cdnUrl: deps.config.cdnUrl,
         publicUrl: deps.config.publicUrl,
         purge: deps.config.cdnPurge?.driver ?? null,

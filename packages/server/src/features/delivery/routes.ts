@@ -1,10 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { nameFile } from "../files/name-file.ts";
-import { findServedFile } from "./queries.ts";
+import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
 import { crossOrigin, fileNotFound, type ServedObject, sendObject } from "./send-object.ts";
-
-type ServedFile = NonNullable<NonNullable<(typeof findServedFile)["types"]>["row"]>;
 
 /** Files at their CDN address. The row is looked at on every hit, so that a deletion holds at once. */
 export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
@@ -15,8 +12,7 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
       if (file === null) throw fileNotFound();
       return sendObject(deps, request, reply, toServed(file));
     };
-    const key = request.params["*"];
-    const file = deps.db.recall(findServedFile, key, () => nameFile(key));
+    const file = recallServedFile(deps, request.params["*"]);
     return file instanceof Promise ? file.then(serve) : serve(file);
   });
 
@@ -44,7 +40,7 @@ function toServed(file: ServedFile): ServedObject {
   if (object === undefined) {
     object = {
       fileId: file.id,
-      mayBeShared: true,
+      mayBeShared: isPurgeable(file),
       isLasting: true,
       store: file.store,
       storeKey: file.key,

@@ -18,6 +18,7 @@ import type { Actor } from "../api-keys/actor.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { serialiseMetadata } from "../uploads/metadata.ts";
 import { deleteFiles } from "./delete-files.ts";
+import { cdnFor } from "./file-url.ts";
 import { nameFile } from "./name-file.ts";
 import { findFile, listFiles, setMetadata } from "./queries.ts";
 import { toFile, toListItem } from "./serialize.ts";
@@ -45,7 +46,8 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       const page = startPage(query);
       const rows = await db.all(listFiles, { ...scopeOf(actor), ...page });
       const { shown, nextCursor, hasMore } = endPage(rows, page.take);
-      return { files: shown.map((row) => toListItem(config, row)), nextCursor, hasMore };
+      const cdn = cdnFor(config, actor);
+      return { files: shown.map((row) => toListItem(cdn, row)), nextCursor, hasMore };
     },
   );
 
@@ -55,7 +57,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, params }) => {
       const file = await db.get(findFile, { ...scopeOf(actor), ...nameFile(params["*"]) });
       if (file === null) throw notFound("File");
-      return { file: toFile(config, file) };
+      return { file: toFile(cdnFor(config, actor), file) };
     },
   );
 
@@ -85,7 +87,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         await writeLog(tx, now, { ...scopeOf(actor), type: "file.updated", message, file: updated });
         return updated;
       });
-      return { file: toFile(config, file) };
+      return { file: toFile(cdnFor(config, actor), file) };
     },
   );
 

@@ -34,21 +34,23 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
   q.updateTable("account").set({ project_count: sql`project_count - 1` }).where("id", "=", p.accountId),
 );
 
-export const insertProject = statement((q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id">) =>
-  q
-    .insertInto("project")
-    .values({
-      id: p.id,
-      account_id: p.account_id,
-      name: p.name,
-      slug: p.slug,
-      key_count: 0,
-      created_at: p.created_at,
-      updated_at: p.updated_at,
-      deleted_at: null,
-      store_id: null,
-    })
-    .returningAll(),
+export const insertProject = statement(
+  (q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id" | "cdn_url">) =>
+    q
+      .insertInto("project")
+      .values({
+        id: p.id,
+        account_id: p.account_id,
+        name: p.name,
+        slug: p.slug,
+        key_count: 0,
+        created_at: p.created_at,
+        updated_at: p.updated_at,
+        deleted_at: null,
+        store_id: null,
+        cdn_url: null,
+      })
+      .returningAll(),
 );
 
 export const renameProject = statement((q, p: { id: string; accountId: string; name: string; now: number }) =>

@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { findServedFile } from "../delivery/queries.ts";
+import { isPurgeable, recallServedFile } from "../delivery/queries.ts";
 import { fileNotFound, sendObject } from "../delivery/send-object.ts";
-import { nameFile } from "../files/name-file.ts";
 import { checkIsImage } from "./image-type.ts";
 import { negotiateFormat } from "./negotiate-format.ts";
 import { parseRecipe, type Recipe } from "./recipe.ts";
@@ -93,8 +92,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     recipe: Recipe,
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
-    const key = request.params["*"];
-    const file = await deps.db.recall(findServedFile, key, () => nameFile(key));
+    const file = await recallServedFile(deps, request.params["*"]);
     if (file === null) throw fileNotFound();
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
@@ -103,7 +101,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     const object = {
       fileId: file.id,
       isLasting: false,
-      mayBeShared: request.params.expires === undefined && recipe.format !== "auto",
+      mayBeShared: isPurgeable(file) && request.params.expires === undefined && recipe.format !== "auto",
       store: variant.store,
       storeKey: variant.store_key,
       sizeBytes: variant.size_bytes ?? 0,

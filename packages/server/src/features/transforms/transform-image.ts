@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
+import { type Cdn, cdnFor } from "../files/file-url.ts";
 import { nameFile } from "../files/name-file.ts";
 import { findFile } from "../files/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
@@ -53,7 +54,8 @@ export async function transformImage(
   const now = deps.now();
   const answer = await deps.db.transact(async (tx) => {
     const usage = await countUnits(tx, now, actor, file, recipe);
-    const transformed = { ...signUrl(deps, signer, now, file, recipe, body.delivery ?? "signed"), usage };
+    const cdn = cdnFor(deps.config, actor);
+    const transformed = { ...signUrl(cdn, signer, now, file, recipe, body.delivery ?? "signed"), usage };
     await onSaved(tx, transformed);
     return transformed;
   });
@@ -69,7 +71,8 @@ export async function repeatTransform(
   usage: TransformedImage["usage"],
 ): Promise<TransformedImage> {
   const file = await getImage(deps, actor, body.key);
-  return { ...signUrl(deps, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
+  const cdn = cdnFor(deps.config, actor);
+  return { ...signUrl(cdn, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
 }
 
 /** A file of the actor that variants can be made of. */
@@ -141,7 +144,7 @@ async function countUnits(
 }
 
 export function signUrl(
-  deps: Pick<Deps, "config">,
+  cdn: Cdn,
   signer: VariantSigner,
   now: number,
   file: Pick<FileTable, "key">,
@@ -151,10 +154,10 @@ export function signUrl(
   const text = formatRecipe(recipe);
   const path = `${text}/${encodeKey(file.key)}`;
   if (delivery === "public") {
-    const url = `${deps.config.cdnUrl}/p/${signer.signPublic(text, file.key)}/${path}`;
+    const url = `${cdn.cdnUrl}/p/${signer.signPublic(text, file.key)}/${path}`;
     return { url, expiresAt: null, delivery, transform: recipe };
   }
   const expiresSec = getSignedExpirySec(Math.floor(now / 1000));
-  const url = `${deps.config.cdnUrl}/t/${expiresSec}/${signer.signExpiring(expiresSec, text, file.key)}/${path}`;
+  const url = `${cdn.cdnUrl}/t/${expiresSec}/${signer.signExpiring(expiresSec, text, file.key)}/${path}`;
   return { url, expiresAt: isoTime(expiresSec * 1000), delivery, transform: recipe };
 }

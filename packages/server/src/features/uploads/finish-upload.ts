@@ -6,7 +6,7 @@ import { AppError, invalid, notFound } from "../../errors.ts";
 import type { StoredObject } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findRoute } from "../file-routes/find-route.ts";
-import { fileUrl } from "../files/file-url.ts";
+import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { settleUpload } from "../usage/quota.ts";
@@ -118,7 +118,7 @@ async function finishUpload(
       enqueueUploadCompleted(tx, now, {
         file: uploaded,
         webhookUrl,
-        fileUrl: fileUrl(deps.config, uploaded.key),
+        fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
       }),
     ]);
     consequences.catch(() => {});

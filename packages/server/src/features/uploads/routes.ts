@@ -19,7 +19,8 @@ import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
-import { fileUrl } from "../files/file-url.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { toCompletedFile } from "../files/serialize.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
@@ -33,7 +34,7 @@ const FileEnvelope = Type.Object({ file: CompletedFile });
 export function uploadRoutes(app: ApiApp, deps: Deps): void {
   const { config } = deps;
 
-  const toRequested = async (file: FileTable) => ({
+  const toRequested = async (actor: Actor, file: FileTable) => ({
     fileId: file.id,
     uploadUrl: await (await deps.stores.get(file.store)).presignPut({
       key: file.key,
@@ -42,14 +43,14 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       expiresInSec: SINGLE_URL_SEC,
     }),
     key: file.key,
-    cdnUrl: fileUrl(config, file.key),
+    cdnUrl: fileUrl(cdnFor(config, actor), file.key),
   });
 
-  const toInitiated = async (file: FileTable) => ({
+  const toInitiated = async (actor: Actor, file: FileTable) => ({
     fileId: file.id,
     uploadId: file.upload_id ?? "",
     key: file.key,
-    cdnUrl: fileUrl(config, file.key),
+    cdnUrl: fileUrl(cdnFor(config, actor), file.key),
     partSize: PART_SIZE_BYTES,
     parts: await signAllParts(deps, file),
   });
@@ -67,11 +68,15 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         bucket,
         // Only the ids are stored: a repeated call gets URLs that are signed afresh.
         replay: async ({ actor }, stored) =>
-          toRequested(await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, SINGLE_URL_SEC)),
+          toRequested(
+            actor,
+            await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, SINGLE_URL_SEC),
+          ),
       },
     },
     async ({ actor, body, idempotency }) =>
       toRequested(
+        actor,
         await requestUpload(deps, actor, body, (tx, file) =>
           idempotency.remember(tx, 200, { fileId: file.id }),
         ),
@@ -91,9 +96,9 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body, idempotency }) => {
       const file = await completeSingle(deps, actor, body, (tx, saved) =>
-        idempotency.remember(tx, 200, { file: toCompletedFile(config, saved) }),
+        idempotency.remember(tx, 200, { file: toCompletedFile(cdnFor(config, actor), saved) }),
       );
-      return { file: toCompletedFile(config, file) };
+      return { file: toCompletedFile(cdnFor(config, actor), file) };
     },
   );
 
@@ -109,11 +114,15 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       config: {
         bucket,
         replay: async ({ actor }, stored) =>
-          toInitiated(await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, PART_URL_SEC)),
+          toInitiated(
+            actor,
+            await repeatUpload(deps, actor, (stored as { fileId: string }).fileId, PART_URL_SEC),
+          ),
       },
     },
     async ({ actor, body, idempotency }) =>
       toInitiated(
+        actor,
         await initMultipart(deps, actor, body, (tx, file) =>
           idempotency.remember(tx, 200, { fileId: file.id }),
         ),
@@ -179,9 +188,9 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body, idempotency }) => {
       const file = await completeMultipart(deps, actor, body, (tx, saved) =>
-        idempotency.remember(tx, 200, { file: toCompletedFile(config, saved) }),
+        idempotency.remember(tx, 200, { file: toCompletedFile(cdnFor(config, actor), saved) }),
       );
-      return { file: toCompletedFile(config, file) };
+      return { file: toCompletedFile(cdnFor(config, actor), file) };
     },
   );
 

@@ -5,6 +5,7 @@ import { invalid, unauthorized } from "../../errors.ts";
 import { createId, randomText } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { getRoute } from "../file-routes/file-routes.ts";
+import { cdnFor, fileUrl } from "../files/file-url.ts";
 import type { Claim } from "./claim.ts";
 import { countLease, insertAttempts, leaseMessages } from "./claim-queries.ts";
 import { getDelivery } from "./deliveries.ts";
@@ -27,7 +28,7 @@ export async function sendTestEvent(deps: Deps, actor: Actor, routeId: string): 
 async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteTable, url: string): Promise<Claim> {
   const { projectId, environment } = actor;
   const now = deps.now();
-  const event = describeEvent(now, projectId, environment, samplePayload(deps, projectId, route.slug, now));
+  const event = describeEvent(now, projectId, environment, samplePayload(deps, actor, route.slug, now));
   const endpointId = endpointIdOf(projectId, environment, url);
   const token = randomText(20);
   const ids = JSON.stringify([event.id]);
@@ -61,7 +62,8 @@ async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteTable, u
   };
 }
 
-function samplePayload(deps: Deps, projectId: string, slug: string, now: number): EventPayload {
+function samplePayload(deps: Deps, actor: Actor, slug: string, now: number): EventPayload {
+  const { projectId } = actor;
   const name = "test-event.txt";
   const key = `${projectId}/${slug}/${randomText(16)}/${name}`;
   return {
@@ -71,7 +73,7 @@ function samplePayload(deps: Deps, projectId: string, slug: string, now: number)
       name,
       size: 12,
       type: "text/plain",
-      url: `${deps.config.cdnUrl}/f/${key}`,
+      url: fileUrl(cdnFor(deps.config, actor), key),
       metadata: {},
     },
     projectId,

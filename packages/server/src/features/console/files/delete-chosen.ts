@@ -2,10 +2,14 @@ import type { Environment } from "@upstow/contract";
 import { isOneOf } from "../../../db/expressions.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Deps } from "../../../deps.ts";
+import { AppError } from "../../../errors.ts";
 import type { Actor } from "../../api-keys/actor.ts";
 import { deleteFiles } from "../../files/delete-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
+import { searchFiles } from "./search.ts";
+import type { Terms } from "./search-queries.ts";
 
+/** Each batch is a transaction of its own, so that a large choice holds nobody up. */
 const batchSize = 100;
 
 const listKeys = statement(
@@ -19,19 +23,59 @@ const listKeys = statement(
       .where("status", "<>", "DELETED"),
 );
 
-/** In batches, each a transaction of its own, so that a large choice holds nobody up. */
 export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Promise<{ deleted: number }> {
   const { projectId, environment } = actor;
   let deleted = 0;
   for (let from = 0; from < ids.length; from += batchSize) {
     const idsJson = JSON.stringify(ids.slice(from, from + batchSize));
-    const rows = await deps.db.all(listKeys, { idsJson, projectId, environment });
-    const keys = rows.map((row) => row.key);
-    const done = await deps.db.transact((tx) =>
-      deleteFiles(tx, deps.now(), { projectId, environment }, keys),
+    deleted += await deleteBatch(
+      deps,
+      actor,
+      await deps.db.all(listKeys, { idsJson, projectId, environment }),
     );
-    await removeBytes(deps, done.deletions);
-    deleted += done.deletedKeys.size;
   }
   return { deleted };
+}
+
+/** Everything that a search finds, whether or not who asked for it waits for the answer. */
+export async function deleteMatching(
+  deps: Deps,
+  actor: Actor,
+  bounds: { from: string; before: string },
+  terms: Terms,
+  stop: AbortSignal,
+): Promise<{ deleted: number }> {
+  const { projectId, environment } = actor;
+  let deleted = 0;
+  for (let before: string | null = bounds.before; before !== null; ) {
+    if (stop.aborted) throw interrupted(deleted);
+    const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
+    const { rows, scannedTo } = await searchFiles(deps.db, wanted, terms);
+    deleted += await deleteBatch(deps, actor, rows);
+    before = rows.length === batchSize ? (rows.at(-1)?.id ?? null) : scannedTo;
+  }
+  return { deleted };
+}
+
+async function deleteBatch(
+  deps: Deps,
+  { projectId, environment }: Actor,
+  rows: { key: string }[],
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const keys = rows.map((row) => row.key);
+  const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, keys));
+  await removeBytes(deps, done.deletions);
+  return done.deletedKeys.size;
+}
+
+function interrupted(deleted: number): AppError {
+  return new AppError(
+    "SERVICE_UNAVAILABLE",
+    `The service is stopping; ${deleted} files were deleted so far.`,
+    {
+      suggestion: "Delete the rest when it runs again.",
+      headers: { "retry-after": "10" },
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
-import { type RawBuilder, sql } from "#kysely";
-import type { FileTable } from "../../../db/schema.ts";
+import { type QueryCreator, type RawBuilder, sql } from "#kysely";
+import type { FileTable, Schema } from "../../../db/schema.ts";
 import { type DialectName, type Statement, statement } from "../../../db/statement.ts";
 
 export interface Stretch {
@@ -46,7 +46,7 @@ const conditions: Record<Term, (p: SearchParams, dialect: DialectName) => RawBui
 const terms = Object.keys(conditions) as Term[];
 
 /** Both engines fold the letters A to Z and no others; of SQLite's `like` that is the nature. */
-function matches(dialect: DialectName, column: string, pattern: string): RawBuilder<boolean> {
+export function matches(dialect: DialectName, column: string, pattern: string): RawBuilder<boolean> {
   const text = dialect === "sqlite" ? sql.ref(column) : sql`lower(${sql.ref(column)})`;
   return sql<boolean>`${text} like ${pattern} escape '!'`;
 }
@@ -69,30 +69,45 @@ export const findStretchEnd = statement((q, p: Stretch & { skip: number }) =>
     .offset(p.skip),
 );
 
-const searches = new Map<string, Statement<SearchParams, FileTable>>();
+type Found<Params, Row> = Statement<Stretch & Terms & Params, Row>;
+const searches = new Map<string, Found<{ take: number }, FileTable>>();
+const counts = new Map<string, Found<object, { count: number }>>();
 
 /** A statement of its own for every set of terms: one that asks of each row what was not asked for is far slower. */
-export function searchBy(given: Terms): Statement<Stretch & Terms & { take: number }, FileTable> {
+export function searchBy(given: Terms): Found<{ take: number }, FileTable> {
+  return remember(searches, given, (used) =>
+    statement((q, p: SearchParams, dialect) =>
+      matching(q, p, dialect, used).selectAll().orderBy("id", "desc").limit(p.take),
+    ),
+  );
+}
+
+export function countBy(given: Terms): Found<object, { count: number }> {
+  return remember(counts, given, (used) =>
+    statement((q, p: SearchParams, dialect) =>
+      matching(q, p, dialect, used).select(sql<number>`count(*)`.as("count")),
+    ),
+  );
+}
+
+function matching(q: QueryCreator<Schema>, p: SearchParams, dialect: DialectName, used: Term[]) {
+  return used.reduce(
+    (query, term) => query.where(conditions[term](p, dialect)),
+    q
+      .selectFrom("file")
+      .where("project_id", "=", p.projectId)
+      .where("environment", "=", p.environment)
+      .where(isThere)
+      .where("id", "<", p.before)
+      .where("id", ">=", p.from),
+  );
+}
+
+/** A term that was not given stands in no statement, so none asks for its value. */
+function remember<Kept>(kept: Map<string, Kept>, given: Terms, build: (used: Term[]) => unknown): Kept {
   const used = terms.filter((term) => given[term] !== undefined);
   const name = used.join();
-  let search = searches.get(name);
-  if (search === undefined) {
-    search = statement((q, p: SearchParams, dialect) =>
-      used.reduce(
-        (query, term) => query.where(conditions[term](p, dialect)),
-        q
-          .selectFrom("file")
-          .selectAll()
-          .where("project_id", "=", p.projectId)
-          .where("environment", "=", p.environment)
-          .where(isThere)
-          .where("id", "<", p.before)
-          .where("id", ">=", p.from)
-          .orderBy("id", "desc")
-          .limit(p.take),
-      ),
-    );
-    searches.set(name, search);
-  }
-  return search as Statement<Stretch & Terms & { take: number }, FileTable>;
+  const known = kept.get(name) ?? (build(used) as Kept);
+  kept.set(name, known);
+  return known;
 }

@@ -3,7 +3,7 @@ import type { Database } from "../../../db/database.ts";
 import type { FileTable } from "../../../db/schema.ts";
 import { invalid } from "../../../errors.ts";
 import { firstIdAt } from "../../../ids.ts";
-import { findStretchEnd, type Stretch, searchBy, type Terms } from "./search-queries.ts";
+import { countBy, findStretchEnd, type Stretch, searchBy, type Terms } from "./search-queries.ts";
 
 export interface SearchQuery {
   name?: string;
@@ -53,6 +53,21 @@ export async function searchFiles(
   return { rows, scannedTo: before };
 }
 
+/** All of them, stretch by stretch, however many there are. */
+export async function countFiles(db: Database, wanted: Stretch, terms: Terms): Promise<number> {
+  const countStretch = countBy(terms);
+  const skip = stretchFiles[db.dialect] - 1;
+  let { before } = wanted;
+  for (let total = 0; ; ) {
+    const end = await db.get(findStretchEnd, { ...wanted, before, skip });
+    const stretch = { ...wanted, ...terms, before, from: end?.id ?? wanted.from };
+    total += (await db.get(countStretch, stretch))?.count ?? 0;
+    if (end === null) return total;
+    before = end.id;
+    await nextTurn();
+  }
+}
+
 /** Ids begin with the time at which they were made. */
 export function boundsOf(query: SearchQuery, before: string): { from: string; before: string } {
   const until = query.until === undefined ? before : firstIdAt(Date.parse(query.until));
@@ -92,6 +107,6 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function literally(text: string): string {
+export function literally(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, "!$&");
 }

@@ -5,9 +5,13 @@ import type { ApiApp } from "../../../http/api-app.ts";
 import { createOpenStreams } from "../../webhooks/open-streams.ts";
 import { enterProject } from "../access.ts";
 import { findLastingSession } from "../session-queries.ts";
+import { patternOf } from "./log-search-routes.ts";
 import { streamLogs } from "./log-stream.ts";
 
-const Query = Type.Object({ type: Type.Optional(Type.String({ maxLength: 100 })) });
+const Query = Type.Object({
+  type: Type.Optional(Type.String({ maxLength: 100 })),
+  text: Type.Optional(Type.String({ maxLength: 255 })),
+});
 
 /** What happens in the project, as it happens. */
 export function logStreamRoutes(app: ApiApp, deps: Deps): void {
@@ -30,7 +34,14 @@ export function logStreamRoutes(app: ApiApp, deps: Deps): void {
       };
       const resumed = Number(headers["last-event-id"]?.toString() ?? "");
       const sinceMs = Number.isSafeInteger(resumed) && resumed > 0 ? resumed : deps.now();
-      const watched = { projectId, environment, type: query.type ?? "", sinceMs, mayWatch };
+      const watched = {
+        projectId,
+        environment,
+        type: query.type ?? "",
+        pattern: patternOf(query.text ?? ""),
+        sinceMs,
+        mayWatch,
+      };
       const stream = streams.open(session.id, (alarm, signal) => streamLogs(deps, watched, alarm, signal));
       if (stream === null) throw tooManyStreams();
       return (

@@ -15,6 +15,8 @@ export interface Watched {
   projectId: string;
   environment: Environment;
   type: string;
+  /** What to look for in each, as `like` reads it. */
+  pattern: string;
   /** From when on; entries shortly before may come again, which their ids tell. */
   sinceMs: number;
   /** Asked before anything is sent: a session that ended sees nothing more. */
@@ -43,14 +45,14 @@ export async function* streamLogs(
 }
 
 /** Looks again at the last seconds each time, and leaves out what was found before. */
-function createFinder({ db }: Pick<Deps, "db">, { projectId, environment, type, sinceMs }: Watched) {
+function createFinder({ db }: Pick<Deps, "db">, { sinceMs, ...watched }: Watched) {
   const found = new Set<string>();
   let newestMs = sinceMs;
   return async () => {
     const from = firstIdAt(newestMs - lateMs);
     for (const id of found) if (id < from) found.delete(id);
     const take = batchSize + found.size;
-    const rows = await db.all(listLogsFrom, { projectId, environment, type, from, take });
+    const rows = await db.all(listLogsFrom, { ...watched, from, take });
     const fresh = rows.filter((row) => !found.has(row.id));
     for (const row of fresh) {
       found.add(row.id);
