@@ -42,6 +42,14 @@ const insertRows = statement((q, p: { rowsJson: string }, dialect) => {
     .expression(sql`select ${sql.join(columns.map(value))} from ${rows} where true`);
 });
 
+const addStored = statement((q, p: { projectId: string; sizeBytes: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({ stored_bytes: sql`stored_bytes + ${p.sizeBytes}` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", "live"),
+);
+
 const kinds = [
   ["jpg", "image/jpeg", "photos"],
   ["mp4", "video/mp4", "clips"],
@@ -57,7 +65,7 @@ export interface ManyFilesOptions {
   describe?: (index: number) => Partial<Row>;
 }
 
-/** Finished files, a second apart, the newest a second ago. There are no bytes behind them. */
+/** Finished files, a second apart, the newest a second ago. They count as stored, but there are no bytes behind them. */
 export async function insertManyFiles(app: TestApp, options: ManyFilesOptions): Promise<void> {
   const { projectId, count, describe = () => ({}) } = options;
   const { db } = app.app.deps;
@@ -66,7 +74,11 @@ export async function insertManyFiles(app: TestApp, options: ManyFilesOptions): 
     const rows = Array.from({ length: Math.min(batch, count - from) }, (_, i) =>
       createRow(projectId, from + i, start, describe(from + i)),
     );
-    await db.transact((tx) => tx.run(insertRows, { rowsJson: JSON.stringify(rows) }));
+    const sizeBytes = rows.reduce((sum, row) => sum + row.size_bytes, 0);
+    await db.transact(async (tx) => {
+      await tx.run(insertRows, { rowsJson: JSON.stringify(rows) });
+      await tx.run(addStored, { projectId, sizeBytes });
+    });
   }
 }
 
