@@ -107,7 +107,7 @@ async function finishUpload(
     if (stored === null) return null;
     const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
-    const guard = tx.get(markUploaded, { id: file.id, ...stored, metadata: uploaded.metadata, now });
+    const guard = tx.run(markUploaded, { id: file.id, ...stored, metadata: uploaded.metadata, now });
     const consequences = Promise.all([
       logCompleted(tx, now, uploaded),
       settleUpload(tx, now, scopeOf(file), {
@@ -122,7 +122,7 @@ async function finishUpload(
       }),
     ]);
     consequences.catch(() => {});
-    if ((await guard) === null) throw notFound("An open upload with this id was");
+    if ((await guard) === 0) throw notFound("An open upload with this id was");
     await consequences;
     await onSaved(tx, uploaded);
     return uploaded;

@@ -76,8 +76,7 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
       completed_at: p.now,
     })
     .where("id", "=", p.id)
-    .where("status", "=", "UPLOADING")
-    .returning("id"),
+    .where("status", "=", "UPLOADING"),
 );
 
 /** The pending record goes with its upload. */
@@ -118,6 +117,5 @@ export const markFailed = statement((q, p: { id: string; now: number }) =>
     .set({ status: "FAILED", reserved_period: null, updated_at: p.now })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")
-    .where("reap_at", "<=", p.now)
-    .returning("id"),
+    .where("reap_at", "<=", p.now),
 );

@@ -50,8 +50,7 @@ async function fail(deps: Deps, file: FileTable): Promise<boolean> {
   const now = deps.now();
   const scope = { projectId: file.project_id, environment: file.environment };
   const deletion = await deps.db.transact(async (tx) => {
-    const failed = await tx.get(markFailed, { id: file.id, now });
-    if (failed === null) return null;
+    if ((await tx.run(markFailed, { id: file.id, now })) === 0) return null;
     await releaseUsage(tx, now, scope, {
       storedBytes: 0,
       reservedBytes: file.size_bytes,

@@ -20,7 +20,7 @@ export const insertUsageTotals = statement((q, p: { projectId: string }) =>
   ),
 );
 
-/** No row when it would go over `limit`. */
+/** Changes no row when it would go over `limit`. */
 export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
   q
     .updateTable("usage_total")
@@ -29,8 +29,7 @@ export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: num
     .where("environment", "=", p.environment)
     .where(
       sql<boolean>`stored_bytes + reserved_bytes + cast(${p.bytes} as bigint) <= cast(${p.limit} as bigint)`,
-    )
-    .returning("stored_bytes"),
+    ),
 );
 
 /** Moves reserved bytes to stored ones, or gives them back, or takes stored ones away. */
@@ -42,8 +41,7 @@ export const moveBytes = statement((q, p: Scope & { stored: number; reserved: nu
       reserved_bytes: sql`reserved_bytes + cast(${p.reserved} as bigint)`,
     })
     .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .returning("stored_bytes"),
+    .where("environment", "=", p.environment),
 );
 
 /** The storage total as this transaction sees it. */
@@ -51,7 +49,7 @@ const storedTotal = (p: Scope) =>
   sql<number>`coalesce((select stored_bytes from usage_total
     where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
 
-/** No row when the month already has `limit` uploads, and before its first. */
+/** Changes no row when the month already has `limit` uploads, and before its first. */
 export const reserveOneMoreUpload = statement((q, p: Scope & { period: string; limit: number }) =>
   q
     .updateTable("usage_period")
@@ -59,11 +57,10 @@ export const reserveOneMoreUpload = statement((q, p: Scope & { period: string; l
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period)
-    .where(sql<boolean>`uploads + reserved_uploads < cast(${p.limit} as bigint)`)
-    .returning("period"),
+    .where(sql<boolean>`uploads + reserved_uploads < cast(${p.limit} as bigint)`),
 );
 
-/** No row when the month already has `limit` uploads, open ones included. */
+/** Changes no row when the month already has `limit` uploads, open ones included. */
 export const reserveUpload = statement((q, p: Scope & { period: string; limit: number }) =>
   q
     .insertInto("usage_period")
@@ -84,8 +81,7 @@ export const reserveUpload = statement((q, p: Scope & { period: string; limit: n
         .where(
           sql<boolean>`usage_period.uploads + usage_period.reserved_uploads < cast(${p.limit} as bigint)`,
         ),
-    )
-    .returning("period"),
+    ),
 );
 
 export const releaseUploads = statement((q, p: Scope & { period: string; count: number }) =>

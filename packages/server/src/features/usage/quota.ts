@@ -51,11 +51,11 @@ export async function reserveQuota(
   const ofMonth = { projectId, environment, period, limit: limits.uploads };
   // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
   const [total, place] = await Promise.all([
-    tx.get(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes }),
-    tx.get(reserveOneMoreUpload, ofMonth),
+    tx.run(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes }),
+    tx.run(reserveOneMoreUpload, ofMonth),
   ]);
-  if (total === null) throw quotaReached("storage");
-  if (place === null && (await tx.get(reserveUpload, ofMonth)) === null) throw quotaReached("monthly upload");
+  if (total === 0) throw quotaReached("storage");
+  if (place === 0 && (await tx.run(reserveUpload, ofMonth)) === 0) throw quotaReached("monthly upload");
 }
 
 export async function settleUpload(
@@ -68,7 +68,7 @@ export async function settleUpload(
   const period = periodOf(now);
   const settled = { projectId, environment, period: upload.reservedPeriod };
   await Promise.all([
-    tx.get(moveBytes, {
+    tx.run(moveBytes, {
       projectId,
       environment,
       stored: upload.storedBytes,
@@ -99,7 +99,7 @@ export async function releaseUsage(
 ): Promise<void> {
   const { projectId, environment } = scope;
   const changes: Promise<unknown>[] = [
-    tx.get(moveBytes, {
+    tx.run(moveBytes, {
       projectId,
       environment,
       stored: -released.storedBytes,
