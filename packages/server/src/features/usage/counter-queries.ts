@@ -49,19 +49,27 @@ const storedTotal = (p: Scope) =>
   sql<number>`coalesce((select stored_bytes from usage_total
     where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
 
-/** Changes no row when the month already has `limit` uploads, and before its first. */
-export const reserveOneMoreUpload = statement((q, p: Scope & { period: string; limit: number }) =>
+interface ReserveUploads extends Scope {
+  period: string;
+  count: number;
+  limit: number;
+}
+
+/** Changes no row when the month would have more than `limit` uploads, open ones included, and before its first. */
+export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
   q
     .updateTable("usage_period")
-    .set({ reserved_uploads: sql`reserved_uploads + 1` })
+    .set({ reserved_uploads: sql`reserved_uploads + cast(${p.count} as bigint)` })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period)
-    .where(sql<boolean>`uploads + reserved_uploads < cast(${p.limit} as bigint)`),
+    .where(
+      sql<boolean>`uploads + reserved_uploads + cast(${p.count} as bigint) <= cast(${p.limit} as bigint)`,
+    ),
 );
 
-/** Changes no row when the month already has `limit` uploads, open ones included. */
-export const reserveUpload = statement((q, p: Scope & { period: string; limit: number }) =>
+/** The same, where the month may have no row yet. The caller has checked that `count` alone fits. */
+export const reserveFirstUploads = statement((q, p: ReserveUploads) =>
   q
     .insertInto("usage_period")
     .values({
@@ -69,7 +77,7 @@ export const reserveUpload = statement((q, p: Scope & { period: string; limit: n
       environment: p.environment,
       period: p.period,
       uploads: 0,
-      reserved_uploads: 1,
+      reserved_uploads: p.count,
       bandwidth_bytes: 0,
       transform_units: 0,
       stored_bytes: storedTotal(p),
@@ -77,9 +85,9 @@ export const reserveUpload = statement((q, p: Scope & { period: string; limit: n
     .onConflict((conflict) =>
       conflict
         .columns(["project_id", "environment", "period"])
-        .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + 1` })
+        .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + excluded.reserved_uploads` })
         .where(
-          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads < cast(${p.limit} as bigint)`,
+          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads + excluded.reserved_uploads <= cast(${p.limit} as bigint)`,
         ),
     ),
 );

@@ -6,8 +6,8 @@ import {
   noteStorage,
   releaseUploads,
   reserveBytes,
-  reserveOneMoreUpload,
-  reserveUpload,
+  reserveFirstUploads,
+  reserveMoreUploads,
   settleInEarlierMonth,
   settleInThisMonth,
 } from "./counter-queries.ts";
@@ -36,26 +36,62 @@ export function quotaLimits(environment: Environment, tier: TierName, isMultipar
   return { storageBytes: storageBytes ?? unlimited, uploads: uploadsPerMonth ?? unlimited };
 }
 
+interface Reservation {
+  bytes: number;
+  count: number;
+  period: string;
+  done: Promise<void>;
+}
+
+/** Not yet asked of the database, by transaction and by what they count on. */
+const gathering = new WeakMap<Queryable, Map<string, Reservation>>();
+
 /**
  * Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. Everybody
- * who uploads to a project waits for these two rows, so this comes last in a transaction.
+ * who uploads to a project waits for these two rows, so this comes last in a transaction. Callers that share a
+ * transaction take their places together; if that fails, the transaction does, and each is tried on its own.
  */
-export async function reserveQuota(
+export function reserveQuota(
   tx: Queryable,
   scope: Scope,
   upload: { bytes: number; period: string },
   limits: QuotaLimits,
 ): Promise<void> {
   const { projectId, environment } = scope;
-  const { bytes, period } = upload;
-  const ofMonth = { projectId, environment, period, limit: limits.uploads };
+  const name = [projectId, environment, upload.period, limits.storageBytes, limits.uploads].join(" ");
+  const inTransaction = gathering.get(tx) ?? new Map<string, Reservation>();
+  gathering.set(tx, inTransaction);
+  const joined = inTransaction.get(name);
+  if (joined !== undefined) {
+    joined.bytes += upload.bytes;
+    joined.count++;
+    return joined.done;
+  }
+  const take = (): Promise<void> => {
+    inTransaction.delete(name);
+    return takePlaces(tx, { projectId, environment }, together, limits);
+  };
+  const together = { ...upload, count: 1, done: Promise.resolve().then(take) };
+  inTransaction.set(name, together);
+  return together.done;
+}
+
+async function takePlaces(
+  tx: Queryable,
+  scope: Scope,
+  { bytes, count, period }: Reservation,
+  limits: QuotaLimits,
+): Promise<void> {
+  const ofMonth = { ...scope, period, count, limit: limits.uploads };
   // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
-  const [total, place] = await Promise.all([
-    tx.run(reserveBytes, { projectId, environment, bytes, limit: limits.storageBytes }),
-    tx.run(reserveOneMoreUpload, ofMonth),
+  const [total, places] = await Promise.all([
+    tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
+    tx.run(reserveMoreUploads, ofMonth),
   ]);
   if (total === 0) throw quotaReached("storage");
-  if (place === 0 && (await tx.run(reserveUpload, ofMonth)) === 0) throw quotaReached("monthly upload");
+  if (places > 0) return;
+  if (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0)
+    throw quotaReached("monthly upload");
 }
 
 export async function settleUpload(
