@@ -35,7 +35,8 @@ export function driveExample(example: Example): void {
       try {
         const page = await browser.newPage();
         const complaints = collectComplaints(page);
-        await page.goto(site.url, { waitUntil: "networkidle" });
+        await page.goto(site.url);
+        await untilAlive(page);
         await upload(page, example);
         assert.deepEqual(complaints, []);
         const { body } = await app.call("GET", "files", { key: app.owner.live });
@@ -60,6 +61,18 @@ function collectComplaints(page: Page): string[] {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
   });
   return complaints;
+}
+
+/** A page that a server has rendered shows its field before anything listens to it. */
+async function untilAlive(page: Page): Promise<void> {
+  const tools = await page.context().newCDPSession(page);
+  for (;;) {
+    const { result } = await tools.send("Runtime.evaluate", { expression: "document" });
+    const objectId = result.objectId ?? "";
+    const { listeners } = await tools.send("DOMDebugger.getEventListeners", { objectId, depth: -1 });
+    if (listeners.some(({ type }) => type === "change")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 async function upload(page: Page, { file }: Example): Promise<void> {

@@ -93,7 +93,7 @@ shows(
     await page.clock.fastForward(3_000);
     await button("Choose files").waitFor();
   },
-  { hasClock: true },
+  { clock: "stopped" },
 );
 
 shows("button-split", "has a menu that the keyboard opens, walks and closes", async ({ page, button }) => {
@@ -128,5 +128,5 @@ shows(
     await isStored("right.png");
     assert.deepEqual(site.completed, ["right.png"]);
   },
-  { hasClock: true },
+  { clock: "stopped" },
 );

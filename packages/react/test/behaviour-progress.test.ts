@@ -134,21 +134,27 @@ shows("motion-magnet", "leans towards what is dragged over it", async ({ page })
   assert.equal(await lean(), "0.000");
 });
 
+/** Counts from now on: confetti may be gone before a slow test looks. */
+const countThrows = `globalThis.thrown = 0; new MutationObserver((changes) => {
+  for (const { addedNodes } of changes) {
+    for (const node of addedNodes) if (node.matches?.(".us-celebrate-sky")) globalThis.thrown++;
+  }
+}).observe(document.body, { childList: true, subtree: true })`;
+
 shows("motion-celebrate", "throws confetti once, when the last file is there", async ({ page, choose }) => {
-  const sky = page.locator(".us-celebrate-sky");
-  await choose(png("a.png"));
-  await sky.waitFor({ state: "attached" });
-  await sky.waitFor({ state: "detached" });
+  await page.evaluate(countThrows);
+  await choose(png("a.png"), png("b.png"));
   await page.getByText("All there!").waitFor();
+  await expectSoon(async () => String(await page.evaluate("globalThis.thrown")), /^1$/);
+  await page.locator(".us-celebrate-sky").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate("globalThis.thrown"), 1);
 });
 
 shows(
   "motion-celebrate",
   "throws nothing where motion is unwelcome",
   async ({ page, choose }) => {
-    await page.evaluate(`globalThis.thrown = 0; new MutationObserver(() => {
-      if (document.querySelector(".us-celebrate-sky")) globalThis.thrown++;
-    }).observe(document.body, { childList: true, subtree: true })`);
+    await page.evaluate(countThrows);
     await choose(png("a.png"));
     await page.getByText("All there!").waitFor();
     assert.equal(await page.evaluate("globalThis.thrown"), 0);

@@ -28,7 +28,7 @@ const habits: Record<string, Habits> = {
 /** Chooses, watches, cancels, drops, pastes, is refused and tries again: what every component can do. */
 export async function driveExample(browser: Browser, site: TestSite, slug: string): Promise<void> {
   const { opensBy, startsBy, waitsMs, isSmall = false } = habits[slug] ?? {};
-  const example = await openExample(browser, site, slug, { hasClock: waitsMs !== undefined });
+  const example = await openExample(browser, site, slug, waitsMs === undefined ? {} : { clock: "running" });
   const { page } = example;
   const name = (what: string) => `${slug}-${what}.png`;
   const button = (text: string | RegExp) => page.getByRole("button", { name: text, exact: true }).first();

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 export async function expectSoon(
   ask: () => Promise<string | null>,
   wanted: RegExp,
-  limitMs = 25_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const end = Date.now() + limitMs;
   for (;;) {

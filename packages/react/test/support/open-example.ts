@@ -24,7 +24,8 @@ export interface OpenOptions {
   reducedMotion?: "reduce" | "no-preference";
   direction?: "ltr" | "rtl";
   permissions?: string[];
-  hasClock?: boolean;
+  /** The page's own clock, which tests move; a stopped one moves only then. */
+  clock?: "running" | "stopped";
 }
 
 /** Opens the page of one example, rendered on the server and hydrated. */
@@ -34,18 +35,20 @@ export async function openExample(
   slug: string,
   options: OpenOptions = {},
 ): Promise<OpenExample> {
-  const { direction = "ltr", hasClock = false, ...context } = options;
+  const { direction = "ltr", clock, ...context } = options;
   const page = await browser.newPage({ viewport: { width: 900, height: 700 }, ...context });
-  page.setDefaultTimeout(12_000);
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     const isOwn = message.text().includes("Failed to load resource");
     if (["error", "warning"].includes(message.type()) && !isOwn) complaints.push(message.text());
   });
-  if (hasClock) await page.clock.install();
+  const openedMs = Date.now();
+  if (clock !== undefined) await page.clock.install({ time: openedMs });
   await page.goto(`${site.url}/?c=${slug}&dir=${direction}`);
   await page.waitForSelector("html[data-ready]");
+  if (clock === "stopped") await page.clock.pauseAt(openedMs + 3_600_000);
   const root = page.locator("[data-us-root]").first();
   const folder = await mkdtemp(join(tmpdir(), "upstow-react-"));
 

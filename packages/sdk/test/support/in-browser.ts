@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach } from "node:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { startBrowser } from "../../../server/test/support/browser.ts";
+import { startApplication, type TestApplication } from "./start-application.ts";
+import type { TestPage } from "./start-site.ts";
+import type { SeenPut, StorageProxy } from "./storage-proxy.ts";
+
+const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+export interface InBrowser {
+  application(): TestApplication;
+  /** The line to the storage, undisturbed at the beginning of each test. */
+  storage(): StorageProxy;
+  /** PUTs that the storage has confirmed. */
+  arrived(): SeenPut[];
+  context(): BrowserContext;
+  /** Of a file that can be chosen. */
+  pathTo(name: string): string;
+  openPage(): Promise<Page>;
+  /** Names of files whose upload has not ended. */
+  listOpen(): Promise<string[]>;
+  assertStored(url: string | undefined, expected: Uint8Array): Promise<void>;
+}
+
+/** For a whole suite: an application, a browser with a profile of its own for each test, and files to choose. */
+export function inBrowser(files: Record<string, Uint8Array>, page?: TestPage): InBrowser {
+  let application: TestApplication;
+  let browser: Browser;
+  let context: BrowserContext | null = null;
+  let folder: string;
+  const storage = () => application.service.storage;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "upstow-browser-"));
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+    [application, browser] = await Promise.all([
+      startApplication(page === undefined ? {} : { page }),
+      startBrowser(),
+    ]);
+  });
+  after(async () => {
+    await browser.close();
+    await application.close();
+    await rm(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    await context?.close();
+    // What the page before was sending may still be held: it must not end as a PUT of this one.
+    storage().dropHeld();
+    storage().puts.length = 0;
+    storage().cutsPut = () => false;
+    storage().allow(Number.POSITIVE_INFINITY);
+    context = await browser.newContext();
+  });
+
+  function getContext(): BrowserContext {
+    if (context === null) throw new Error("there is a context only in a test");
+    return context;
+  }
+
+  return {
+    application: () => application,
+    storage,
+    arrived: () => storage().puts.filter((put) => put.status === 200),
+    context: getContext,
+    pathTo: (name) => join(folder, name),
+    async openPage() {
+      const opened = await getContext().newPage();
+      await opened.goto(application.site.url);
+      await opened.waitForFunction("window.isReady", null, { timeout: 0 });
+      return opened;
+    },
+    async listOpen() {
+      const { app, apiKey } = application.service;
+      const { body } = await app.call("GET", "files", { key: apiKey });
+      const listed: { name: string; status: string }[] = body.files;
+      return listed.filter(({ status }) => status === "UPLOADING").map(({ name }) => name);
+    },
+    async assertStored(url, expected) {
+      const answer = await fetch(url ?? "");
+      assert.equal(hashOf(new Uint8Array(await answer.arrayBuffer())), hashOf(expected));
+    },
+  };
+}
