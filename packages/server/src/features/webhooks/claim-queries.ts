@@ -8,11 +8,22 @@ import { statement } from "../../db/statement.ts";
 export const takeDueEndpoints = statement((q, p: { take: number }, dialect) => {
   const due = q
     .selectFrom("webhook_endpoint")
-    .select(["id", "live_leases", "consecutive_timeouts"])
+    .select(["id", "live_leases", "consecutive_timeouts", "next_run_at as due_since"])
     .where("next_run_at", "<=", databaseNow(dialect))
     .orderBy("next_run_at")
     .limit(p.take);
   return dialect === "postgres" ? due.forUpdate().skipLocked() : due;
+});
+
+/** The named ones among those that have something to send, due or pausing. */
+export const takePausedEndpoints = statement((q, p: { ids: string; projectPauseMs: number }, dialect) => {
+  const dueSince = sql<number | null>`next_run_at - cast(${p.projectPauseMs} as bigint)`;
+  const named = q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "live_leases", "consecutive_timeouts", dueSince.as("due_since")])
+    .where(isOneOf(dialect, "id", p.ids))
+    .where("next_run_at", "is not", null);
+  return dialect === "postgres" ? named.forUpdate().skipLocked() : named;
 });
 
 export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) =>

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
 import { createBatched } from "./batched.ts";
-import { type Claim, claimDue } from "./claim.ts";
+import { type Claim, claimDue, ENDPOINTS_PER_TURN, PROJECT_CAP } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
 import { finishAttempts } from "./finish.ts";
 import { findNextWork } from "./lease-queries.ts";
@@ -59,6 +59,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const closing = new AbortController();
   const cutOff = new AbortController();
   const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
+  /** Endpoints that wait at their project's cap, with the project. */
+  const heldBack = new Map<string, string>();
   const alarm = createAlarm();
   const announce = createAnnouncer(deps.db, (error) => {
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
@@ -97,20 +99,25 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       await recoverLeases(deps.db, deps.now(), deps.config.webhookRetryBaseMs);
       return 0;
     }
+    const ofProject = countByProject(inFlight.values());
+    const hasRoom = ([, projectId]: [string, string]) => (ofProject.get(projectId) ?? 0) < PROJECT_CAP;
+    const resumed = [...heldBack]
+      .filter(hasRoom)
+      .map(([id]) => id)
+      .slice(0, ENDPOINTS_PER_TURN);
     const dueInMs = work?.dueInMs ?? pollMs;
-    if (dueInMs > 0) return Math.min(dueInMs, pollMs);
+    if (dueInMs > 0 && resumed.length === 0) return Math.min(dueInMs, pollMs);
     if (closing.signal.aborted) return 0;
-    const { claims, visited } = await claimDue(deps.db, {
-      slots: freeSlots,
-      inFlight: countByProject(inFlight.values()),
-      leaseMs,
-    });
-    for (const claim of claims) track(claim);
-    return visited === 0 ? lockedElsewhereMs : 0;
+    const claimed = await claimDue(deps.db, { slots: freeSlots, inFlight: ofProject, resumed, leaseMs });
+    for (const claim of claimed.claims) track(claim);
+    for (const id of [...resumed, ...claimed.visited]) heldBack.delete(id);
+    for (const [id, projectId] of claimed.heldBack) heldBack.set(id, projectId);
+    return claimed.visited.length === 0 ? lockedElsewhereMs : 0;
   }
 
   async function run(): Promise<void> {
-    deps.db.listen(MESSAGES_CHANNEL, alarm.ring).catch((error: unknown) => {
+    // Rung once it listens: what was announced just before has not been heard.
+    deps.db.listen(MESSAGES_CHANNEL, alarm.ring).then(alarm.ring, (error: unknown) => {
       deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
     });
     let lastAt = -paceMs;
@@ -118,8 +125,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       await wait(Math.max(0, lastAt + paceMs - performance.now()));
       lastAt = performance.now();
       const idleMs = await within(leaseMs, dispatch()).catch((error: unknown) => {
-        if (!(error instanceof DatabaseReadOnly))
-          deps.log.error({ err: error }, "webhook dispatch failed");
+        if (!(error instanceof DatabaseReadOnly)) deps.log.error({ err: error }, "webhook dispatch failed");
         return pauseAfterFailureMs;
       });
       if (idleMs > 0) await alarm.sleep(idleMs);

@@ -4,6 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "#kysely";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import { openPostgres } from "../../adapters/postgres.ts";
 import { openSqlite } from "../../adapters/sqlite.ts";
@@ -12,6 +13,7 @@ import { statement } from "../../db/statement.ts";
 import { createOutboundGuard } from "../../net/outbound-guard.ts";
 import type { Send } from "./send.ts";
 import { getSigningKeys } from "./signing-keys.ts";
+import { createNetwork } from "./testing/network.ts";
 import { createQueue, type TestQueue } from "./testing/queue.ts";
 import { until } from "./testing/until.ts";
 
@@ -64,10 +66,22 @@ async function startCable(targetUrl: string) {
   };
 }
 
+// A minute passes on the database's clock, the only one that queue and leases go by: all that is planned comes nearer.
+const ageMessages = statement((q, _: object) =>
+  q
+    .updateTable("webhook_message")
+    .set({ run_at: sql`run_at - 60000`, lease_until: sql`lease_until - 60000` }),
+);
+const ageEndpoints = statement((q, _: object) =>
+  q.updateTable("webhook_endpoint").set({ next_run_at: sql`next_run_at - 60000` }),
+);
+
 interface Outage {
   /** The database as the dispatcher reaches it. */
   db: Database;
   cut(): Promise<void>;
+  /** While the database is cut off. */
+  passMinute(): Promise<void>;
   mend(): void;
   close(): Promise<void>;
 }
@@ -79,6 +93,10 @@ async function cableTo(queue: TestQueue): Promise<Outage> {
     ...cable,
     db,
     cut: async () => cable.cut(),
+    async passMinute() {
+      await queue.db.run(ageMessages, {});
+      await queue.db.run(ageEndpoints, {});
+    },
     async close() {
       await db.close();
       await cable.close();
@@ -93,7 +111,10 @@ async function lockOf(queue: TestQueue): Promise<Outage> {
   return {
     db,
     cut: async () => holder.exec("BEGIN IMMEDIATE"),
-    mend: () => holder.exec("ROLLBACK"),
+    async passMinute() {
+      for (const aging of [ageMessages, ageEndpoints]) holder.exec(aging.compile("sqlite").sql);
+    },
+    mend: () => holder.exec("COMMIT"),
     async close() {
       await db.close();
       holder.close();
@@ -131,6 +152,29 @@ onBothDatabases("a database that goes away while messages are being sent", (data
     await until(async () => (await queue.messages()).every((message) => message.state === "delivered"));
     assert.equal(sent.size, 200);
     assert.ok((await queue.messages()).every((message) => message.retried === 0));
+    await dispatcher.close();
+  });
+});
+
+onBothDatabases("a database that is down for a minute", (database) => {
+  it("costs no event and no retry, with the leases and limits of a real installation", async (t) => {
+    const queue = await createQueue(database);
+    t.after(() => queue.close());
+    const outage = await (database === "postgres" ? cableTo(queue) : lockOf(queue));
+    t.after(() => outage.close());
+    const { sent, send } = createNetwork();
+    const dispatcher = await queue.createInstance({ send }, { db: outage.db });
+    const projectId = await queue.createProject();
+    for (let e = 0; e < 4; e++) await queue.enqueue(projectId, `https://hooks.example/${e}`, 50);
+    dispatcher.start();
+    await until(async () => sent.length >= 30);
+    await outage.cut();
+    await until(async () => queue.logLines.some((line) => line.includes("webhook dispatch failed")));
+    await outage.passMinute();
+    outage.mend();
+    await until(async () => (await queue.messages()).every((message) => message.state === "delivered"));
+    assert.ok((await queue.messages()).every((message) => message.retried === 0));
+    assert.equal(new Set(sent.map(({ messageId }) => messageId)).size, 200);
     await dispatcher.close();
   });
 });

@@ -22,6 +22,9 @@ const makeDue = statement((q, _: object) => q.updateTable("webhook_message").set
 const listFailures = statement((q, _: object) =>
   q.selectFrom("log").select("message").where("type", "=", "webhook.failed").orderBy("id"),
 );
+const pauseAll = statement((q, _: object) =>
+  q.updateTable("webhook_endpoint").set({ next_run_at: Date.now() + 3_600_000 }),
+);
 const wakeAll = statement((q, _: object) => q.updateTable("webhook_endpoint").set({ next_run_at: 1 }));
 
 function take(own: TestQueue, inFlight = new Map<string, number>(), slots = 100) {
@@ -80,7 +83,7 @@ onBothDatabases("the webhook queue", (database) => {
       for (;;) {
         const round = await Promise.all([1, 2, 3].map(() => take(own)));
         claims.push(...round.flatMap((one) => one.claims));
-        if (round.every((one) => one.visited === 0)) break;
+        if (round.every((one) => one.visited.length === 0)) break;
       }
       const byEndpoint = Map.groupBy(claims, (claim) => claim.endpointId);
       assert.deepEqual(
@@ -107,6 +110,31 @@ onBothDatabases("the webhook queue", (database) => {
       const { claims } = await take(own, new Map([[loud, 12]]));
       assert.equal(claims.filter((claim) => claim.projectId === loud).length, 20);
       assert.equal(claims.filter((claim) => claim.projectId === modest).length, 3);
+    });
+  });
+
+  it("goes on where a project's share held an endpoint back, as soon as it has room, in turn", async () => {
+    await withQueue(async (own) => {
+      const loud = await own.createProject();
+      for (let e = 0; e < 6; e++) await own.enqueue(loud, `https://hooks.example/${e}`, 20);
+      const { claims, heldBack } = await take(own);
+      assert.equal(claims.length, 32);
+      const begun = new Set(claims.map((claim) => claim.endpointId));
+      assert.equal(begun.size, 4);
+      assert.deepEqual([...heldBack.values()], [loud, loud]);
+      await own.db.run(pauseAll, {});
+      assert.equal((await take(own)).visited.length, 0);
+      const modest = await own.createProject();
+      await own.enqueue(modest, "https://hooks.example/", 3);
+      const next = await claimDue(own.db, {
+        slots: 10,
+        inFlight: new Map([[loud, 22]]),
+        resumed: [...heldBack.keys(), "gone"],
+        leaseMs,
+      });
+      const ofLoud = next.claims.filter((claim) => claim.projectId === loud);
+      assert.ok(ofLoud.length > 0 && ofLoud.every((claim) => heldBack.has(claim.endpointId)));
+      assert.equal(next.claims.length, 10);
     });
   });
 
