@@ -1,11 +1,12 @@
 import type { Environment } from "@upstow/contract";
-import { type ComponentType, lazy, Suspense, useMemo } from "react";
+import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
 import type { Account } from "./app.tsx";
 import { useLoad } from "./load.ts";
 import { NewProject } from "./pages/new-project.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { usePath } from "./router.tsx";
 import { Shell } from "./shell.tsx";
+import { renewPolicyFor } from "./storage-policy.ts";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
 
 const pages: Record<string, ComponentType> = {
@@ -29,7 +30,7 @@ const others: Record<string, ComponentType> = {
 /** Addresses are /p/<project>/<environment>/<page>, so that each can be kept and shared. */
 export function Console({ account }: { account: Account }) {
   const path = usePath();
-  const projects = useLoad<{ projects: ProjectItem[] }>("/projects");
+  const projects = useLoad<{ projects: ProjectItem[]; storageOrigins: string[] }>("/projects");
   const [, , projectId, environmentName, pageName = "overview"] = path.split("/");
   const all = projects.data?.projects;
   const project = all?.find((candidate) => candidate.id === projectId) ?? all?.[0];
@@ -38,6 +39,16 @@ export function Console({ account }: { account: Account }) {
     () => (project === undefined ? null : createWorkspace(project, environment, projects.reload)),
     [project, environment, projects.reload],
   );
+
+  const storageOrigins = projects.data?.storageOrigins;
+  useEffect(() => {
+    if (storageOrigins !== undefined) renewPolicyFor(storageOrigins);
+  }, [storageOrigins]);
+  // Such as a bucket that somebody else has set since this page was opened.
+  useEffect(() => {
+    document.addEventListener("securitypolicyviolation", projects.reload);
+    return () => document.removeEventListener("securitypolicyviolation", projects.reload);
+  }, [projects.reload]);
 
   if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;
   if (all === undefined) return <Loading />;

@@ -53,6 +53,39 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
   await context.close();
 });
 
+test("all that match a search are chosen, loaded or not, deleted when the window closes, and not when undone", async () => {
+  const { page, context } = await dashboard.open(tenant.accountId);
+  context.setDefaultTimeout(30_000);
+  const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-0981`;
+  const other = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-098`;
+  await page.goto(other);
+  await page.getByLabel("Choose all that are loaded").check();
+  await page.getByRole("button", { name: "Choose all that match" }).click();
+  await page.getByText("All 1,000 that match are chosen").waitFor();
+  // Taking one out again leaves those that are loaded.
+  await page
+    .getByRole("checkbox", { name: /^Choose upload/ })
+    .first()
+    .uncheck();
+  await page.getByText("All 1,000 that match are chosen").waitFor({ state: "detached" });
+  await page.getByLabel("Choose all that are loaded").check();
+  await page.getByRole("button", { name: "Choose all that match" }).click();
+  await page.getByRole("button", { name: "Delete 1,000" }).click();
+  await page.getByText("1,000 files will be deleted.").waitFor();
+  await page.getByText("Nothing is left here").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "upload-098999.txt" }).waitFor();
+  await page.getByLabel("Choose all that are loaded").check();
+  await page.getByRole("button", { name: "Choose all that match" }).click();
+  await page.getByRole("button", { name: "Delete 1,000" }).click();
+  const sent = page.waitForResponse((response) => response.url().endsWith("/search/delete"));
+  await page.getByRole("link", { name: "Logs", exact: true }).click();
+  assert.deepEqual(await (await sent).json(), { deleted: 1000 });
+  await page.goto(url);
+  await page.getByText("Nothing matches").waitFor();
+  await context.close();
+});
+
 test("any number of files is chosen and deleted at once", async () => {
   const { page, context } = await dashboard.open(tenant.accountId);
   const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-0999`;

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  createCertificate,
+  trustCertificate,
+} from "../../server/src/features/webhooks/testing/certificate.ts";
+import { startReceiver } from "../../server/src/features/webhooks/testing/receiver.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {
-  dashboard = await startDashboard();
+  dashboard = await startDashboard({ UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
 });
 after(() => dashboard.close());
 
@@ -59,16 +65,46 @@ test("signing keys are shown when asked for and rotated, and a second time only 
   await context.close();
 });
 
-test("the domain that serves files is shown and tried from the browser", async () => {
-  const tenant = await dashboard.app.createTenant("pro");
+test("a project gets a domain of its own once it leads here, is told what is wrong with it, and gives it back", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { key } = await uploadFile(app, "hello", { key: tenant.live, name: "hello.txt" });
+  const urlOf = async () =>
+    (await app.call("GET", `files/${encodeURIComponent(key)}`, { key: tenant.live })).body.file.url;
+  const certificate = await createCertificate(["localhost"]);
+  trustCertificate(certificate);
+  const cdn = await startReceiver(certificate);
+  cdn.answer = (_request, response) => void response.end("somebody else");
+  const domain = `https://localhost:${cdn.port}`;
   const { page, context } = await openSettings(tenant, "delivery");
-  await page.getByText(`${dashboard.app.url}/f/…`).waitFor();
+  await page.getByText(`${app.url}/f/…`).waitFor();
+  const submit = page.getByRole("button", { name: "Check and save" });
+  await page.getByLabel("Domain").fill("name-that-does-not-exist.invalid");
+  await submit.click();
+  await page.getByRole("alert").getByText("is not in DNS").waitFor();
+  await page.getByLabel("Domain").fill(`localhost:${cdn.port}`);
+  await submit.click();
+  await page.getByRole("alert").getByText("this service is not behind it").waitFor();
+  cdn.answer = async ({ path }, response) => void response.end(await (await fetch(app.url + path)).text());
+  await submit.click();
+  await page.getByText(`${domain}/f/…`).waitFor();
+  assert.equal(await urlOf(), `${domain}/f/${key}`);
   await page.getByRole("button", { name: "Check" }).click();
   await page.getByText("It answers, and this service is behind it.").waitFor();
-  await page.route("**/f/**", (route) => route.fulfill({ status: 404, body: "somebody else" }));
+  cdn.answer = (_request, response) => void response.end("somebody else");
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("Something else than this service answers").waitFor();
+  await page.getByText("this service is not behind it").waitFor();
+
+  // Pages show files from the installation's address, which their policy names.
+  await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/files`);
+  await page.getByRole("button", { name: "hello.txt", exact: true }).click();
+  await page.getByLabel("Preview").getByText("hello").waitFor();
+  await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/settings/delivery`);
+  await page.getByRole("button", { name: "Stop using it" }).click();
+  await submit.waitFor();
+  assert.equal(await urlOf(), `${app.url}/f/${key}`);
   await context.close();
+  await cdn.close();
 });
 
 test("sections are reached by keyboard, and an error in one can be tried again", async () => {

@@ -87,6 +87,17 @@ test("logs come by themselves, stop when paused, and are filtered by type and ti
   await page.getByText("Live", { exact: true }).last().waitFor();
   await rename("live again");
   await page.getByText('Project was renamed to "live again".').waitFor();
+
+  await page.getByLabel("Search in logs").fill("WHILE paused");
+  await live.waitFor({ state: "detached" });
+  await page.getByText('Project was renamed to "while paused".').waitFor();
+  await page.getByText("Live", { exact: true }).last().waitFor();
+  await rename("not looked for");
+  await rename("also while paused");
+  await page.getByText('Project was renamed to "also while paused".').waitFor();
+  assert.equal(await page.getByText("not looked for").count(), 0);
+  await page.getByLabel("Search in logs").fill("no such text");
+  await page.getByText("Nothing like that has happened").waitFor();
   await context.close();
 });
 

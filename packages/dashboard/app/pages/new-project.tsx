@@ -1,8 +1,9 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { callApi } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
-import { Empty, Failure } from "../parts/states.tsx";
-import { useAction } from "../parts/use-action.ts";
+import { Field } from "../parts/fields.tsx";
+import { Form } from "../parts/form.tsx";
+import { Empty } from "../parts/states.tsx";
 import { goTo } from "../router.tsx";
 import type { ProjectItem } from "../workspace.ts";
 
@@ -28,25 +29,14 @@ export function NewProjectDialog({ onClose, onCreated }: { onClose: () => void; 
 
 function ProjectForm({ onCreated }: { onCreated: () => void }) {
   const [name, setName] = useState("");
-  const { error, isBusy, run } = useAction();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      const { project } = await callApi<{ project: ProjectItem }>("POST", "/projects", { name });
-      onCreated();
-      goTo(`/p/${project.id}/live/overview`);
-    });
+  const submit = async () => {
+    const { project } = await callApi<{ project: ProjectItem }>("POST", "/projects", { name });
+    onCreated();
+    goTo(`/p/${project.id}/live/overview`);
   };
   return (
-    <form className="stack" onSubmit={submit}>
-      <label>
-        Name
-        <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      {error !== null && <Failure error={error} />}
-      <button type="submit" className="primary" disabled={isBusy}>
-        Create
-      </button>
-    </form>
+    <Form submit="Create" onSubmit={submit}>
+      <Field label="Name" maxLength={100} value={name} onChange={setName} />
+    </Form>
   );
 }

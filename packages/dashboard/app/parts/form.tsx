@@ -9,6 +9,8 @@ interface FormProps {
   busy?: string;
   onSubmit: () => Promise<void>;
   isDangerous?: boolean;
+  /** Nothing to send yet. */
+  isIncomplete?: boolean;
   /** Said beside the button, for instance that it was saved. */
   status?: string;
   children?: ReactNode;
@@ -28,7 +30,11 @@ export function Form(props: FormProps) {
     >
       {props.children}
       {error !== null && <Failure error={error} />}
-      <button type="submit" className={props.isDangerous ? "danger" : "primary"} disabled={isBusy}>
+      <button
+        type="submit"
+        className={props.isDangerous ? "danger" : "primary"}
+        disabled={isBusy || props.isIncomplete}
+      >
         {isBusy ? (props.busy ?? props.submit) : props.submit}
       </button>
       {props.status !== undefined && <span role="status">{props.status}</span>}

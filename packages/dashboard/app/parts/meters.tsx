@@ -1,35 +1,32 @@
 import type { Usage } from "@upstow/contract";
 import { formatBytes, formatCount } from "../format.ts";
 
+const meters = [
+  { label: "Storage", name: "storageBytes", format: formatBytes },
+  { label: "Uploads", name: "uploads", format: formatCount },
+  { label: "Bandwidth", name: "bandwidthBytes", format: formatBytes },
+  { label: "Transform units", name: "transformUnits", format: formatCount },
+] as const;
+
 /** Each number of the month against what the tier allows. */
 export function Meters({ usage: { usage, limits } }: { usage: Usage }) {
   return (
     <div className="meters">
-      <Meter label="Storage" value={usage.storageBytes} limit={limits.storageBytes} format={formatBytes} />
-      <Meter label="Uploads" value={usage.uploads} limit={limits.uploads} format={formatCount} />
-      <Meter
-        label="Bandwidth"
-        value={usage.bandwidthBytes}
-        limit={limits.bandwidthBytes}
-        format={formatBytes}
-      />
-      <Meter
-        label="Transform units"
-        value={usage.transformUnits}
-        limit={limits.transformUnits}
-        format={formatCount}
-      />
+      {meters.map(({ label, name, format }) => (
+        <Meter key={name} label={label} value={usage[name]} limit={limits[name]} format={format} />
+      ))}
     </div>
   );
 }
 
-function Meter(props: {
+interface MeterProps {
   label: string;
   value: number;
   limit: number | null;
   format: (value: number) => string;
-}) {
-  const { label, value, limit, format } = props;
+}
+
+function Meter({ label, value, limit, format }: MeterProps) {
   const share = limit === null || limit === 0 ? 0 : Math.min(1, value / limit);
   return (
     <div className="meter">

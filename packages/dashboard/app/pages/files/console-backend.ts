@@ -5,7 +5,11 @@ interface FileInfo {
   size: number;
   type: string;
 }
-interface Ticket extends FileInfo {
+/** The folder that a file was dropped with, such as "photos/2026/"; empty where it came alone. */
+export interface UploadInput {
+  folder: string;
+}
+interface Ticket extends FileInfo, UploadInput {
   /** However often it is presented, it opens one upload. */
   id: string;
   route: string;
@@ -20,7 +24,7 @@ interface UploadedPart {
   etag: string;
 }
 type Action =
-  | { action: "begin"; route: string; files: FileInfo[] }
+  | { action: "begin"; route: string; files: FileInfo[]; input?: UploadInput }
   | { action: "start"; ticket: string; resume?: string }
   | { action: "sign"; token: string; partNumbers: number[] }
   | { action: "parts"; token: string }
@@ -59,8 +63,9 @@ export function createConsoleBackend(api: string): Fetch {
   async function start(ticket: Ticket, resume: string | undefined) {
     const resumed = resume === undefined ? null : await findResumable(JSON.parse(resume));
     if (resumed !== null) return resumed;
-    const { name, size, type, route, id } = ticket;
-    const body = { fileName: name, fileSize: size, contentType: type, routeSlug: route };
+    const { name, size, type, route, id, folder } = ticket;
+    const metadata = folder === "" ? {} : { metadata: { path: folder + name } };
+    const body = { fileName: name, fileSize: size, contentType: type, routeSlug: route, ...metadata };
     const kind = size > multipartAboveBytes ? "multipart/init" : "request";
     const {
       fileId,
@@ -134,8 +139,9 @@ export function createConsoleBackend(api: string): Fetch {
 
   function run(action: Action): object | Promise<object> {
     if (action.action === "begin") {
-      const { route, files } = action;
-      const tickets = files.map((file): Ticket => ({ ...file, route, id: crypto.randomUUID() }));
+      const { route, files, input } = action;
+      const folder = input?.folder ?? "";
+      const tickets = files.map((file): Ticket => ({ ...file, route, folder, id: crypto.randomUUID() }));
       return { tickets: tickets.map((ticket) => JSON.stringify(ticket)) };
     }
     if (action.action === "start") return start(JSON.parse(action.ticket), action.resume);

@@ -40,7 +40,6 @@ export function toServerQuery({ from, to, ...terms }: FileFilter): string {
   const asked = new URLSearchParams(Object.entries(terms).filter(([, value]) => value.trim() !== ""));
   if (from !== "") asked.set("since", startOfDay(from, 0));
   if (to !== "") asked.set("until", startOfDay(to, 1));
-  asked.set("limit", "100");
   return asked.toString();
 }
 

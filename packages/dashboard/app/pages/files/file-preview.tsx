@@ -14,16 +14,19 @@ export function FilePreview({ file }: { file: FoundFile }) {
   const fail = () => setBroken(true);
   if (file.status !== "UPLOADED") return null;
   if (isBroken) return <p className="dim">The browser cannot show this file.</p>;
-  if (type.startsWith("image/")) return <img className="preview" src={file.url} alt="" onError={fail} />;
+  if (type.startsWith("image/"))
+    return <img className="preview" src={file.contentUrl} alt="" onError={fail} />;
   if (type.startsWith("video/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
-    return <video className="preview" src={file.url} controls preload="metadata" onError={fail} />;
+    return <video className="preview" src={file.contentUrl} controls preload="metadata" onError={fail} />;
   if (type.startsWith("audio/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
-    return <audio className="preview" src={file.url} controls preload="metadata" onError={fail} />;
+    return <audio className="preview" src={file.contentUrl} controls preload="metadata" onError={fail} />;
   // Not sandboxed, since browsers' PDF viewers refuse to work in one; the service sends it as nothing but a PDF.
   if (type === "application/pdf")
-    return <iframe className="preview pdf" src={file.url} title="Preview" referrerPolicy="no-referrer" />;
+    return (
+      <iframe className="preview pdf" src={file.contentUrl} title="Preview" referrerPolicy="no-referrer" />
+    );
   if (textTypes.test(type)) return <TextPreview file={file} />;
   return null;
 }
@@ -33,11 +36,11 @@ function TextPreview({ file }: { file: FoundFile }) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     const stop = new AbortController();
-    readStart(file.url, stop.signal).then(setText, (problem) => {
+    readStart(file.contentUrl, stop.signal).then(setText, (problem) => {
       if (!stop.signal.aborted) setError(problem);
     });
     return () => stop.abort();
-  }, [file.url]);
+  }, [file.contentUrl]);
   if (error !== null) return <Failure error={error} />;
   if (text === null) return null;
   return (

@@ -1,23 +1,22 @@
 import type { Router } from "@upstow/contract";
 import { useState } from "react";
-import { formatCount } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { ChoiceBar } from "./choice-bar.tsx";
 import { FileDialog } from "./file-dialog.tsx";
 import { type FileFilter, isFiltered, readFilter, toServerQuery, writeFilter } from "./file-filter.ts";
+import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
 import { FileTable } from "./file-table.tsx";
-import { FilterBar, FilterNote } from "./filter-bar.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { UndoBar } from "./undo-bar.tsx";
 import { UploadButton } from "./upload-button.tsx";
 import { UploadList } from "./upload-list.tsx";
+import { mostChosen, useFileChoice } from "./use-file-choice.ts";
 import { useFileDeletion } from "./use-file-deletion.ts";
 import { useFileSearch } from "./use-file-search.ts";
 
-/** As many as one call deletes. */
-const mostChosen = 2_000;
 const views = ["list", "grid"] as const;
 type View = (typeof views)[number];
 
@@ -25,26 +24,22 @@ export default function Files() {
   const { api, liveApi, project, mayChange } = useWorkspace();
   const [filter, setFilter] = useState(() => readFilter(new URLSearchParams(location.search)));
   const [view, setView] = useState(readView);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [open, setOpen] = useState<FoundFile | null>(null);
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
-  const search = useFileSearch(`${api}/search?${toServerQuery(filter)}`);
-  const deletion = useFileDeletion(api);
-  const files = search.files.filter((file) => !deletion.hidden.has(file.id));
+  const query = toServerQuery(filter);
+  const search = useFileSearch(`${api}/search?limit=100&${query}`);
+  const deletion = useFileDeletion(api, search.reload);
+  const files = search.files.filter((file) => !deletion.hides(file, query));
+  const choice = useFileChoice(api, query, files);
 
   const change = (next: FileFilter) => {
     setFilter(next);
-    setChosen(new Set());
+    choice.clear();
     history.replaceState(null, "", `${location.pathname}?${writeFilter(next)}`.replace(/\?$/, ""));
   };
-  const choose = (some: FoundFile[], isChosen: boolean) => {
-    const ids = new Set(some.map((file) => file.id));
-    const others = [...chosen].filter((id) => !ids.has(id));
-    setChosen(new Set(isChosen ? [...others, ...ids].slice(0, mostChosen) : others));
-  };
-  const remove = (ids: string[]) => {
-    deletion.start(ids);
-    setChosen(new Set());
+  const remove = (deleted: Parameters<typeof deletion.start>[0]) => {
+    deletion.start(deleted);
+    choice.clear();
     setOpen(null);
   };
   const show = (next: View) => {
@@ -55,8 +50,8 @@ export default function Files() {
     files,
     hasMore: search.hasMore,
     loadMore: search.loadMore,
-    chosen,
-    onChoose: mayChange ? choose : null,
+    chosen: choice.chosen,
+    onChoose: mayChange ? choice.choose : null,
     onOpen: setOpen,
   };
 
@@ -70,39 +65,49 @@ export default function Files() {
         </span>
       </div>
       {mayChange && <UploadList onUploaded={search.reload} />}
-      <FilterBar filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
-      {chosen.size > 0 && (
-        <div className="chosen" role="status">
-          {chosen.size === mostChosen
-            ? `${formatCount(mostChosen)} chosen, the most at once`
-            : `${chosen.size} chosen`}
-          <button type="button" className="danger" onClick={() => remove([...chosen])}>
-            Delete {formatCount(chosen.size)}
-          </button>
-          <button type="button" onClick={() => setChosen(new Set())}>
-            Choose none
-          </button>
-        </div>
-      )}
+      <FileFilters filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
+      <ChoiceBar
+        choice={choice}
+        mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
+        onDelete={() => remove(choice.matching ?? { ids: choice.chosen })}
+      />
       {search.error !== null && <Failure error={search.error} retry={search.reload} />}
       {files.length > 0 ? (
         <div className={search.isStale ? "stale" : undefined} aria-busy={search.isLoading}>
           {view === "grid" ? <FileGrid {...list} /> : <FileTable {...list} />}
         </div>
       ) : (
-        <Nothing isLoading={search.isLoading} hasFailed={search.error !== null} filter={filter} />
+        <Nothing
+          isLoading={search.isLoading}
+          isLeaving={deletion.waitingCount > 0}
+          hasFailed={search.error !== null}
+          filter={filter}
+        />
       )}
       {open !== null && (
-        <FileDialog file={open} onClose={() => setOpen(null)} onDelete={() => remove([open.id])} />
+        <FileDialog
+          file={open}
+          onClose={() => setOpen(null)}
+          onDelete={() => remove({ ids: new Set([open.id]) })}
+        />
       )}
       <UndoBar deletion={deletion} />
     </>
   );
 }
 
-function Nothing(props: { isLoading: boolean; hasFailed: boolean; filter: FileFilter }) {
+interface NothingProps {
+  isLoading: boolean;
+  /** What was here will be deleted. */
+  isLeaving: boolean;
+  hasFailed: boolean;
+  filter: FileFilter;
+}
+
+function Nothing(props: NothingProps) {
   if (props.hasFailed) return null;
   if (props.isLoading) return <Loading />;
+  if (props.isLeaving) return <Empty title="Nothing is left here" />;
   if (isFiltered(props.filter)) {
     return (
       <Empty title="Nothing matches">

@@ -1,21 +1,30 @@
 import type { Router } from "@upstow/contract";
-import { useEffect, useRef, useState } from "react";
+import { type ComponentProps, useEffect, useRef, useState } from "react";
 import { showHidden } from "../../parts/safe-text.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { type Chosen, readChoice, readDrop } from "./chosen-files.ts";
 import { getUploader } from "./uploads.ts";
 
 /** Files go to a route by the button, or by letting them fall anywhere on the page. */
 export function UploadButton({ routes }: { routes: Router[] }) {
   const { api, environment } = useWorkspace();
   const [slug, setSlug] = useState("");
-  const input = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState("");
+  const fileInput = useRef<HTMLInputElement>(null);
+  const folderInput = useRef<HTMLInputElement>(null);
   const open = routes.filter((route) => route.environment === "all" || route.environment === environment);
   const route = open.find((candidate) => candidate.slug === slug) ?? open.find(isDefault) ?? open[0];
-  const add = (files: FileList | null) => {
-    if (route !== undefined && files !== null && files.length > 0)
-      getUploader(api).add(route.slug, [...files]);
+  const add = (chosen: Chosen[]) => {
+    setProblem("");
+    if (route === undefined) return;
+    for (const [folder, some] of Map.groupBy(chosen, (one) => one.folder)) {
+      const files = some.map(({ file }) => file);
+      getUploader(api).add(route.slug, files, { input: { folder } });
+    }
   };
-  const isOver = useDrop(add);
+  const drop = (data: DataTransfer) =>
+    void readDrop(data).then(add, () => setProblem("A folder could not be read. Drop its files instead."));
+  const isOver = useDrop(drop);
   if (route === undefined) return null;
   return (
     <span className="line">
@@ -33,21 +42,20 @@ export function UploadButton({ routes }: { routes: Router[] }) {
           ))}
         </select>
       </label>
-      <button type="button" className="primary" onClick={() => input.current?.click()}>
+      <button type="button" className="aside" onClick={() => folderInput.current?.click()}>
+        Upload folder
+      </button>
+      <button type="button" className="primary" onClick={() => fileInput.current?.click()}>
         Upload
       </button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
+      <ChosenInput
+        ref={fileInput}
         aria-label="Files to upload"
         accept={route.allowedTypes.join(",")}
-        onChange={(event) => {
-          add(event.target.files);
-          event.target.value = "";
-        }}
+        onChosen={add}
       />
+      <ChosenInput ref={folderInput} aria-label="Folder to upload" isFolder onChosen={add} />
+      {problem !== "" && <span role="alert">{problem}</span>}
       {isOver && <div className="drop">Let go to upload to “{showHidden(route.slug)}”</div>}
     </span>
   );
@@ -55,10 +63,31 @@ export function UploadButton({ routes }: { routes: Router[] }) {
 
 const isDefault = ({ slug }: Router) => slug === "default";
 
-function useDrop(onFiles: (files: FileList | null) => void): boolean {
+interface ChosenInputProps extends ComponentProps<"input"> {
+  isFolder?: boolean;
+  onChosen: (chosen: Chosen[]) => void;
+}
+
+function ChosenInput({ isFolder = false, onChosen, ...input }: ChosenInputProps) {
+  return (
+    <input
+      {...input}
+      {...(isFolder ? { webkitdirectory: "" } : {})}
+      type="file"
+      multiple
+      hidden
+      onChange={(event) => {
+        onChosen(readChoice(event.target.files ?? []));
+        event.target.value = "";
+      }}
+    />
+  );
+}
+
+function useDrop(onDrop: (data: DataTransfer) => void): boolean {
   const [isOver, setOver] = useState(false);
-  const take = useRef(onFiles);
-  take.current = onFiles;
+  const take = useRef(onDrop);
+  take.current = onDrop;
   useEffect(() => {
     // Without an end to the default the browser would leave the page and open the file.
     const over = (event: DragEvent) => {
@@ -73,7 +102,7 @@ function useDrop(onFiles: (files: FileList | null) => void): boolean {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
       setOver(false);
-      take.current(event.dataTransfer.files);
+      take.current(event.dataTransfer);
     };
     const listeners = { dragenter: over, dragover: over, dragleave: leave, drop };
     const each = Object.entries(listeners) as [keyof typeof listeners, (event: DragEvent) => void][];

@@ -5,6 +5,10 @@ import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { getUploader, useUploads } from "./uploads.ts";
 
+const mostRows = 100;
+/** A whole folder may be many thousands: then what is done is left out. */
+const isWorthARow = (count: number) => (upload: UploadState) => count <= mostRows || upload.status !== "done";
+
 /** What is on its way, and what an earlier page left unfinished. */
 export function UploadList({ onUploaded }: { onUploaded: () => void }) {
   const { api } = useWorkspace();
@@ -35,10 +39,16 @@ export function UploadList({ onUploaded }: { onUploaded: () => void }) {
         </button>
       </header>
       <ul className="rows">
-        {uploads.map((upload) => (
-          <UploadRow key={upload.id} upload={upload} api={api} />
-        ))}
+        {uploads
+          .filter(isWorthARow(uploads.length))
+          .slice(0, mostRows)
+          .map((upload) => (
+            <UploadRow key={upload.id} upload={upload} api={api} />
+          ))}
       </ul>
+      {uploads.length > mostRows && (
+        <p className="dim">Of so many at once, only some that are not done yet are shown.</p>
+      )}
     </section>
   );
 }

@@ -1,50 +1,78 @@
 import { useEffect, useRef, useState } from "react";
 import { callApi } from "../../api.ts";
+import type { FoundFile } from "./found-file.ts";
 
 const undoMs = 10_000;
 
+/** All that a search finds, as counted at a moment. */
+export interface Matching {
+  /** What was searched for, as the server takes it. */
+  query: string;
+  count: number;
+  /** Smaller than this are the ids of the files that there were. */
+  before: string;
+}
+
+type Deletion = { ids: ReadonlySet<string> } | Matching;
+
 interface Waiting {
-  ids: string[];
+  deletion: Deletion;
   timer: ReturnType<typeof setTimeout>;
 }
 
 export interface FileDeletion {
   /** How many files will be deleted when the window closes. */
   waitingCount: number;
-  /** Files that are not to be shown: they are gone, or will be. */
-  hidden: ReadonlySet<string>;
+  /** Whether a file is not to be shown in the answer to a search: it is gone, or will be. */
+  hides: (file: FoundFile, query: string) => boolean;
   error: unknown;
-  start: (ids: string[]) => void;
+  start: (deletion: Deletion) => void;
   undo: () => void;
 }
 
 /** Nothing is deleted while it can still be undone: the call is made when the window closes or the page is left. */
-export function useFileDeletion(api: string): FileDeletion {
+export function useFileDeletion(api: string, onDeleted: () => void): FileDeletion {
   const [waitingCount, setWaitingCount] = useState(0);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<Deletion>>(new Set());
   const [error, setError] = useState<unknown>(null);
   const current = useRef<Waiting | null>(null);
+  const done = useRef(onDeleted);
+  done.current = onDeleted;
 
-  const show = (ids: string[]) =>
-    setHidden((before) => new Set([...before].filter((id) => !ids.includes(id))));
+  const show = (deletion: Deletion) =>
+    setHidden((before) => new Set([...before].filter((other) => other !== deletion)));
 
-  const take = (): string[] | null => {
+  const take = (): Deletion | null => {
     const taken = current.current;
     current.current = null;
     setWaitingCount(0);
     if (taken === null) return null;
     clearTimeout(taken.timer);
-    return taken.ids;
+    return taken.deletion;
   };
 
   const send = () => {
-    const ids = take();
-    if (ids === null) return;
+    const deletion = take();
+    if (deletion === null) return;
+    const [path, body] =
+      "ids" in deletion
+        ? ["files/delete", { ids: [...deletion.ids] }]
+        : [
+            "search/delete",
+            { ...Object.fromEntries(new URLSearchParams(deletion.query)), before: deletion.before },
+          ];
     // Sent to the end even if the page is left at this moment; 2,000 ids fit into what browsers allow for that.
-    callApi("POST", `${api}/files/delete`, { ids }, { keepalive: true }).catch((problem) => {
-      setError(problem);
-      show(ids);
-    });
+    callApi("POST", `${api}/${path}`, body, { keepalive: true }).then(
+      () => {
+        if ("ids" in deletion) return;
+        show(deletion);
+        done.current();
+      },
+      (problem) => {
+        setError(problem);
+        show(deletion);
+      },
+    );
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only leaving the page sends early
@@ -58,18 +86,21 @@ export function useFileDeletion(api: string): FileDeletion {
 
   return {
     waitingCount,
-    hidden,
+    hides: (file, query) =>
+      [...hidden].some((deletion) =>
+        "ids" in deletion ? deletion.ids.has(file.id) : deletion.query === query && file.id < deletion.before,
+      ),
     error,
-    start(ids) {
+    start(deletion) {
       send();
       setError(null);
-      current.current = { ids, timer: setTimeout(send, undoMs) };
-      setWaitingCount(ids.length);
-      setHidden((before) => new Set([...before, ...ids]));
+      current.current = { deletion, timer: setTimeout(send, undoMs) };
+      setWaitingCount("ids" in deletion ? deletion.ids.size : deletion.count);
+      setHidden((before) => new Set([...before, deletion]));
     },
     undo() {
-      const ids = take();
-      if (ids !== null) show(ids);
+      const deletion = take();
+      if (deletion !== null) show(deletion);
     },
   };
 }

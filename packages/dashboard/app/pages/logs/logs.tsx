@@ -5,6 +5,7 @@ import { usePages } from "../../load.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeJson, SafeText } from "../../parts/safe-text.tsx";
 import { Empty, ListState } from "../../parts/states.tsx";
+import { useSettled } from "../../parts/use-settled.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { type Connection, useLiveLogs } from "./use-live-logs.ts";
 
@@ -27,12 +28,15 @@ export default function Logs() {
   const { api } = useWorkspace();
   const [type, setType] = useState("");
   const [since, setSince] = useState("");
+  const [typed, setTyped] = useState("");
   const [isLive, setLive] = useState(true);
+  const text = useSettled(typed.trim());
+  const filter = param("type", type) + param("text", text);
   const list = usePages<Log, "logs">(
-    `${api}/logs?limit=50${param("type", type)}${param("since", since)}`,
+    `${api}/logs${text === "" ? "" : "/search"}?limit=50${filter}${param("since", since)}`,
     "logs",
   );
-  const stream = `${api}/logs/stream?${param("type", type)}`;
+  const stream = `${api}/logs/stream?${filter}`;
   const { connection, retry } = useLiveLogs(stream, isLive, (entry) =>
     list.setItems((items) => withEntry(items, entry)),
   );
@@ -56,6 +60,14 @@ export default function Logs() {
         </p>
       </div>
       <search className="filters">
+        <input
+          type="search"
+          aria-label="Search in logs"
+          placeholder="Search in messages and details"
+          maxLength={255}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
         <select aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
           <option value="">Everything</option>
           {LOG_TYPES.map((name) => (
@@ -70,7 +82,7 @@ export default function Logs() {
           ))}
         </select>
       </search>
-      <ListState list={list} empty={<Empty title={emptyTitle(type, since)} />}>
+      <ListState list={list} empty={<Empty title={emptyTitle(filter + since)} />}>
         <ul className="rows">
           {list.items.map((log) => (
             <LogRow key={log.id} log={log} />
@@ -114,6 +126,6 @@ function momentBefore(ms: number): string {
   return ms === 0 ? "" : new Date(Date.now() - ms).toISOString();
 }
 
-function emptyTitle(type: string, since: string): string {
-  return type === "" && since === "" ? "Nothing has happened yet" : "Nothing like that has happened";
+function emptyTitle(filter: string): string {
+  return filter === "" ? "Nothing has happened yet" : "Nothing like that has happened";
 }

@@ -12,45 +12,34 @@ interface UsageDay {
   storageBytes: number;
 }
 
+interface Series {
+  title: string;
+  name: Exclude<keyof UsageDay, "day">;
+  /** What adds up day by day, or what there is at the end of each. */
+  kind: "bars" | "line";
+  format: (value: number) => string;
+}
+
+const series: Series[] = [
+  { title: "Storage", name: "storageBytes", kind: "line", format: formatBytes },
+  { title: "Uploads", name: "uploads", kind: "bars", format: formatCount },
+  { title: "Bandwidth", name: "bandwidthBytes", kind: "bars", format: formatBytes },
+  { title: "Transform units", name: "transformUnits", kind: "bars", format: formatCount },
+];
+
 export function UsageCharts() {
   const { api } = useWorkspace();
   const { data, error, reload } = useLoad<{ days: UsageDay[] }>(`${api}/usage/days?days=30`);
   if (error !== null) return <Failure error={error} retry={reload} />;
   if (data === null) return <Loading />;
-  const { days } = data;
-  const pointsOf = (name: Exclude<keyof UsageDay, "day">) =>
-    days.map((day) => ({ label: formatDay(day.day), value: day[name] }));
-  const totalOf = (name: Exclude<keyof UsageDay, "day">) => days.reduce((sum, day) => sum + day[name], 0);
   return (
     <div className="charts">
-      <Chart
-        title="Storage"
-        kind="line"
-        note={formatBytes(days.at(-1)?.storageBytes ?? 0)}
-        points={pointsOf("storageBytes")}
-        format={formatBytes}
-      />
-      <Chart
-        title="Uploads"
-        kind="bars"
-        note={formatCount(totalOf("uploads"))}
-        points={pointsOf("uploads")}
-        format={formatCount}
-      />
-      <Chart
-        title="Bandwidth"
-        kind="bars"
-        note={formatBytes(totalOf("bandwidthBytes"))}
-        points={pointsOf("bandwidthBytes")}
-        format={formatBytes}
-      />
-      <Chart
-        title="Transform units"
-        kind="bars"
-        note={formatCount(totalOf("transformUnits"))}
-        points={pointsOf("transformUnits")}
-        format={formatCount}
-      />
+      {series.map(({ name, ...shown }) => {
+        const points = data.days.map((day) => ({ label: formatDay(day.day), value: day[name] }));
+        const total = points.reduce((sum, { value }) => sum + value, 0);
+        const note = shown.kind === "line" ? (points.at(-1)?.value ?? 0) : total;
+        return <Chart key={name} {...shown} note={shown.format(note)} points={points} />;
+      })}
     </div>
   );
 }

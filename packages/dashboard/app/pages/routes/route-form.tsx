@@ -1,8 +1,9 @@
-import type { Router } from "@upstow/contract";
-import { type FormEvent, useState } from "react";
+import { ROUTE_ENVIRONMENTS, type Router } from "@upstow/contract";
+import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { Failure } from "../../parts/states.tsx";
-import { useAction } from "../../parts/use-action.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Field } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { SizeField, toBytes, toSizeInput } from "./size-field.tsx";
 import { TypePicker } from "./type-picker.tsx";
@@ -14,60 +15,46 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
   const [size, setSize] = useState(() => toSizeInput(route?.maxFileSize ?? null));
   const [webhookUrl, setWebhookUrl] = useState(route?.webhookUrl ?? "");
   const [environment, setEnvironment] = useState<string>(route?.environment ?? "all");
-  const { error, isBusy, run } = useAction();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      const body = {
-        slug,
-        allowedTypes,
-        maxFileSize: toBytes(size),
-        webhookUrl: webhookUrl === "" ? null : webhookUrl,
-        environment,
-      };
-      if (route === null) await callApi("POST", `${liveApi}/projects/${project.id}/routers`, body);
-      else await callApi("PATCH", `${liveApi}/routers/${route.id}`, body);
-      onSaved();
-    });
+  const submit = async () => {
+    const body = {
+      slug,
+      allowedTypes,
+      maxFileSize: toBytes(size),
+      webhookUrl: webhookUrl === "" ? null : webhookUrl,
+      environment,
+    };
+    if (route === null) await callApi("POST", `${liveApi}/projects/${project.id}/routers`, body);
+    else await callApi("PATCH", `${liveApi}/routers/${route.id}`, body);
+    onSaved();
   };
   return (
-    <form className="stack" onSubmit={submit}>
-      <label>
-        Slug
-        <input
-          required
-          maxLength={100}
-          pattern="[A-Za-z0-9_\-]+"
-          title="Letters, digits, _ and -"
-          value={slug}
-          onChange={(event) => setSlug(event.target.value)}
-        />
-        <small>What uploads name: letters, digits, _ and -.</small>
-      </label>
+    <Form submit="Save" onSubmit={submit}>
+      <Field
+        label="Slug"
+        hint="What uploads name: letters, digits, _ and -."
+        maxLength={100}
+        pattern="[A-Za-z0-9_\-]+"
+        title="Letters, digits, _ and -"
+        value={slug}
+        onChange={setSlug}
+      />
       <TypePicker types={allowedTypes} onChange={setTypes} />
       <SizeField size={size} onChange={setSize} />
-      <label>
-        Webhook URL
-        <input
-          type="url"
-          value={webhookUrl}
-          placeholder="none"
-          onChange={(event) => setWebhookUrl(event.target.value)}
-        />
-        <small>Public and https. It hears of every finished upload.</small>
-      </label>
-      <label>
-        Environment
-        <select value={environment} onChange={(event) => setEnvironment(event.target.value)}>
-          <option value="all">all</option>
-          <option value="live">live</option>
-          <option value="test">test</option>
-        </select>
-      </label>
-      {error !== null && <Failure error={error} />}
-      <button type="submit" className="primary" disabled={isBusy}>
-        Save
-      </button>
-    </form>
+      <Field
+        label="Webhook URL"
+        hint="Public and https. It hears of every finished upload."
+        type="url"
+        required={false}
+        placeholder="none"
+        value={webhookUrl}
+        onChange={setWebhookUrl}
+      />
+      <Choice
+        label="Environment"
+        options={ROUTE_ENVIRONMENTS}
+        value={environment}
+        onChange={setEnvironment}
+      />
+    </Form>
   );
 }

@@ -1,13 +1,15 @@
-import type { ApiKey } from "@upstow/contract";
-import { type FormEvent, useState } from "react";
+import { type ApiKey, ENVIRONMENTS } from "@upstow/contract";
+import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatAgo } from "../../format.ts";
 import { useLoad } from "../../load.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { Empty, Failure, ListState } from "../../parts/states.tsx";
-import { useAction } from "../../parts/use-action.ts";
+import { Empty, ListState } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
 export function ApiKeys() {
@@ -75,15 +77,11 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
   const [name, setName] = useState("");
   const [type, setType] = useState(environment);
   const [secret, setSecret] = useState("");
-  const { error, isBusy, run } = useAction();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      const path = `/in/${project.id}/${type}/projects/${project.id}/keys`;
-      const created = await callApi<{ secret: string }>("POST", path, { name });
-      setSecret(created.secret);
-      onCreated();
-    });
+  const submit = async () => {
+    const path = `/in/${project.id}/${type}/projects/${project.id}/keys`;
+    const created = await callApi<{ secret: string }>("POST", path, { name });
+    setSecret(created.secret);
+    onCreated();
   };
   if (secret !== "") {
     return (
@@ -95,44 +93,30 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
     );
   }
   return (
-    <form className="stack" onSubmit={submit}>
-      <label>
-        Name
-        <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-      </label>
-      <label>
-        Environment
-        <select value={type} onChange={(event) => setType(event.target.value === "test" ? "test" : "live")}>
-          <option value="live">live</option>
-          <option value="test">test</option>
-        </select>
-      </label>
-      {error !== null && <Failure error={error} />}
-      <button type="submit" className="primary" disabled={isBusy}>
-        Create
-      </button>
-    </form>
+    <Form submit="Create" onSubmit={submit}>
+      <Field label="Name" maxLength={100} value={name} onChange={setName} />
+      <Choice
+        label="Environment"
+        options={ENVIRONMENTS}
+        value={type}
+        onChange={(chosen) => setType(chosen === "test" ? "test" : "live")}
+      />
+    </Form>
   );
 }
 
 function RevokeKey({ apiKey, onDone }: { apiKey: ApiKey; onDone: () => void }) {
   const { liveApi } = useWorkspace();
-  const { error, isBusy, run } = useAction();
-  const revoke = () =>
-    run(async () => {
-      await callApi("DELETE", `${liveApi}/keys/${apiKey.id}`);
-      onDone();
-    });
+  const revoke = async () => {
+    await callApi("DELETE", `${liveApi}/keys/${apiKey.id}`);
+    onDone();
+  };
   return (
-    <div className="stack">
+    <Form submit="Revoke key" isDangerous onSubmit={revoke}>
       <p>
         Whatever uses <SafeText text={apiKey.name} /> (<span className="mono">{apiKey.prefix}</span>) is
         refused at once. This cannot be undone.
       </p>
-      {error !== null && <Failure error={error} />}
-      <button type="button" className="danger" disabled={isBusy} onClick={() => void revoke()}>
-        Revoke key
-      </button>
-    </div>
+    </Form>
   );
 }

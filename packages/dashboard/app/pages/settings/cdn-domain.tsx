@@ -1,76 +1,137 @@
 import { useState } from "react";
+import { callApi } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { Field } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
 
 interface DeliverySettings {
+  /** The project's own domain, such as "https://files.example.com"; null where it has none. */
+  ownUrl: string | null;
   cdnUrl: string;
   publicUrl: string;
   /** How a CDN is told of deletions; null where none keeps files. */
   purge: string | null;
 }
 
-/** Where files are served. It is one address for the whole installation, so it is shown and tried, not changed. */
+/** Where files are given out: at a domain of the project's own, or where the installation does. */
 export function CdnDomain() {
-  const { api } = useWorkspace();
+  const { api, isOwner } = useWorkspace();
   const loaded = useLoad<DeliverySettings>(`${api}/delivery-settings`);
   if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
   if (loaded.data === null) return <Loading />;
-  const { cdnUrl, publicUrl, purge } = loaded.data;
+  const { ownUrl, cdnUrl } = loaded.data;
   return (
     <>
       <h2>CDN domain</h2>
-      <dl>
-        <dt>Files are served at</dt>
-        <dd className="mono">{cdnUrl}/f/…</dd>
-        <dt>By</dt>
-        <dd>{cdnUrl === publicUrl ? "this service itself" : "a domain in front of this service"}</dd>
-        <dt>Shared caches</dt>
-        <dd>
-          {purge === null
-            ? "ask again for every file, so a deletion holds at once"
-            : `keep files, and hear of deletions through ${purge}`}
-        </dd>
-      </dl>
+      <Facts settings={loaded.data} />
       <p className="line">
-        <CopyButton text={cdnUrl} label="Copy address" />
-        <Check cdnUrl={cdnUrl} />
+        <CopyButton text={ownUrl ?? cdnUrl} label="Copy address" />
       </p>
-      <p className="dim">
-        The operator sets it for the whole installation, with <code>UPSTOW_CDN_URL</code>, and what tells the
-        CDN of deletions with <code>UPSTOW_CDN_PURGE</code>.{" "}
+      {!isOwner ? (
+        <p className="dim">The owner of the project can give it a domain of its own.</p>
+      ) : ownUrl === null ? (
+        <NewDomain cdnUrl={cdnUrl} onSaved={loaded.reload} />
+      ) : (
+        <OwnDomain key={ownUrl} onRemoved={loaded.reload} />
+      )}
+      <p className="dim below">
         <a href="/docs/delivery">How to put a CDN in front</a>
       </p>
     </>
   );
 }
 
-/** From this browser, as readers come: a file that cannot exist has to be refused in the service's own words. */
-function Check({ cdnUrl }: { cdnUrl: string }) {
-  const [isGood, setGood] = useState(false);
+function Facts({ settings: { ownUrl, cdnUrl, publicUrl, purge } }: { settings: DeliverySettings }) {
+  const others = cdnUrl === publicUrl ? "this service itself" : "the domain of the whole installation";
+  return (
+    <dl>
+      <dt>Files are given out at</dt>
+      <dd className="mono">{ownUrl ?? cdnUrl}/f/…</dd>
+      <dt>By</dt>
+      <dd>{ownUrl === null ? others : "a domain of this project"}</dd>
+      {ownUrl !== null && (
+        <>
+          <dt>And as before at</dt>
+          <dd className="mono">{cdnUrl}/f/…</dd>
+        </>
+      )}
+      <dt>Shared caches</dt>
+      <dd>
+        {purge === null || ownUrl !== null
+          ? "ask again for every file, so a deletion holds at once"
+          : `keep files, and hear of deletions through ${purge}`}
+      </dd>
+    </dl>
+  );
+}
+
+function NewDomain({ cdnUrl, onSaved }: { cdnUrl: string; onSaved: () => void }) {
+  const { project } = useWorkspace();
+  const [domain, setDomain] = useState("");
+  const save = async () => {
+    await callApi("PUT", `/projects/${project.id}/cdn-domain`, { domain });
+    onSaved();
+  };
+  return (
+    <section>
+      <h3>A domain of your own</h3>
+      <p>
+        Let a CDN, or a CNAME record, lead from a name of yours to <code>{new URL(cdnUrl).host}</code>, with a
+        certificate for that name. URLs of this project’s files and variants then begin with it; those that
+        were given out before go on working.
+      </p>
+      <Form className="stack narrow" submit="Check and save" busy="Checking the domain …" onSubmit={save}>
+        <Field
+          label="Domain"
+          placeholder="files.example.com"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={2048}
+          value={domain}
+          onChange={setDomain}
+        />
+      </Form>
+    </section>
+  );
+}
+
+function OwnDomain({ onRemoved }: { onRemoved: () => void }) {
+  const { project } = useWorkspace();
+  const [state, setState] = useState<{ problem: string | null } | null>(null);
   const { error, isBusy, run } = useAction();
+  const path = `/projects/${project.id}/cdn-domain`;
   const check = () =>
     run(async () => {
-      setGood(false);
-      const response = await fetch(`${cdnUrl}/f/is-it-there`, {
-        credentials: "omit",
-        cache: "no-store",
-      }).catch(() => null);
-      if (response === null) throw new Error("The address cannot be reached from this browser.");
-      const answer: unknown = await response.json().catch(() => null);
-      const code = (answer as { error?: { code?: string } } | null)?.error?.code;
-      if (code !== "NOT_FOUND") throw new Error("Something else than this service answers at the address.");
-      setGood(true);
+      setState(null);
+      setState(await callApi<{ problem: string | null }>("POST", `${path}/check`));
+    });
+  const remove = () =>
+    run(async () => {
+      await callApi("DELETE", path);
+      onRemoved();
     });
   return (
     <>
-      <button type="button" disabled={isBusy} onClick={() => void check()}>
-        Check
-      </button>
-      <span role="status">{isGood && "It answers, and this service is behind it."}</span>
+      <p role="status" className={state !== null && state.problem !== null ? "notice bad" : undefined}>
+        {state !== null && (state.problem ?? "It answers, and this service is behind it.")}
+      </p>
       {error !== null && <Failure error={error} />}
+      <p className="line">
+        <button type="button" disabled={isBusy} onClick={() => void check()}>
+          Check
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={() => void remove()}>
+          Stop using it
+        </button>
+      </p>
+      <p className="dim">
+        Without it, URLs begin with the installation’s address again. Keep the domain in place as long as
+        anybody uses URLs that begin with it.
+      </p>
     </>
   );
 }

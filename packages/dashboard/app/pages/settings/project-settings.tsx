@@ -1,10 +1,10 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/fields.tsx";
+import { Form } from "../../parts/form.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { Failure } from "../../parts/states.tsx";
-import { useAction } from "../../parts/use-action.ts";
 import { goTo } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
@@ -54,31 +54,21 @@ export function ProjectSettings() {
 function RenameForm(props: { name: string }) {
   const { project, reloadProjects } = useWorkspace();
   const [name, setName] = useState(props.name);
-  const { error, isBusy, run } = useAction();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      await callApi("PATCH", `/projects/${project.id}`, { name });
-      reloadProjects();
-    });
+  const submit = async () => {
+    await callApi("PATCH", `/projects/${project.id}`, { name });
+    reloadProjects();
   };
+  const unseen = showHidden(name) === name ? "" : ` With what cannot be seen: ${showHidden(name)}`;
   return (
-    <form className="stack narrow" onSubmit={submit}>
-      <label>
-        Project name
-        <input required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-        <small>
-          The slug stays as it is.
-          {showHidden(name) !== name && ` With what cannot be seen: ${showHidden(name)}`}
-        </small>
-      </label>
-      {error !== null && <Failure error={error} />}
-      <p>
-        <button type="submit" className="primary" disabled={isBusy || name === props.name}>
-          Rename
-        </button>
-      </p>
-    </form>
+    <Form className="stack narrow" submit="Rename" isIncomplete={name === props.name} onSubmit={submit}>
+      <Field
+        label="Project name"
+        hint={`The slug stays as it is.${unseen}`}
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
+    </Form>
   );
 }
 
@@ -86,17 +76,13 @@ function RenameForm(props: { name: string }) {
 function DeleteForm() {
   const { project, reloadProjects } = useWorkspace();
   const [typed, setTyped] = useState("");
-  const { error, isBusy, run } = useAction();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
-      await callApi("DELETE", `/projects/${project.id}`);
-      goTo("/", { replace: true });
-      reloadProjects();
-    });
+  const submit = async () => {
+    await callApi("DELETE", `/projects/${project.id}`);
+    goTo("/", { replace: true });
+    reloadProjects();
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form submit="Delete this project" isDangerous isIncomplete={typed !== project.slug} onSubmit={submit}>
       <p>
         All API keys of <strong>{showHidden(project.name)}</strong> are revoked. This cannot be undone.
       </p>
@@ -106,10 +92,6 @@ function DeleteForm() {
         </span>
         <input autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
       </label>
-      {error !== null && <Failure error={error} />}
-      <button type="submit" className="danger" disabled={isBusy || typed !== project.slug}>
-        Delete this project
-      </button>
-    </form>
+    </Form>
   );
 }

@@ -35,7 +35,7 @@ export function StorageSettings() {
 }
 
 function OwnStorage() {
-  const { project } = useWorkspace();
+  const { project, reloadProjects } = useWorkspace();
   const loaded = useLoad<{ storage: Bucket | null }>(`/projects/${project.id}/storage`);
   const [isEditing, setEditing] = useState(false);
   if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
@@ -44,6 +44,8 @@ function OwnStorage() {
   const done = () => {
     setEditing(false);
     loaded.reload();
+    // Whose answer says where this page has to be let send files from now on.
+    reloadProjects();
   };
   return (
     <>

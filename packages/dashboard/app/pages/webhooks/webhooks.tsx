@@ -11,7 +11,7 @@ import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { noFilter, toServerFilter } from "./delivery-filter.ts";
-import { FilterBar } from "./filter-bar.tsx";
+import { DeliveryFilters } from "./delivery-filters.tsx";
 import { OneDelivery } from "./one-delivery.tsx";
 import { RedeliverMany } from "./redeliver-many.tsx";
 
@@ -51,7 +51,7 @@ export default function Webhooks() {
           )}
         </span>
       </div>
-      <FilterBar filter={filter} routes={routes.data?.routers ?? []} onChange={setFilter} />
+      <DeliveryFilters filter={filter} routes={routes.data?.routers ?? []} onChange={setFilter} />
       {error !== null && <Failure error={error} />}
       {chosen.length > 0 && (
         <p className="chosen" role="status">

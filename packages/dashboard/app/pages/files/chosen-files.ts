@@ -1,0 +1,59 @@
+/** A file, and the folder that it was chosen with, such as "photos/2026/"; empty where it came alone. */
+export interface Chosen {
+  file: File;
+  folder: string;
+}
+
+/** What systems leave in folders and nobody means to upload. */
+const litter = new Set([".DS_Store", "Thumbs.db", "desktop.ini"]);
+
+/** What was chosen in a dialog, of files or of a folder. */
+export function readChoice(files: Iterable<File>): Chosen[] {
+  const chosen = [...files].map((file) => ({ file, folder: folderOf(file.webkitRelativePath) }));
+  return withoutLitter(chosen);
+}
+
+/** What was dropped, with everything inside of dropped folders. */
+export async function readDrop(data: DataTransfer): Promise<Chosen[]> {
+  // The list is emptied as soon as the event is over, so everything is taken before the first wait.
+  const files = [...data.files];
+  const entries = [...data.items]
+    .filter((item) => item.kind === "file")
+    .map((item) => item.webkitGetAsEntry());
+  const found = entries.map((entry, i): Chosen[] | Promise<Chosen[]> => {
+    const file = files[i];
+    if (entry?.isDirectory === true) return readFolder(entry as FileSystemDirectoryEntry);
+    return file === undefined ? [] : [{ file, folder: "" }];
+  });
+  return withoutLitter((await Promise.all(found)).flat());
+}
+
+async function readFolder(directory: FileSystemDirectoryEntry): Promise<Chosen[]> {
+  const reader = directory.createReader();
+  const found: Chosen[][] = [];
+  // A reader hands out a hundred at a time.
+  for (;;) {
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (entries.length === 0) return found.flat();
+    found.push(...(await Promise.all(entries.map(readEntry))));
+  }
+}
+
+async function readEntry(entry: FileSystemEntry): Promise<Chosen[]> {
+  if (entry.isDirectory) return readFolder(entry as FileSystemDirectoryEntry);
+  const file = await new Promise<File>((resolve, reject) =>
+    (entry as FileSystemFileEntry).file(resolve, reject),
+  );
+  return [{ file, folder: folderOf(entry.fullPath) }];
+}
+
+function folderOf(path: string): string {
+  return path.replace(/^\//, "").replace(/[^/]*$/, "");
+}
+
+/** Only where a folder was taken as a whole: a file that was chosen by itself is meant. */
+function withoutLitter(chosen: Chosen[]): Chosen[] {
+  return chosen.filter(({ file, folder }) => folder === "" || !litter.has(file.name));
+}

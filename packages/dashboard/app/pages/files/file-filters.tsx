@@ -1,0 +1,84 @@
+import type { Router } from "@upstow/contract";
+import { Choice, RouteChoice } from "../../parts/choice.tsx";
+import { Field } from "../../parts/fields.tsx";
+import { SafeText } from "../../parts/safe-text.tsx";
+import { type FileFilter, isFiltered, noFilter } from "./file-filter.ts";
+
+const types = [
+  ["image/", "Images"],
+  ["video/", "Video"],
+  ["audio/", "Audio"],
+  ["text/", "Text"],
+  ["application/pdf", "PDF"],
+  ["application/", "Other applications"],
+] as const;
+const statuses = [
+  ["UPLOADED", "uploaded"],
+  ["UPLOADING", "uploading"],
+  ["FAILED", "failed"],
+] as const;
+
+interface FileFiltersProps {
+  filter: FileFilter;
+  routes: Router[];
+  onChange: (filter: FileFilter) => void;
+}
+
+export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
+  const bind = (name: keyof FileFilter) => ({
+    value: filter[name],
+    required: false,
+    onChange: (value: string) => onChange({ ...filter, [name]: value }),
+  });
+  const hasMore = [filter.routeSlug, filter.metadata, filter.from, filter.to].some((value) => value !== "");
+  return (
+    <search className="filters">
+      <input
+        type="search"
+        aria-label="Search by name"
+        placeholder="Search by name"
+        maxLength={255}
+        value={filter.name}
+        onChange={(event) => onChange({ ...filter, name: event.target.value })}
+      />
+      <Choice isBare label="Type" any="All types" options={types} {...bind("type")} />
+      <Choice isBare label="Status" any="Any status" options={statuses} {...bind("status")} />
+      {isFiltered(filter) && (
+        <button type="button" onClick={() => onChange(noFilter)}>
+          Clear
+        </button>
+      )}
+      <details className="more-filters" open={hasMore || undefined}>
+        <summary>Route, date, metadata</summary>
+        <div className="fields">
+          <RouteChoice routes={routes} {...bind("routeSlug")} />
+          <Field label="From" type="date" max={filter.to} {...bind("from")} />
+          <Field label="To" type="date" min={filter.from} {...bind("to")} />
+          <div className="wide">
+            <Field
+              label="Metadata"
+              type="search"
+              placeholder="any text, or name=value"
+              maxLength={255}
+              {...bind("metadata")}
+            />
+          </div>
+        </div>
+      </details>
+    </search>
+  );
+}
+
+export function FilterNote({ filter }: { filter: FileFilter }) {
+  return (
+    <p>
+      {filter.name === "" ? (
+        "Try another type, status, route, date or metadata."
+      ) : (
+        <>
+          No file’s name contains “<SafeText text={filter.name} />” here.
+        </>
+      )}
+    </p>
+  );
+}

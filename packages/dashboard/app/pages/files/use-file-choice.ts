@@ -1,0 +1,49 @@
+import { useState } from "react";
+import { callApi } from "../../api.ts";
+import { useAction } from "../../parts/use-action.ts";
+import type { FoundFile } from "./found-file.ts";
+import type { Matching } from "./use-file-deletion.ts";
+
+/** As many as one call deletes by their ids. */
+export const mostChosen = 2_000;
+const none: ReadonlySet<string> = new Set();
+
+export interface FileChoice {
+  chosen: ReadonlySet<string>;
+  /** All that match, loaded or not; null where files are chosen one by one. */
+  matching: Matching | null;
+  error: unknown;
+  isCounting: boolean;
+  choose: (files: FoundFile[], isChosen: boolean) => void;
+  chooseMatching: () => void;
+  clear: () => void;
+}
+
+export function useFileChoice(api: string, query: string, files: FoundFile[]): FileChoice {
+  const [ids, setIds] = useState(none);
+  const [all, setAll] = useState<Matching | null>(null);
+  const { error, isBusy, run } = useAction();
+  const matching = all?.query === query ? all : null;
+  const chosen = matching === null ? ids : new Set(files.map((file) => file.id));
+  return {
+    chosen,
+    matching,
+    error,
+    isCounting: isBusy,
+    choose(some, isChosen) {
+      const changed = new Set(some.map((file) => file.id));
+      const others = [...chosen].filter((id) => !changed.has(id));
+      setAll(null);
+      setIds(new Set((isChosen ? [...others, ...changed] : others).slice(0, mostChosen)));
+    },
+    chooseMatching: () =>
+      void run(async () => {
+        const counted = await callApi<Omit<Matching, "query">>("GET", `${api}/search/count?${query}`);
+        setAll({ query, ...counted });
+      }),
+    clear() {
+      setAll(null);
+      setIds(none);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Router } from "@upstow/contract";
+import { useId } from "react";
+import { showHidden } from "./safe-text.tsx";
+
+interface ChoiceProps {
+  label: string;
+  /** The label is read out only: the first option says enough. */
+  isBare?: boolean;
+  /** What the empty value is called, such as "Any status"; left out where there is none. */
+  any?: string;
+  options: readonly (string | readonly [value: string, label: string])[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** One of a few. */
+export function Choice({ label, isBare = false, any, options, value, onChange }: ChoiceProps) {
+  const id = useId();
+  const select = (
+    <select
+      id={id}
+      {...(isBare ? { "aria-label": label } : {})}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {any !== undefined && <option value="">{any}</option>}
+      {options.map((option) => {
+        const [key, name] = typeof option === "string" ? [option, option] : option;
+        return (
+          <option key={key} value={key}>
+            {showHidden(name)}
+          </option>
+        );
+      })}
+    </select>
+  );
+  if (isBare) return select;
+  return (
+    <label htmlFor={id}>
+      {label}
+      {select}
+    </label>
+  );
+}
+
+/** The route that a list is filtered by, also where it has been deleted since. */
+export function RouteChoice(props: { routes: Router[]; value: string; onChange: (slug: string) => void }) {
+  const slugs = new Set(props.routes.map(({ slug }) => slug));
+  if (props.value !== "") slugs.add(props.value);
+  return (
+    <Choice
+      label="Route"
+      any="All routes"
+      options={[...slugs]}
+      value={props.value}
+      onChange={props.onChange}
+    />
+  );
+}
