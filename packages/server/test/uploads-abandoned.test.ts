@@ -156,6 +156,25 @@ onBothDatabases("an upload", (database) => {
       assert.equal((await client.complete(slow.fileId)).status, 200);
     });
 
+    it("is not given up while its first part takes longer than any URL lives", async () => {
+      const { client } = await createClient();
+      const upload = await client.init();
+      const [piece = smallBody] = partPieces();
+      const headers = { "content-length": piece.length };
+      const options = { method: "PUT", agent: false, headers };
+      const sending = httpRequest(upload.parts[0]?.uploadUrl ?? "", options);
+      sending.write(piece.subarray(0, 4));
+      await waitForArrival(app, upload.key, true);
+      app.clock.advance(70 * minuteMs);
+      assert.equal(await reap(), 0);
+      sending.end(piece.subarray(4));
+      const [answer] = (await once(sending, "response")) as [IncomingMessage];
+      answer.resume();
+      assert.equal(answer.statusCode, 200);
+      assert.equal((await client.listParts(upload)).body.parts.length, 1);
+      assert.equal((await client.abort(upload)).status, 200);
+    });
+
     it("is ended in thousands, in any state of its key and project", async () => {
       const { tenant, client } = await createClient();
       const uploads = await Promise.all(Array.from({ length: 250 }, () => client.request()));

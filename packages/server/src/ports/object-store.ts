@@ -43,7 +43,7 @@ export interface ObjectStore {
 
   /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
   findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
-  /** Whether a single body is on its way. Only a store that receives bodies itself knows. */
+  /** Whether a body or a part is on its way. Only a store that receives bodies itself knows. */
   isArriving?(key: string): boolean;
   /** A final object. Null when there is none, or when its bytes are known to be damaged. */
   head(key: string): Promise<StoredObject | null>;

@@ -14,7 +14,7 @@ export interface StagedUploads {
     sizeBytes: number,
     writeBlob: () => Promise<SealedBlob>,
   ): Promise<{ etag: string }>;
-  /** Whether a body for this key is on its way; its tombstone must outlive it. */
+  /** Whether a body or a part for this key is on its way; its tombstone must outlive it. */
   isArriving(key: string): boolean;
 }
 
@@ -26,9 +26,7 @@ export function createStagedUploads(
 ): StagedUploads {
   const arriving = new Map<string, number>();
 
-  async function stage(target: UploadTarget, sizeBytes: number, writeBlob: () => Promise<SealedBlob>) {
-    await space.ensure(sizeBytes);
-    await checkOpen(db, target, sizeBytes);
+  async function write(target: UploadTarget, writeBlob: () => Promise<SealedBlob>) {
     const sealed = await writeBlob();
     try {
       const replaced = await record(db, target, sealed, now());
@@ -46,29 +44,31 @@ export function createStagedUploads(
   return {
     isArriving: (key) => arriving.has(key),
     async stage(target, sizeBytes, writeBlob) {
-      if (target.kind === "part") return stage(target, sizeBytes, writeBlob);
-      arriving.set(target.key, (arriving.get(target.key) ?? 0) + 1);
+      await space.ensure(sizeBytes);
+      const key = await getOpenKey(db, target, sizeBytes);
+      arriving.set(key, (arriving.get(key) ?? 0) + 1);
       try {
-        return await stage(target, sizeBytes, writeBlob);
+        return await write(target, writeBlob);
       } finally {
-        const others = (arriving.get(target.key) ?? 0) - 1;
-        if (others > 0) arriving.set(target.key, others);
-        else arriving.delete(target.key);
+        const others = (arriving.get(key) ?? 0) - 1;
+        if (others > 0) arriving.set(key, others);
+        else arriving.delete(key);
       }
     },
   };
 }
 
 /** A lost body need not be read. The record, made in one guarded change, has the last word. */
-async function checkOpen(db: Database, target: UploadTarget, sizeBytes: number): Promise<void> {
+async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number): Promise<string> {
   if (target.kind === "single") {
     if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
-    return;
+    return target.key;
   }
   const upload = await findUpload(db, target.uploadId);
   if (upload?.state !== "open") throw uploadEnded();
   const { othersBytes } = await weighParts(db, target);
   if (othersBytes + sizeBytes > upload.size_bytes) throw tooManyBytes();
+  return upload.key;
 }
 
 /** Returns the files that this one replaced. */
