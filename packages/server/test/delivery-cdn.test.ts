@@ -54,8 +54,8 @@ describe("purge drivers", () => {
   after(() => cdn.close());
 
   const files = [
-    { id: "a1", url: "https://cdn.example/f/p/r/a1/x" },
-    { id: "b2", url: "https://cdn.example/f/p/r/b2/y" },
+    { id: "a1", urls: ["https://cdn.example/f/p/r/a1/x"] },
+    { id: "b2", urls: ["https://cdn.example/f/p/r/b2/y"] },
   ];
   const create = (value: string) => {
     const config = purgeOf(value);
@@ -75,7 +75,7 @@ describe("purge drivers", () => {
     assert.equal(fastly?.headers["fastly-key"], "secret");
     assert.deepEqual(fastly?.body, { surrogate_keys: ["file-a1", "file-b2"] });
     assert.equal(generic?.path, "/hook?token=t");
-    assert.deepEqual(generic?.body, { urls: files.map((file) => file.url), tags: ["file-a1", "file-b2"] });
+    assert.deepEqual(generic?.body, { urls: files.flatMap((file) => file.urls), tags: ["file-a1", "file-b2"] });
     for (const order of cdn.orders) assert.equal(order.headers["content-type"], "application/json");
   });
 
@@ -208,6 +208,23 @@ onBothDatabases("a CDN in front", (database) => {
     assert.deepEqual(tagsOrdered(), [one, two, three].map((file) => `file-${file.id}`).sort());
     await client.remove((await client.request()).key);
     assert.equal(cdn.orders.length, 2, "nothing was ever served of an upload that was not confirmed");
+  });
+
+  it("is told of both addresses of a file whose project has a domain of its own", async () => {
+    cdn.orders.length = 0;
+    const tenant = await app.createTenant("pro");
+    const setDomain = statement((q, p: { id: string; url: string }) =>
+      q.updateTable("project").set({ cdn_url: p.url }).where("id", "=", p.id),
+    );
+    const own = "https://files.customer.example";
+    const theirs = createUploadClient(app, tenant.live);
+    const file = await theirs.upload();
+    await app.app.deps.db.run(setDomain, { id: tenant.projectId, url: own });
+    await theirs.remove(file.key);
+    assert.deepEqual(
+      cdn.orders.map((order) => order.body.urls),
+      [[file.url, own + new URL(file.url).pathname]],
+    );
   });
 
   it("is told again and again until it has heard, and a deletion succeeds all the same", async () => {

@@ -1,10 +1,10 @@
 import type { Config } from "../../config.ts";
 import type { CdnPurgeConfig } from "../../config-delivery.ts";
 
-/** What a shared cache may still hold of a file: its address, and everything tagged with its id. */
+/** What a shared cache may still hold of a file: its addresses, and everything tagged with its id. */
 export interface PurgedFile {
   id: string;
-  url: string;
+  urls: string[];
 }
 
 export interface CdnPurge {
@@ -56,7 +56,7 @@ function orderFor(config: CdnPurgeConfig, apis: PurgeApis, files: PurgedFile[]):
         { "fastly-key": config.token },
       );
     case "http":
-      return post(config.url, { urls: files.map((file) => file.url), tags }, {});
+      return post(config.url, { urls: files.flatMap((file) => file.urls), tags }, {});
   }
 }
 

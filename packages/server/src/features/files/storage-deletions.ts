@@ -51,10 +51,11 @@ const postpone = statement((q, p: { id: string; runAt: number }) =>
 const listServedOnce = statement((q, p: { idsJson: string; keysJson: string }, dialect) =>
   q
     .selectFrom("file")
-    .select(["id", "key"])
-    .where(isOneOf(dialect, "id", p.idsJson))
-    .where(isOneOf(dialect, "key", p.keysJson))
-    .where("completed_at", "is not", null),
+    .innerJoin("project", "project.id", "file.project_id")
+    .select(["file.id", "file.key", "project.cdn_url as cdnUrl"])
+    .where(isOneOf(dialect, "file.id", p.idsJson))
+    .where(isOneOf(dialect, "file.key", p.keysJson))
+    .where("file.completed_at", "is not", null),
 );
 
 const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletion").where("id", "=", p.id));
@@ -143,7 +144,10 @@ async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Pr
       idsJson: JSON.stringify(names.map(({ id }) => id)),
       keysJson: JSON.stringify(names.map(({ key }) => key)),
     });
-    const files = served.map(({ id, key }) => ({ id, url: fileUrl(deps.config, key) }));
+    const files = served.map(({ id, key, cdnUrl }) => ({
+      id,
+      urls: [deps.config, ...(cdnUrl === null ? [] : [{ cdnUrl }])].map((cdn) => fileUrl(cdn, key)),
+    }));
     if (files.length > 0) await deps.cdn.purge(files);
     return true;
   } catch (error) {
