@@ -4,10 +4,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createUpstow, type Upstow, UpstowError } from "../src/index.ts";
 import type { MultipartRef } from "../src/wire/index.ts";
 import { until } from "./support/start-application.ts";
 import { MB, startService, type TestService } from "./support/start-service.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const bytes = randomBytes(23 * MB + 17);
 const partCount = 5;
@@ -80,6 +86,21 @@ describe("upload() in Node", () => {
     await assertStored(sized.url, bytes);
     const unsized = await upstow.upload(new Response(bytes).body ?? "", { name: "body.bin" });
     await assertStored(unsized.url, bytes);
+  });
+
+  it("sends the body of an answer that nobody else holds any more", async () => {
+    const first = await upstow.upload(bytes.subarray(0, 6), { name: "first.bin" });
+    const fetchBody = async () => (await fetch(first.url)).body ?? "";
+    const body = await fetchBody();
+    let isOver = false;
+    const uploading = upstow.upload(body, { name: "second.bin", size: 6 }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      collectGarbage();
+      await nextTurn();
+    }
+    await assertStored((await uploading).url, bytes.subarray(0, 6));
   });
 
   it("refuses a stream that is not as long as it was said to be, and leaves nothing", async () => {

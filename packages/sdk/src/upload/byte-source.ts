@@ -38,33 +38,37 @@ function fromBlob(blob: Blob): ByteSource {
   };
 }
 
-async function* chunksOf(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>) {
-  if (Symbol.asyncIterator in stream) return yield* stream;
-  const reader = (stream as ReadableStream<Uint8Array>).getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
+/** A stream is taken at once: the body of a Response that nobody holds any more is thrown away unless it is. */
+function chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterator<Uint8Array> {
+  if (!("getReader" in source)) return source[Symbol.asyncIterator]();
+  const reader = source.getReader();
+  return {
+    next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
+    return: async (value) => {
+      await reader.cancel();
+      return { done: true, value };
+    },
+  };
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+async function collect(chunks: AsyncIterator<Uint8Array>): Promise<Blob> {
   const kept: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;
-  for await (const chunk of chunks) {
-    sizeBytes += chunk.byteLength;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    sizeBytes += next.value.byteLength;
     if (sizeBytes > mostBufferedBytes) {
+      chunks.return?.().catch(() => {});
       throw new UpstowError("A stream of more than 64 MB needs the option size.", {
         code: "VALIDATION_ERROR",
       });
     }
-    kept.push(new Uint8Array(chunk));
+    kept.push(new Uint8Array(next.value));
   }
   return new Blob(kept);
 }
 
 /** Reads one part after the other; a part stays in memory until it has arrived. */
-function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): ByteSource {
+function fromStream(chunks: AsyncIterator<Uint8Array>, sizeBytes: number): ByteSource {
   let rest = new Uint8Array(0);
   let position = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -89,7 +93,8 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
       const at = position - start;
       bytes.set(await take(end - position), at);
     }
-    const isLonger = end === sizeBytes && (rest.byteLength > 0 || !(await chunks.next()).done);
+    const isLonger =
+      end === sizeBytes && (rest.byteLength > 0 || (await chunks.next()).value?.byteLength > 0);
     if (isLonger) throw wrongSize(sizeBytes);
     return bytes;
   }
@@ -103,7 +108,7 @@ function fromStream(chunks: AsyncGenerator<Uint8Array>, sizeBytes: number): Byte
     },
     // Not awaited: a stream that hangs would not let go either.
     async close() {
-      chunks.return(undefined).catch(() => {});
+      chunks.return?.().catch(() => {});
     },
   };
 }
