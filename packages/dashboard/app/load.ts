@@ -60,45 +60,64 @@ export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {
   setItems: (change: (items: Item[]) => Item[]) => void;
 }
 
+/** What has come of a list so far, and the first page that it began with. */
+interface Gathered<Item> {
+  first: object | null;
+  items: Item[];
+  cursor: string | null;
+  problem: unknown;
+}
+
 /** A list that comes page by page; `path` ends with its query. */
 export function usePages<Item, Key extends string>(path: string, key: Key): Pages<Item> {
-  const first = useLoad<Page & Record<Key, Item[]>>(path);
-  const [more, setMore] = useState<{ items: Item[]; cursor: string | null }>({ items: [], cursor: null });
-  const [problem, setProblem] = useState<unknown>(null);
+  type Answer = Page & Record<Key, Item[]>;
+  const { data, ...first } = useLoad<Answer>(path);
+  const [gathered, setGathered] = useState<Gathered<Item>>({
+    first: null,
+    items: [],
+    cursor: null,
+    problem: null,
+  });
   const [isLoadingMore, setLoadingMore] = useState(false);
+  // A new first page begins a new list at once: no item of the former one is ever shown under the new filter.
+  const list =
+    gathered.first === data
+      ? gathered
+      : { first: data, items: data?.[key] ?? [], cursor: data?.nextCursor ?? null, problem: null };
 
-  useEffect(() => {
-    if (first.data === null) return;
-    setMore({ items: first.data[key], cursor: first.data.nextCursor });
-    setProblem(null);
-  }, [first.data, key]);
+  /** What comes for a list that is no longer shown is dropped. */
+  const change = (next: (before: Gathered<Item>) => Partial<Gathered<Item>>) =>
+    setGathered((before) => (before.first === list.first ? { ...before, ...next(before) } : before));
 
   const loadMore = () => {
-    if (more.cursor === null || isLoadingMore) return;
+    if (list.cursor === null || isLoadingMore) return;
+    setGathered(list);
     setLoadingMore(true);
     const separator = path.includes("?") ? "&" : "?";
-    callApi<Page & Record<Key, Item[]>>("GET", `${path}${separator}cursor=${more.cursor}`)
-      .then((page) =>
-        setMore((before) => ({ items: [...before.items, ...page[key]], cursor: page.nextCursor })),
-      )
-      .catch(setProblem)
+    callApi<Answer>("GET", `${path}${separator}cursor=${list.cursor}`)
+      .then((page) => change(({ items }) => ({ items: [...items, ...page[key]], cursor: page.nextCursor })))
+      .catch((problem) => change(() => ({ problem })))
       .finally(() => setLoadingMore(false));
   };
 
   // A search over very many files answers in stretches, of which some hold nothing.
-  const isBlank = first.data !== null && more.items.length === 0 && more.cursor !== null;
+  const isBlank = data !== null && list.items.length === 0 && list.cursor !== null;
   // biome-ignore lint/correctness/useExhaustiveDependencies: each blank stretch asks for the next one
   useEffect(() => {
-    if (isBlank && problem === null) loadMore();
-  }, [isBlank, more.cursor]);
+    if (isBlank && list.problem === null) loadMore();
+  }, [isBlank, list.cursor, isLoadingMore]);
 
   return {
-    items: first.data === null ? [] : more.items,
-    hasMore: more.cursor !== null,
-    error: first.error ?? problem,
+    items: list.items,
+    hasMore: list.cursor !== null,
+    error: first.error ?? list.problem,
     isLoading: first.isLoading || isLoadingMore || isBlank,
     reload: first.reload,
     loadMore,
-    setItems: (change) => setMore((before) => ({ ...before, items: change(before.items) })),
+    setItems: (next) =>
+      setGathered((before) => {
+        const base = before.first === list.first ? before : list;
+        return { ...base, items: next(base.items) };
+      }),
   };
 }
