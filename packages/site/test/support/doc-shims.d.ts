@@ -2,6 +2,13 @@
 
 declare module "*.css";
 
+declare module "@hono/node-server" {
+  export function serve(options: {
+    fetch: (request: Request) => Response | Promise<Response>;
+    port?: number;
+  }): unknown;
+}
+
 declare module "$env/dynamic/private" {
   export const env: Record<string, string | undefined>;
 }
