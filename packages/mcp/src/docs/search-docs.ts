@@ -72,10 +72,26 @@ function stem(term: string): string {
     .replace(/e$/, "");
 }
 
-function excerptAround(text: string, terms: string[]): string {
-  const flat = text.replaceAll(/\s+/g, " ");
+function excerptAround(markdown: string, terms: string[]): string {
+  const flat = wordsOf(markdown);
   const lower = flat.toLowerCase();
   const at = terms.map((term) => lower.indexOf(term)).find((index) => index >= 0) ?? 0;
-  const start = Math.max(0, at - 80);
+  const start = at <= 80 ? 0 : flat.indexOf(" ", at - 80) + 1;
   return `${start > 0 ? "…" : ""}${flat.slice(start, start + 240)}${flat.length > start + 240 ? "…" : ""}`;
+}
+
+/** What a reader would see of it below its heading: marks of code, tables, links and pictures are left out. */
+function wordsOf(markdown: string): string {
+  return markdown
+    .replaceAll(/<!--.*?-->|^```.*$|^\|[-| :]+\|$|^#+ .*$/gm, " ")
+    .replaceAll(/^\|(.*)\|$/gm, (_row, cells: string) =>
+      cells
+        .split(/\s*\|\s*/)
+        .filter(Boolean)
+        .join(" · "),
+    )
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/`|\*\*/g, "")
+    .replaceAll(/<br>|\s+/g, " ")
+    .trim();
 }
