@@ -6,6 +6,7 @@ import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { copyWith, stopClock } from "./support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -15,6 +16,7 @@ after(() => dashboard.close());
 
 async function openFiles(tenant: Tenant, query = "") {
   const opened = await dashboard.open(tenant.accountId);
+  await opened.page.clock.install();
   await opened.page.goto(filesUrl(tenant, query));
   return opened;
 }
@@ -75,17 +77,22 @@ test("a deletion waits until it can no longer be undone, and is sent when the pa
     await page.getByText("will be deleted.").waitFor();
     for (const name of names) await byName(page, name).waitFor({ state: "detached" });
   };
+  await byName(page, "a.txt").waitFor();
+  await stopClock(page);
   await chooseAndDelete("a.txt", "b.txt");
   await page.getByRole("button", { name: "Undo" }).click();
   await byName(page, "a.txt").waitFor();
   await chooseAndDelete("a.txt");
   assert.deepEqual(await statuses(), [200, 200, 200]);
   const sent = page.waitForResponse((response) => response.url().endsWith("/files/delete"));
+  await page.clock.resume();
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   assert.equal((await sent).status(), 200);
   assert.deepEqual(await statuses(), [404, 200, 200]);
 
   await page.goto(filesUrl(tenant));
+  await byName(page, "b.txt").waitFor();
+  await stopClock(page);
   await chooseAndDelete("b.txt");
   await page.goto("about:blank");
   await until(async () => (await statuses())[1] === 404);
@@ -185,9 +192,7 @@ test("metadata is edited, the URL copied, and variants lead to the studio", asyn
   await page.getByText("Saved").waitFor();
   const { body } = await app.call("GET", `files/${encodeURIComponent(key)}`, { key: tenant.live });
   assert.deepEqual(body.file.metadata, { b: 2 });
-  await page.getByRole("button", { name: "Copy URL" }).click();
-  await page.getByText("Copied").waitFor();
-  assert.equal(await page.evaluate("navigator.clipboard.readText()"), url);
+  assert.equal(await copyWith(page, page.getByRole("button", { name: "Copy URL" })), url);
   await page.getByRole("link", { name: "Open in the image studio" }).click();
   await page.getByRole("heading", { name: "Image studio" }).waitFor();
   await context.close();
@@ -198,6 +203,7 @@ test("by keyboard alone a file is found, opened, chosen, deleted and brought bac
   for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });
   const { page, context } = await openFiles(tenant);
   await byName(page, "b.txt").waitFor();
+  await stopClock(page);
   const focused = () =>
     page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent");
   const tabTo = async (name: string) => {

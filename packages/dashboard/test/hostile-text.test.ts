@@ -3,10 +3,12 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { statement } from "../../server/src/db/statement.ts";
+import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { untilSettled } from "./support/settled.ts";
 
 const evil = `"><img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>{{7*7}}\${7*7}`;
 const deceptive = "invoice\u202efdp\u0007.exe";
@@ -71,7 +73,7 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
   const go = async (path: string) => {
     await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.waitForLoadState("networkidle");
+    await untilSettled(page);
   };
   await go("files");
   await seen(page).waitFor();
@@ -81,7 +83,12 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
   await expectTextOnly(page, "the grid of files");
   await page.getByRole("button", { name: "onerror" }).last().click();
   await page.getByText("Open in the image studio").waitFor();
-  const metadata = await page.getByLabel("Metadata (JSON)").inputValue();
+  const metadata = await until(() =>
+    page
+      .getByLabel("Metadata (JSON)")
+      .inputValue()
+      .then((text) => text || null),
+  );
   assert.ok(metadata.includes("\\u202e") && !metadata.includes("\u202e"));
   await expectTextOnly(page, "the dialog of a file");
   await page.keyboard.press("Escape");

@@ -1,23 +1,10 @@
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import sharp from "sharp";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
+import { expectGoodLook, phone } from "./support/good-look.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const phone = { width: 390, height: 800 };
-
-async function expectGoodLook(page: Page, name: string): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width, name);
-  const found = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))";
-  assert.deepEqual(await page.evaluate(`${axe};${found}`), [], name);
-}
 
 let dashboard: Dashboard;
 let tenant: Tenant;

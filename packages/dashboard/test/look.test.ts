@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { expectGoodLook, phone } from "./support/good-look.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
+import { untilSettled } from "./support/settled.ts";
 
 const shellMaxBytes = 150 * 1024;
 
@@ -55,7 +56,7 @@ test("the first load is small, and pages come when they are opened", async () =>
   });
   await page.goto(`${app.url}/dashboard`);
   await goToPage(page, "Overview");
-  await page.waitForLoadState("networkidle");
+  await untilSettled(page);
   const atFirst = await Promise.all(scripts);
   const sizeBytes = atFirst.reduce((sum, body) => sum + gzipSync(body).length, 0);
   assert.ok(sizeBytes < shellMaxBytes, `${sizeBytes} bytes`);

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { stopClock } from "./support/settled.ts";
 
 const count = 100_000;
 let dashboard: Dashboard;
@@ -19,7 +20,6 @@ after(() => dashboard.close());
 
 test("a project with 100,000 files is scrolled and searched, and draws no more than a screen of it", async (t) => {
   const { page, context } = await dashboard.open(tenant.accountId);
-  context.setDefaultTimeout(30_000);
   await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files`);
   const rows = page.getByRole("table", { name: "Files" }).getByRole("row");
   await page.getByRole("button", { name: "upload-099999.txt" }).waitFor();
@@ -55,10 +55,12 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
 
 test("all that match a search are chosen, loaded or not, deleted when the window closes, and not when undone", async () => {
   const { page, context } = await dashboard.open(tenant.accountId);
-  context.setDefaultTimeout(30_000);
   const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-0981`;
   const other = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-098`;
+  await page.clock.install();
   await page.goto(other);
+  await page.getByRole("button", { name: "upload-098999.txt" }).waitFor();
+  await stopClock(page);
   await page.getByLabel("Choose all that are loaded").check();
   await page.getByRole("button", { name: "Choose all that match" }).click();
   await page.getByText("All 1,000 that match are chosen").waitFor();
@@ -79,6 +81,7 @@ test("all that match a search are chosen, loaded or not, deleted when the window
   await page.getByRole("button", { name: "Choose all that match" }).click();
   await page.getByRole("button", { name: "Delete 1,000" }).click();
   const sent = page.waitForResponse((response) => response.url().endsWith("/search/delete"));
+  await page.clock.resume();
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   assert.deepEqual(await (await sent).json(), { deleted: 1000 });
   await page.goto(url);

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { copyWith } from "./support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -104,9 +105,7 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await dialog.getByText("The receiver failed while handling it.").first().waitFor();
   await dialog.getByText('it\'s <b>bold</b>‹U+202E› and‹U+0007› "broken"').waitFor();
   await dialog.getByRole("button", { name: "Show as curl" }).click();
-  await dialog.getByRole("button", { name: "Copy curl" }).click();
-  await page.getByText("Copied").waitFor();
-  const curl = String(await page.evaluate("navigator.clipboard.readText()"));
+  const curl = await copyWith(page, dialog.getByRole("button", { name: "Copy curl" }));
   assert.match(curl, /^curl -X POST 'https:\/\/example\.com\/hook'/);
   assert.match(curl, /delivery-signature: ey/);
   assert.ok(curl.includes("it'\\''s.jpg"));

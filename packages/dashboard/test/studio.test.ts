@@ -4,6 +4,7 @@ import sharp from "sharp";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { copyWith } from "./support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -41,13 +42,15 @@ test("an image is picked, its knobs are turned, and each format shows its bytes"
   await result.waitFor();
   assert.equal((await dashboard.app.call("GET", "usage", { key: tenant.live })).body.usage.transformUnits, 0);
 
-  const copied = async (name: string) => {
-    await page.getByRole("button", { name: `Copy ${name}` }).click();
-    await page.getByText("Copied").waitFor();
-    const text = String(await page.evaluate("navigator.clipboard.readText()"));
-    await page.getByText("Copied").waitFor({ state: "detached" });
-    return text;
-  };
+  // By its place and not by its name, which changes for a moment when it is pressed.
+  const copied = (name: string) =>
+    copyWith(
+      page,
+      page
+        .locator(".code-block")
+        .filter({ has: page.getByLabel(name, { exact: true }) })
+        .getByRole("button"),
+    );
   const curl = await copied("curl");
   const sent = /-d '(.*)'$/s.exec(curl)?.[1]?.replaceAll("'\\''", "'") ?? "";
   const body = {

@@ -38,7 +38,8 @@ export async function startDashboard(env: Record<string, string> = {}): Promise<
     app,
     async open(accountId, options = {}) {
       const context = await browser.newContext(options);
-      context.setDefaultTimeout(10_000);
+      // Far longer than anything takes: what is checked is that it happens, not how busy the machine is.
+      context.setDefaultTimeout(60_000);
       if (accountId !== null) {
         const value = await createSessionToken(app, accountId);
         const cookie = {
