@@ -28,7 +28,8 @@ const deadlineMs = Date.now() + Number(values.minutes) * 60_000;
 await checkFreeDisk(tmpdir(), Math.max(...wanted));
 const cluster = await startKeptPostgres(values.folder);
 const db = openPostgres(cluster.url, { maxConnections: 1 });
-const sql = postgres(cluster.url, { max: 1, onnotice: () => {} });
+// One session to the end: filling changes settings of it.
+const sql = postgres(cluster.url, { max: 1, max_lifetime: null, onnotice: () => {} });
 const steps = await readProgress<Step[]>(values.folder, []);
 let isDone = true;
 try {

@@ -1,9 +1,12 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { insertEvents } from "../contenders/many-events.ts";
 import { startPostgresServer } from "../contenders/postgres.ts";
 import { call } from "../contenders/stored-files.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../contenders/webhook-receiver.ts";
-import { formatBelow, formatNumber } from "../harness/format.ts";
+import { formatBelow, formatNumber, formatShare } from "../harness/format.ts";
 import { readCpuSec } from "../harness/process-usage.ts";
 import type { Benchmark, BenchmarkContext } from "../harness/report.ts";
 import { type Spread, spreadOf } from "../harness/statistics.ts";
@@ -12,6 +15,8 @@ import { measureOthers } from "./events-beside-slow.ts";
 const eventCount = 2_000;
 const endpoints = 16;
 const targetP99Ms = 1_000;
+/** What the service sends at most at once: to one endpoint, and of one project. */
+const atOnce = { one: 8, many: 32 };
 
 interface Drain {
   eventsPerSec: number;
@@ -34,6 +39,14 @@ async function drain(upstow: Upstow, receiver: WebhookReceiver, routeSlug: strin
   };
 }
 
+/** The same number of POSTs from a program that does nothing else. */
+async function sendBare(receiver: WebhookReceiver, requestsAtOnce: number): Promise<Drain> {
+  const program = fileURLToPath(new URL("../contenders/bare-sender.ts", import.meta.url));
+  const args = [program, `${receiver.url}/bare`, String(eventCount), String(requestsAtOnce)];
+  const env = { ...process.env, ...receiver.env };
+  return JSON.parse((await promisify(execFile)(process.execPath, args, { env })).stdout);
+}
+
 async function measure(
   { folder, rounds }: BenchmarkContext,
   receiver: WebhookReceiver,
@@ -51,21 +64,34 @@ async function measure(
   for (const routeSlug of Object.keys(routes)) await drain(upstow, receiver, routeSlug);
   const one: Drain[] = [];
   const many: Drain[] = [];
+  const bareOne: Drain[] = [];
+  const bareMany: Drain[] = [];
   for (let round = 0; round < rounds; round++) {
+    bareOne.push(await sendBare(receiver, atOnce.one));
     one.push(await drain(upstow, receiver, "one"));
+    bareMany.push(await sendBare(receiver, atOnce.many));
     many.push(await drain(upstow, receiver, "many"));
   }
   const others = await measureOthers(upstow, receiver, databaseUrl, rounds);
   await upstow.stop();
-  return { one, many, others };
+  return { one, many, bareOne, bareMany, others };
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>;
 
-function rateRow(label: string, drains: Drain[]): string[] {
+function rateRow(label: string, drains: Drain[], bare: Drain[] | null): string[] {
   const rate = spreadOf(drains.map(({ eventsPerSec }) => eventsPerSec));
   const cost = spreadOf(drains.map(({ cpuUsPerEvent }) => cpuUsPerEvent));
-  return [label, formatNumber(rate.median), range(rate), formatNumber(cost.median)];
+  const beside = (part: (drain: Drain) => number) =>
+    bare === null ? "" : formatShare(spreadOf(drains.map((one, i) => part(one) / part(bare[i] ?? one))));
+  return [
+    label,
+    formatNumber(rate.median),
+    range(rate),
+    formatNumber(cost.median),
+    beside(({ eventsPerSec }) => eventsPerSec),
+    beside(({ cpuUsPerEvent }) => 1 / cpuUsPerEvent),
+  ];
 }
 
 function latencyRow(label: string, { others }: Measured): string[] {
@@ -96,11 +122,15 @@ export const events: Benchmark = {
       tables: [
         {
           caption: `${eventCount.toLocaleString("en-US")} events made to wait at once, from the first that arrives to the last`,
-          columns: ["", "events/s", "spread", "CPU µs/event"],
-          rows: both.flatMap(([label, { one, many }]) => [
-            rateRow(`${label}, one endpoint`, one),
-            rateRow(`${label}, ${endpoints} endpoints`, many),
-          ]),
+          columns: ["", "events/s", "spread", "CPU µs/event", "rate beside bare", "per CPU beside bare"],
+          rows: [
+            rateRow(`bare node:https, ${atOnce.one} at once`, embedded.bareOne, null),
+            rateRow(`bare node:https, ${atOnce.many} at once`, embedded.bareMany, null),
+            ...both.flatMap(([label, { one, many, bareOne, bareMany }]) => [
+              rateRow(`${label}, one endpoint`, one, bareOne),
+              rateRow(`${label}, ${endpoints} endpoints`, many, bareMany),
+            ]),
+          ],
         },
         {
           caption:
@@ -111,7 +141,7 @@ export const events: Benchmark = {
       ],
       notes: [
         "Each delivery has a connection and a TLS handshake of its own; the receiver runs on the same cores.",
-        "At most 8 messages are under way to one endpoint, and 32 of one project.",
+        `At most ${atOnce.one} messages are under way to one endpoint, and ${atOnce.many} of one project. The bare sender has no queue, no signature and no record.`,
       ],
       data: { embedded, onPostgres },
     };

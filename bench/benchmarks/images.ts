@@ -88,7 +88,11 @@ function toTable(format: ImageFormat["name"], costs: Costs): Table {
       name === "upstow" ? describeTargets(format, share.median, cpuBeside("ipx", "upstow").median) : "",
     ];
   });
-  return { caption: format, columns: ["", "CPU ms", "ms", "KiB", "CPU beside sharp", "target"], rows };
+  return {
+    caption: `12 megapixels to ${imageWidth} pixels, ${format}`,
+    columns: ["", "CPU ms", "ms", "KiB", "CPU beside sharp", "target"],
+    rows,
+  };
 }
 
 function describeTargets(format: string, besideSharp: number, ipxBeside: number): string {

@@ -2,6 +2,11 @@ import type { Benchmark } from "../harness/report.ts";
 import { clientUploads } from "./client-uploads.ts";
 import { controlPlane } from "./control-plane.ts";
 import { events } from "./events.ts";
+import { gains } from "./gains.ts";
+import { growthClients } from "./growth-clients.ts";
+import { growthFiles } from "./growth-files.ts";
+import { growthInstances } from "./growth-instances.ts";
+import { growthSize } from "./growth-size.ts";
 import { images } from "./images.ts";
 import { imagesBesideApi } from "./images-beside-api.ts";
 import { imagesCached } from "./images-cached.ts";
@@ -32,4 +37,9 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   events,
   memory,
   signing,
+  gains,
+  "growth-files": growthFiles,
+  "growth-clients": growthClients,
+  "growth-size": growthSize,
+  "growth-instances": growthInstances,
 };

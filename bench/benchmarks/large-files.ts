@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findNginx, sendfileSettings } from "../contenders/nginx.ts";
 import { requestUpload, storeFile } from "../contenders/stored-files.ts";
+import { startStreams } from "../contenders/streams.ts";
 import { startUpstow } from "../contenders/upstow.ts";
 import { compare, toTable, transferOf } from "../harness/comparison.ts";
 import type { Benchmark } from "../harness/report.ts";
@@ -19,7 +20,10 @@ export const largeFiles: Benchmark = {
     const upstow = await startUpstow({ folder });
     const behind = await startUpstow({ folder, env: sendfileSettings });
     const nginx = await findNginx(folder, { port: behind.port, objectsDir: join(behind.dataDir, "objects") });
+    const streams = await startStreams(folder);
+    await writeFile(join(streams.filesDir, "stored"), randomBytes(sizeBytes));
     const pids = { server: upstow.pid };
+    const plain = { server: streams.pid };
     const { uploadPath } = await requestUpload(upstow, sizeBytes);
     const put = { scenario: "put-bytes", clients: 1, warmUpOperations };
     const get = { scenario: "get-file", clients: 1, warmUpOperations };
@@ -30,6 +34,18 @@ export const largeFiles: Benchmark = {
         ...get,
         target: { port: upstow.port, paths: [await storeFile(upstow, sizeBytes)], sizeBytes },
         pids,
+      },
+      {
+        name: "streams put",
+        ...put,
+        target: { port: streams.port, paths: ["/put"], sizeBytes },
+        pids: plain,
+      },
+      {
+        name: "streams get",
+        ...get,
+        target: { port: streams.port, paths: ["/stored"], sizeBytes },
+        pids: plain,
       },
     ];
     if (nginx !== null) {
@@ -47,14 +63,16 @@ export const largeFiles: Benchmark = {
       );
     }
     const results = await runRounds(contenders, options);
-    await Promise.all([upstow.stop(), behind.stop(), nginx?.stop()]);
+    await Promise.all([upstow.stop(), behind.stop(), streams.stop(), nginx?.stop()]);
     const against = (name: string, label: string) => (nginx === null ? [] : [{ label, contender: name }]);
     const share = (name: string, target: number) => (nginx === null ? {} : { against: name, target });
+    const beside = (name: string) => (nginx === null ? {} : { against: name });
     const puts = compare(
       results,
       [
         ...against("nginx put", "nginx dav: no checksum, no fsync"),
         { label: "Upstow: SHA-256 and fsync", contender: "put", ...share("nginx put", 0.55) },
+        { label: "plain streams of Node", contender: "streams put", ...beside("nginx put") },
       ],
       unit,
     );
@@ -63,6 +81,7 @@ export const largeFiles: Benchmark = {
       [
         ...against("nginx get", "nginx sendfile"),
         { label: "Upstow", contender: "get", ...share("nginx get", 0.5) },
+        { label: "plain streams of Node", contender: "streams get", ...beside("nginx get") },
         ...against("accel", "Upstow behind nginx (X-Accel-Redirect)").map((row) => ({
           ...row,
           against: "nginx get",
@@ -71,7 +90,10 @@ export const largeFiles: Benchmark = {
       unit,
     );
     return {
-      tables: [toTable("PUT", puts, unit, "nginx"), toTable("GET", gets, unit, "nginx")],
+      tables: [
+        toTable(`PUT of ${mebibytes} MiB`, puts, unit, "nginx"),
+        toTable(`GET of ${mebibytes} MiB`, gets, unit, "nginx"),
+      ],
       notes: nginx === null ? ["Left out, because nginx is not installed here: nginx."] : [],
       data: { puts, gets },
     };

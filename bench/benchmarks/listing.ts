@@ -1,3 +1,4 @@
+import { recordAnswer, startFloor } from "../contenders/floor.ts";
 import { insertIntoEmbedded, insertIntoPostgres } from "../contenders/many-files.ts";
 import { startPostgresServer } from "../contenders/postgres.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
@@ -60,7 +61,18 @@ export const listing: Benchmark = {
         pids: { server: onPostgres.pid, database: database.pid },
       },
     ];
-    const contenders: Contender[] = [];
+    const headers = { authorization: `Bearer ${embedded.key}` };
+    const page = await recordAnswer(`${embedded.url}/api/v1/files?limit=${pageSize}`, { headers });
+    const floor = await startFloor(folder, page);
+    const contenders: Contender[] = [
+      {
+        name: "bare",
+        scenario: "list-files",
+        clients,
+        target: { port: floor.port, key: embedded.key, query: `limit=${pageSize}` },
+        pids: { server: floor.pid },
+      },
+    ];
     for (const { name, upstow, pids } of servers) {
       const { port, key } = upstow;
       const cursor = await walkToLastPage(upstow);
@@ -72,17 +84,32 @@ export const listing: Benchmark = {
       );
     }
     const results = await runRounds(contenders, options);
-    await Promise.all(servers.map(({ upstow }) => upstow.stop()));
+    await Promise.all([floor.stop(), ...servers.map(({ upstow }) => upstow.stop())]);
     await database.stop();
     const rows = servers.flatMap(({ name, label }) => [
       { label: `${label}, first page`, contender: `${name} first` },
       { label: `${label}, last page`, contender: `${name} last`, against: `${name} first`, target },
     ]);
     const figures = compare(results, rows, requests);
+    const besideBare = compare(
+      results,
+      [
+        { label: "bare node:http, the same bytes", contender: "bare" },
+        ...servers.map(({ name, label }) => ({
+          label: `${label}, first page`,
+          contender: `${name} first`,
+          against: "bare",
+        })),
+      ],
+      requests,
+    );
     return {
-      tables: [toTable("GET /files", figures, requests, "first page")],
+      tables: [
+        toTable("GET /files", figures, requests, "first page"),
+        toTable(`GET /files, ${pageSize} of them`, besideBare, requests, "bare"),
+      ],
       notes: ["All pages were walked first: every file came once, in order."],
-      data: figures,
+      data: { figures, besideBare },
     };
   },
 };

@@ -3,7 +3,7 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { AwsClient } from "aws4fetch";
 import { createSigner } from "../../packages/server/src/adapters/s3-store/sigv4.ts";
 import { encodePath } from "../../packages/server/src/adapters/s3-store/uri.ts";
-import { formatNumber } from "../harness/format.ts";
+import { formatNumber, formatShare } from "../harness/format.ts";
 import type { Benchmark } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
@@ -70,17 +70,19 @@ export const signing: Benchmark = {
       }
     }
     const spreads = [...cpuMs].map(([name, all]) => ({ name, ...spreadOf(all) }));
-    const own = spreads.find(({ name }) => name === "Upstow")?.median ?? Number.NaN;
+    const own = cpuMs.get("Upstow") ?? [];
+    const besideOwn = (name: string) =>
+      formatShare(spreadOf(own.map((ms, i) => ms / (cpuMs.get(name)?.[i] ?? Number.NaN))));
     return {
       tables: [
         {
           caption: `CPU time for ${parts.toLocaleString("en")} presigned part URLs, ms`,
-          columns: ["", "median", "spread", "times Upstow's", "target"],
+          columns: ["", "median", "spread", "Upstow's CPU beside it", "target"],
           rows: spreads.map(({ name, median, least, most }) => [
             name,
             formatNumber(median),
             `${formatNumber(least)}–${formatNumber(most)}`,
-            formatNumber(median / own),
+            name === "Upstow" ? "" : besideOwn(name),
             name === "Upstow" ? `below ${targetMs} ${median < targetMs ? "✔" : "✖"}` : "",
           ]),
         },

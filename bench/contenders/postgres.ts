@@ -19,6 +19,16 @@ export async function startPostgresServer(env: Record<string, string> = {}): Pro
   return { url: cluster.url, pid: Number(pid), stop: cluster.stop };
 }
 
+/** One more database of the same server; returns its address. */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const sql = postgres(serverUrl, { max: 1 });
+  await sql`CREATE DATABASE ${sql(name)}`;
+  await sql.end();
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 async function withEnvironment<T>(env: Record<string, string>, work: () => Promise<T>): Promise<T> {
   Object.assign(process.env, env);
   try {

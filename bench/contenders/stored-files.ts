@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { openConnection } from "../harness/connection.ts";
 import type { Upstow } from "./upstow.ts";
 
 const contentType = "application/octet-stream";
@@ -12,6 +13,26 @@ export async function storeFile(upstow: Upstow, sizeBytes: number): Promise<stri
     body: randomBytes(sizeBytes),
   });
   if (!put.ok) throw new Error(`PUT: ${put.status} ${await put.text()}`);
+  await call(upstow, "/api/v1/upload/complete", { fileId });
+  return servedPath;
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** A PUT of any size, from one piece of memory. */
+export async function putRepeatedly(port: number, path: string, sizeBytes: number): Promise<void> {
+  const piece = randomBytes(Math.min(pieceBytes, sizeBytes));
+  const connection = await openConnection(port);
+  const head = `PUT ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${contentType}\r\nContent-Length: ${sizeBytes}\r\n\r\n`;
+  const { status, body } = await connection.send(head, piece, sizeBytes / piece.length);
+  connection.close();
+  if (status >= 300) throw new Error(`PUT ${path}: ${status} ${body}`);
+}
+
+/** As `storeFile`, for files that do not fit in memory. */
+export async function storeLarge(upstow: Upstow, sizeBytes: number): Promise<string> {
+  const { fileId, uploadPath, servedPath } = await requestUpload(upstow, sizeBytes);
+  await putRepeatedly(upstow.port, uploadPath, sizeBytes);
   await call(upstow, "/api/v1/upload/complete", { fileId });
   return servedPath;
 }

@@ -14,6 +14,8 @@ export interface UpstowOptions {
   logLevel?: "warn" | "info";
   env?: Record<string, string>;
   nodeOptions?: string[];
+  /** Other sources than these. */
+  root?: string;
 }
 
 export interface Upstow {
@@ -28,9 +30,9 @@ export interface Upstow {
   stop(): Promise<void>;
 }
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const serverMain = join(root, "packages/server/src/main.ts");
-const cliMain = join(root, "packages/cli/src/main.ts");
+const ownRoot = fileURLToPath(new URL("../..", import.meta.url));
+const serverMain = "packages/server/src/main.ts";
+const cliMain = "packages/cli/src/main.ts";
 const nodeArgs = ["--disable-warning=ExperimentalWarning"];
 const endless = "1000000000";
 
@@ -43,7 +45,7 @@ export async function launch(
   const url = `http://127.0.0.1:${port}`;
   const program = startProgram({
     command: process.execPath,
-    args: [...nodeArgs, ...(options.nodeOptions ?? []), serverMain],
+    args: [...nodeArgs, ...(options.nodeOptions ?? []), join(options.root ?? ownRoot, serverMain)],
     env: { ...environment(dataDir, options), ...options.env, UPSTOW_PORT: String(port) },
     outputFile: `${dataDir}.log`,
   });
@@ -56,8 +58,24 @@ export async function startUpstow(options: UpstowOptions): Promise<Upstow> {
   const dataDir = await mkdtemp(join(options.folder, "upstow-"));
   const { program, port, url } = await launch(dataDir, options);
   const welcome = await readWelcome(program);
-  await liftRateLimits(environment(dataDir, options));
+  await liftRateLimits({ ...environment(dataDir, options), ...options.env }, options.root ?? ownRoot);
   return { port, pid: program.pid, url, dataDir, ...welcome, stop: program.stop };
+}
+
+/** The same installation in a new process. */
+export async function relaunch(
+  before: Upstow,
+  options: UpstowOptions,
+): Promise<{ upstow: Upstow; readyMs: number }> {
+  const { program, port, url, readyMs } = await launch(before.dataDir, options);
+  return { upstow: { ...before, port, url, pid: program.pid, stop: program.stop }, readyMs };
+}
+
+/** One more instance over a database that has an installation. */
+export async function joinUpstow(options: UpstowOptions): Promise<Pick<Upstow, "port" | "pid" | "stop">> {
+  const dataDir = await mkdtemp(join(options.folder, "upstow-"));
+  const { program, port } = await launch(dataDir, options);
+  return { port, pid: program.pid, stop: program.stop };
 }
 
 function environment(dataDir: string, options: Omit<UpstowOptions, "folder">): Record<string, string> {
@@ -75,19 +93,19 @@ async function readWelcome(program: Program): Promise<Pick<Upstow, "key" | "proj
     const output = program.readOutput();
     const key = /^ +Live key +(\S+)$/m.exec(output)?.[1];
     const projectId = /^ +Project +(\S+)$/m.exec(output)?.[1];
+    // Not there in the first versions.
     const loginToken = /\/dashboard\/claim#(\S+)/.exec(output)?.[1];
-    if (key !== undefined && projectId !== undefined && loginToken !== undefined)
-      return { key, projectId, loginToken };
+    if (key !== undefined && projectId !== undefined) return { key, projectId, loginToken: loginToken ?? "" };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`the first start showed no key:\n${program.readOutput()}`);
 }
 
-async function liftRateLimits(env: Record<string, string>): Promise<void> {
+async function liftRateLimits(env: Record<string, string>, root: string): Promise<void> {
   const limits = ["--rate-upload", "--rate-transform", "--rate-other"].flatMap((name) => [name, endless]);
   await promisify(execFile)(
     process.execPath,
-    [...nodeArgs, cliMain, "account", "set-limits", "owner@localhost", ...limits],
+    [...nodeArgs, join(root, cliMain), "account", "set-limits", "owner@localhost", ...limits],
     { cwd: root, env: { ...process.env, ...env } },
   );
 }

@@ -10,7 +10,9 @@ export function formatNumber(value: number): string {
 
 /** A ratio with how far its rounds lay apart. */
 export function formatShare({ median, least, most }: Spread): string {
-  return `${median.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
+  if (!Number.isFinite(median)) return "–";
+  const digits = median < 0.1 ? 3 : 2;
+  return `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
 }
 
 export function formatAtLeast(target: number | undefined, value: number): string {

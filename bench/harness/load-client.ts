@@ -19,8 +19,16 @@ async function repeatUntil(endMs: number, step: Step, durationsMs: number[]): Pr
   }
 }
 
+/** Clients spread over all instances, as a load balancer would do it. */
+const portFor = ({ port, ports = [port] }: Target, client: number) => ports[client % ports.length] ?? port;
+
 const readAll = (pids: LoadJob["pids"]) =>
-  Object.fromEntries(Object.entries(pids).map(([role, pid]) => [role, readCpuSec(pid)]));
+  Object.fromEntries(
+    Object.entries(pids).map(([role, pid]) => [
+      role,
+      [pid].flat().reduce((sum, one) => sum + readCpuSec(one), 0),
+    ]),
+  );
 
 const ownCpuSec = () => {
   const { user, system } = process.cpuUsage();
@@ -30,7 +38,7 @@ const ownCpuSec = () => {
 async function run(job: LoadJob): Promise<LoadResult> {
   const scenario = await loadScenario(job.scenario);
   const connections = await Promise.all(
-    Array.from({ length: job.clients }, () => openConnection(job.target.port)),
+    Array.from({ length: job.clients }, (_, client) => openConnection(portFor(job.target, client))),
   );
   const steps = connections.map((connection, client) => scenario(job.target, connection, client));
   const durationsMs: number[] = [];

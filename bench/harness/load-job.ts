@@ -8,7 +8,7 @@ export interface LoadJob {
   clients: number;
   seconds: number;
   /** The processes whose CPU time is charged, by role. */
-  pids: Readonly<Record<string, number>>;
+  pids: Readonly<Record<string, number | readonly number[]>>;
 }
 
 /** What it saw. */

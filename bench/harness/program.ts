@@ -46,7 +46,7 @@ export function startProgram({ command, args, env = {}, outputFile }: ProgramOpt
 }
 
 const pollMs = 5;
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** Waits for an answer with status 200. Returns the milliseconds that it took. */
 export function waitUntilServing(program: Program, url: string): Promise<number> {

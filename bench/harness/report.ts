@@ -1,3 +1,5 @@
+import type { Chart } from "./chart.ts";
+
 export interface Table {
   caption: string;
   columns: string[];
@@ -8,6 +10,8 @@ export interface Table {
 export interface Report {
   tables: Table[];
   notes: string[];
+  /** Pictures, made anew with the figures. */
+  charts?: Chart[];
   data: unknown;
 }
 
@@ -16,6 +20,8 @@ export interface BenchmarkContext {
   folder: string;
   rounds: number;
   seconds: number;
+  /** Other amounts of work than a benchmark would take, to try it quickly. */
+  sizes: number[] | null;
 }
 
 export interface Benchmark {

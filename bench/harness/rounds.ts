@@ -10,7 +10,7 @@ export interface Contender {
   clients: number;
   /** How often it is done before anything counts; fewer where an operation is large. */
   warmUpOperations?: number;
-  pids: { server: number; database?: number; proxy?: number };
+  pids: { server: number | readonly number[]; database?: number; proxy?: number };
 }
 
 export interface RoundOptions {
@@ -61,6 +61,8 @@ async function warmUp(load: Load, contender: Contender): Promise<void> {
 
 function measure(load: Load, contender: Contender, seconds: number): Promise<LoadResult> {
   const { scenario, target, clients, pids } = contender;
-  const charged = Object.entries(pids).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  const charged = Object.entries(pids).filter(
+    (entry): entry is [string, number | number[]] => entry[1] !== undefined,
+  );
   return load.run({ scenario, target, clients, seconds, pids: Object.fromEntries(charged) });
 }

@@ -1,9 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type Report, toMarkdown } from "./report.ts";
+import { type Chart, drawChart } from "./chart.ts";
+import { toGlance } from "./glance.ts";
+import { type Report, toMarkdown, toText } from "./report.ts";
 
 const resultsFolder = new URL("../results/", import.meta.url);
+const imagesFolder = new URL("../../docs/images/", import.meta.url);
 const docsPage = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
 
 export interface Run {
@@ -32,11 +35,30 @@ export function saveReport(run: Run, report: Report): void {
   mkdirSync(resultsFolder, { recursive: true });
   writeFileSync(
     new URL(`${run.name}.json`, resultsFolder),
-    `${JSON.stringify({ ...run, machine, ...report }, roundFigures, 1)}\n`,
+    `${JSON.stringify({ ...run, machine, ...report, charts: undefined }, roundFigures, 1)}\n`,
   );
   const { platform, arch, cores, memoryGib, node } = machine;
-  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; load before ${run.loadBefore.toFixed(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench ${run.name}\``;
-  replaceSection(run.name, `### ${run.title}\n\n${toMarkdown(report)}\n\n${origin}`);
+  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; load before ${run.loadBefore.toFixed(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench -- ${run.name}\``;
+  const pictures = (report.charts ?? []).map(saveChart);
+  replaceSection(run.name, [`### ${run.title}`, ...pictures, toMarkdown(report), origin].join("\n\n"));
+}
+
+/** Everything that has been measured so far, on top of the page. */
+export function saveGlance(names: readonly string[]): string {
+  const { table, chart } = toGlance(resultsFolder, names);
+  const text = toText({ tables: [table], notes: [], data: null });
+  replaceSection(
+    "glance",
+    [saveChart(chart), toMarkdown({ tables: [table], notes: [], data: null })].join("\n\n"),
+  );
+  return text;
+}
+
+/** Returns what shows it in the docs. */
+function saveChart(chart: Chart): string {
+  const file = `bench-${chart.name}.svg`;
+  writeFileSync(new URL(file, imagesFolder), drawChart(chart));
+  return `![${chart.title}](images/${file})`;
 }
 
 const roundFigures = (_name: string, value: unknown) =>

@@ -3,6 +3,8 @@ import type { Connection } from "./connection.ts";
 /** Where a server listens, and what else a scenario needs to know. It travels to another process as JSON. */
 export interface Target {
   port: number;
+  /** Of several instances, where there are more than one. */
+  ports?: readonly number[];
   [fact: string]: unknown;
 }
 

@@ -69,8 +69,11 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
     add(`/docs/${page.path}`, html, renderShell(shell));
     add(`/docs/${page.path}.md`, "text/markdown; charset=utf-8", page.markdown);
   }
-  for (const name of globSync("images/*.webp", { cwd: docsFolder }))
-    add(`/docs/${name}`, "image/webp", readFileSync(docsFolder + name));
+  const pictures = { webp: "image/webp", svg: "image/svg+xml" };
+  for (const [ending, type] of Object.entries(pictures)) {
+    for (const name of globSync(`images/*.${ending}`, { cwd: docsFolder }))
+      add(`/docs/${name}`, type, readFileSync(docsFolder + name));
+  }
   const first = pages.get(`/docs/${library.pages[0]?.path}`);
   if (first !== undefined) pages.set("/docs", first);
 
