@@ -1,11 +1,13 @@
 import { UpstowError } from "../errors.ts";
 import type { StartAnswer } from "../handler/protocol.ts";
+import type { Fetch } from "../http/call.ts";
 import { createVerifier } from "../transfer/checksum.ts";
 import type { Put } from "../transfer/put.ts";
 import { type PutPolicy, putWithRetries } from "../transfer/put-with-retries.ts";
 import { missingRanges, type PartRange, sendParts } from "../transfer/send-parts.ts";
 import type { UploadedPart } from "../wire/uploads.ts";
 import type { Backend } from "./backend.ts";
+import { readBack } from "./read-back.ts";
 import type { UploadedFile } from "./types.ts";
 
 export interface SessionTools {
@@ -15,6 +17,8 @@ export interface SessionTools {
   policy: PutPolicy;
   concurrency: number;
   verify: boolean;
+  /** Reads what was stored. */
+  fetch: Fetch;
 }
 
 /** One upload that the backend has opened. It can be run, stopped and run again; what has arrived stays sent. */
@@ -119,7 +123,10 @@ export function createSession(
 
   async function finish(signal: AbortSignal): Promise<UploadedFile<unknown>> {
     const { file: stored, result } = await backend.complete(token, await listSent(signal));
-    return { ...stored, result, isVerified: verifier?.isComplete() === true && !isStored };
+    const isCompared = verifier?.isComplete() === true && !isStored;
+    const isVerified =
+      isCompared || (verifier !== null && (await readBack(tools.fetch, stored.url, file, signal)));
+    return { ...stored, result, isVerified };
   }
 
   return {

@@ -19,7 +19,10 @@ export interface UploaderOptions {
   resumeStore?: ResumeStore | false;
   /** Leave what was sent on the service when an upload fails, so that it can be resumed. */
   keepOnFailure?: boolean;
-  /** Compare what the storage says it has with the file, by SHA-256, as far as the storage lets us. */
+  /**
+   * Compare stored bytes with the file, by SHA-256. The service's own store names them so; what lies in a bucket is
+   * read once, which doubles the traffic.
+   */
   verify?: boolean;
 }
 

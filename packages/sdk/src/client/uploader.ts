@@ -38,6 +38,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     policy,
     concurrency,
     verify: options.verify === true,
+    fetch,
     store,
     keepOnFailure: options.keepOnFailure === true,
     onChange: () => emit(),

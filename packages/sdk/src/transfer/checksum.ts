@@ -18,6 +18,10 @@ export async function isSame(body: PutBody, etag: string, url: string): Promise<
   return (await sha256Hex(body)).slice(0, 32) === seen;
 }
 
+export function differs(): UpstowError {
+  return new UpstowError("The stored bytes are not the ones that were sent.", { code: "CHECKSUM_MISMATCH" });
+}
+
 /** Counts what could be compared; a difference is thrown, so that the bytes are sent again. */
 export function createVerifier() {
   let isComplete = true;
@@ -28,9 +32,7 @@ export function createVerifier() {
       const same = await isSame(body, etag, url);
       if (same === null) isComplete = false;
       if (same !== false) return;
-      throw new UpstowError("The stored bytes are not the ones that were sent.", {
-        code: "CHECKSUM_MISMATCH",
-      });
+      throw differs();
     },
   };
 }

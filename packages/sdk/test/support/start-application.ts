@@ -27,7 +27,7 @@ export interface TestApplication {
 
 /** A whole application: the service, a network before it, a backend with a route handler, and a page. */
 export async function startApplication(
-  options: { rateWindowMs?: number; page?: TestPage } = {},
+  options: { rateWindowMs?: number; env?: Record<string, string>; page?: TestPage } = {},
 ): Promise<TestApplication> {
   const { page, ...serviceOptions } = options;
   const service = await startService(serviceOptions);

@@ -10,10 +10,12 @@ export interface TestService {
 }
 
 /** The real service with a network in front of it that tests can disturb. */
-export async function startService(options: { rateWindowMs?: number } = {}): Promise<TestService> {
+export async function startService(
+  options: { rateWindowMs?: number; env?: Record<string, string> } = {},
+): Promise<TestService> {
   const storage = await startStorageProxy();
-  const env = { UPSTOW_PUBLIC_URL: storage.url };
-  const app = await startApp({ database: "sqlite", env, ...options });
+  const env = { UPSTOW_PUBLIC_URL: storage.url, ...options.env };
+  const app = await startApp({ database: "sqlite", ...options, env });
   storage.target = app.url;
   return {
     app,
