@@ -89,10 +89,10 @@ export async function findVipsRenderer(folder: string, photoPath: string): Promi
     const env = { ...process.env, VIPS_CONCURRENCY: "1" };
     const stderr = await run("bash", ["-c", timed], { env }).then(
       (ended) => ended.stderr,
-      () => null,
+      (error: Error) => void process.stderr.write(`vipsthumbnail cannot write ${name}: ${error.message}\n`),
     );
-    // Debian's libvips can write AVIF only with a plugin that the package does not bring.
-    if (stderr === null) return { wallMs: Number.NaN, cpuMs: Number.NaN, sizeBytes: Number.NaN };
+    // Not every libheif brings an encoder for AVIF.
+    if (stderr === undefined) return { wallMs: Number.NaN, cpuMs: Number.NaN, sizeBytes: Number.NaN };
     const [wallSec = 0, userSec = 0, systemSec = 0] = (stderr.trim().split("\n").at(-1) ?? "")
       .split(" ")
       .map(Number);

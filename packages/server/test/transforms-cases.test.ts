@@ -163,6 +163,26 @@ describe("the twenty cases over HTTP", () => {
     }
   });
 
+  it("large sources, one after another and at once, each come out as themselves", async () => {
+    const comment = Buffer.alloc(2 + 0xffff, 0xff).fill("a comment ", 4);
+    comment.writeUInt16BE(0xfffe);
+    const fileOf = async (colour: Rgb, comments: number) => {
+      const jpeg = await solid(40, 40, colour).jpeg().toBuffer();
+      const bytes = Buffer.concat([jpeg.subarray(0, 2), ...Array(comments).fill(comment), jpeg.subarray(2)]);
+      const ask = { width: 20, format: "png" };
+      const pixels: Rendered["pixels"] = [[10, 10, colour]];
+      return { what: `${bytes.length} bytes`, bytes, ask, size: [20, 20] as [number, number], pixels };
+    };
+    const files = [
+      await fileOf(palette.red, 80),
+      await fileOf(palette.green, 8),
+      await fileOf(palette.blue, 20),
+      await fileOf(palette.yellow, 2),
+    ];
+    for (const file of files) await renders(file);
+    await Promise.all(files.map(renders));
+  });
+
   it("13: an orientation is applied before the size is", async () => {
     // Stored lying on its side: red and green above once it is turned.
     const bytes = await quadrants(80, 120, { width: 120, height: 80, at: (x, y) => [y, 79 - x] })

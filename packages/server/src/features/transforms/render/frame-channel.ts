@@ -7,6 +7,8 @@ export interface Frame {
   bytes: Buffer;
 }
 
+export type GetMemory = (sizeBytes: number) => Buffer;
+
 export interface FrameReader {
   /** Where the next bytes belong; never empty. */
   nextTarget(): Buffer;
@@ -29,10 +31,7 @@ export function writeFrame(stream: Duplex, header: unknown, bytes: Uint8Array): 
   stream.uncork();
 }
 
-export function createFrameReader(
-  onFrame: (frame: Frame) => void,
-  getMemory: (sizeBytes: number) => Buffer,
-): FrameReader {
+export function createFrameReader(onFrame: (frame: Frame) => void, getMemory: GetMemory): FrameReader {
   const prefix = Buffer.alloc(prefixBytes);
   let target: Buffer = prefix;
   let filledBytes = 0;
@@ -84,7 +83,7 @@ export function readFrames(stream: Duplex, onFrame: (frame: Frame) => void): voi
 }
 
 /** Memory that is used again for the next frame saves its page faults; a rare giant is not kept. */
-export function createReusedMemory(keptBytes: number): (sizeBytes: number) => Buffer {
+export function createReusedMemory(keptBytes: number): GetMemory {
   let kept: Buffer = Buffer.alloc(0);
   return (sizeBytes) => {
     if (sizeBytes > keptBytes) return Buffer.allocUnsafeSlow(sizeBytes);

@@ -1,4 +1,5 @@
 import type { Recipe } from "../recipe.ts";
+import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import {
@@ -24,8 +25,8 @@ export interface RenderPoolOptions extends JobLimits {
 }
 
 export interface RenderRequest {
-  /** What it throws, `render` throws. */
-  readSource(): Promise<Uint8Array>;
+  /** What it throws, `render` throws. The memory is the source's until the job has ended, then another's. */
+  readSource(getMemory: GetMemory): Promise<Uint8Array>;
   recipe: Omit<Recipe, "format">;
   format: RequestedFormat;
 }
@@ -50,12 +51,15 @@ interface Job {
 
 const maxAttempts = 2;
 const maxRetryAfterSec = 30;
+/** For each job under way; larger sources get memory of their own. */
+const keptSourceBytes = 4 * 1024 * 1024;
 const closedMessage = "The render pool is closed.";
 
 export function createRenderPool(options: RenderPoolOptions): RenderPool {
   const { size, queueLimit } = options;
   const crew = createWorkerCrew(options);
   const queue: Job[] = [];
+  const memories: GetMemory[] = [];
   let running = 0;
   let averageMs = 200;
   let closed = false;
@@ -74,8 +78,9 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
 
   async function runJob({ order, readSource, settled }: Job): Promise<void> {
     const startedAt = performance.now();
+    const getMemory = memories.pop() ?? createReusedMemory(keptSourceBytes);
     try {
-      const bytes = await readSource();
+      const bytes = await readSource(getMemory);
       const problem = findProblem(bytes);
       settled.resolve(
         problem === null
@@ -85,6 +90,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     } catch (error) {
       settled.reject(error);
     }
+    memories.push(getMemory);
     averageMs += (performance.now() - startedAt - averageMs) / 10;
   }
 
