@@ -62,6 +62,7 @@ describe("upstow init", () => {
 
     const made = await runJson(["init", project, "--yes", "--no-install"], env);
     assert.deepEqual([made.framework, made.packageManager, made.written], ["next", "npm", true]);
+    assert.deepEqual(made.notes, ['Show it: <UploadDropzone route="image" />, from @upstow/react.']);
     const options = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] };
     assert.equal(
       await read("src/app/api/upload/route.ts"),
@@ -96,7 +97,7 @@ describe("upstow init", () => {
     });
     const made = await runJson(["init", project, "--yes", "--no-install"], env);
     assert.match(made.notes.join("\n"), /src\/upload\.ts is there already/);
-    assert.match(made.notes.join("\n"), /--env-file=\.env/);
+    assert.match(made.notes.join("\n"), /app\.all\("\/api\/upload".*--env-file=\.env.*createUploader/s);
     assert.equal(await read("src/upload.ts"), "// mine\n");
     assert.equal(await read(".env"), `UPSTOW_URL=http://x\nUPSTOW_API_KEY=${apiKey}\n`);
     await write({ ".env": "OTHER=1\n" });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
+import { type Framework, renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
 import type { Credentials } from "../credentials.ts";
 import type { Change } from "./change.ts";
 import type { Project } from "./detect-project.ts";
@@ -13,6 +13,18 @@ export interface Plan {
 }
 
 const providerName = "upload-provider.tsx";
+
+/** How a server that is there already takes the handler. The others find it by the name of its file. */
+const mounts: Partial<Record<Framework, string>> = {
+  express: 'app.all("/api/upload", createRouteHandler({ router }))',
+  fastify:
+    'app.route({ method: ["GET", "POST"], url: "/api/upload", handler: createRouteHandler({ router }) })',
+  hono: 'app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }))',
+};
+
+const reactUse = 'Show it: <UploadDropzone route="image" />, from @upstow/react.';
+const plainUse =
+  'Use it in a page: createUploader({ endpoint: "/api/upload" }).upload("image", file), from @upstow/sdk/client.';
 
 /** What has to be written for uploads to work. What is there already stays as it is. */
 export function planChanges(project: Project, connection: Credentials, packageVersion: string): Plan {
@@ -63,11 +75,14 @@ export function planChanges(project: Project, connection: Credentials, packageVe
     addVariables(text, { UPSTOW_URL: connection.url, UPSTOW_API_KEY: connection.apiKey }),
   );
   edit(".gitignore", (text) => ignoreFile(text, envFile));
-  if (framework !== "next" && framework !== "sveltekit") {
+  const mount = mounts[framework];
+  if (mount !== undefined) {
     notes.push(
+      `${handler.path} makes an app of its own. If you have one, take its router there: ${mount}`,
       `Start your server with node --env-file=${envFile}, so that it knows the service and the key.`,
     );
   }
+  notes.push(hasReact ? reactUse : plainUse);
   return { changes, notes };
 }
 
