@@ -75,7 +75,10 @@ describe("purge drivers", () => {
     assert.equal(fastly?.headers["fastly-key"], "secret");
     assert.deepEqual(fastly?.body, { surrogate_keys: ["file-a1", "file-b2"] });
     assert.equal(generic?.path, "/hook?token=t");
-    assert.deepEqual(generic?.body, { urls: files.flatMap((file) => file.urls), tags: ["file-a1", "file-b2"] });
+    assert.deepEqual(generic?.body, {
+      urls: files.flatMap((file) => file.urls),
+      tags: ["file-a1", "file-b2"],
+    });
     for (const order of cdn.orders) assert.equal(order.headers["content-type"], "application/json");
   });
 
