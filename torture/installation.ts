@@ -3,12 +3,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { openPostgres } from "../packages/server/src/adapters/postgres.ts";
 import { openSqlite } from "../packages/server/src/adapters/sqlite.ts";
 import type { Database } from "../packages/server/src/db/database.ts";
 import { findAccountByEmail, setOwnLimits } from "../packages/server/src/features/accounts/queries.ts";
 import { spawnMain } from "../packages/server/test/support/spawn-server.ts";
-import { type Answer, type CallOptions, callApi } from "../packages/server/test/support/start-app.ts";
+import {
+  type Answer,
+  type CallOptions,
+  callApi,
+  type DatabaseKind,
+} from "../packages/server/test/support/start-app.ts";
 import { pickFreePort } from "../test/support/free-port.ts";
+import { createTestDatabase } from "../test/support/postgres.ts";
 
 export interface Server {
   /** True from the moment the signal is sent; broken connections are to be expected then. */
@@ -38,11 +45,19 @@ const startAttempts = 20;
 export async function createInstallation(
   env: Record<string, string> = {},
   place?: string,
+  database: DatabaseKind = "sqlite",
 ): Promise<Installation> {
   const dataDir = place ?? (await mkdtemp(join(tmpdir(), "upstow-torture-")));
+  const postgres = database === "postgres" ? await createTestDatabase() : null;
   const port = await pickFreePort();
   const url = `http://localhost:${port}`;
-  const settings = { UPSTOW_PORT: String(port), UPSTOW_DATA_DIR: dataDir, UPSTOW_LOG_LEVEL: "error", ...env };
+  const settings = {
+    UPSTOW_PORT: String(port),
+    UPSTOW_DATA_DIR: dataDir,
+    UPSTOW_LOG_LEVEL: "error",
+    ...(postgres && { UPSTOW_DATABASE_URL: postgres.url }),
+    ...env,
+  };
   let running: Server | null = null;
 
   async function start(): Promise<Server & { output: string }> {
@@ -59,7 +74,10 @@ export async function createInstallation(
   }
 
   async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    const db = openSqlite(join(dataDir, "upstow.db"));
+    const db =
+      postgres === null
+        ? openSqlite(join(dataDir, "upstow.db"))
+        : openPostgres(postgres.url, { maxConnections: 2 });
     try {
       return await work(db);
     } finally {
@@ -79,6 +97,7 @@ export async function createInstallation(
     withDatabase,
     async remove() {
       await running?.kill();
+      await postgres?.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -11,6 +11,8 @@ import {
   type Receiver,
   startReceiver,
 } from "../packages/server/src/features/webhooks/testing/receiver.ts";
+import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
+import { onBothDatabases } from "./both-databases.ts";
 import { createInstallation, type Installation, type Server } from "./installation.ts";
 import type { Random } from "./random.ts";
 import { listUploaded } from "./recount.ts";
@@ -39,17 +41,23 @@ const listInterruptions = statement((q, _: object) =>
 );
 
 /** Kills the server around completions and deliveries; every completed file's event has to arrive. */
-export async function killEvents({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
+export const killEvents = onBothDatabases("kills", killEventsOn);
+
+async function killEventsOn(
+  { rounds, random, isTimeUp, onRound }: RunOptions,
+  database: DatabaseKind,
+): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "upstow-torture-receiver-"));
   const certificate = await createCertificate();
   await writeFile(join(folder, "authority.pem"), certificate.cert);
   const receiver = await startReceiver(certificate);
   answerLikeARealEndpoint(receiver, random);
-  const installation = await createInstallation({
+  const env = {
     UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
     UPSTOW_WEBHOOK_RETRY_BASE_MS: "20",
     NODE_EXTRA_CA_CERTS: join(folder, "authority.pem"),
-  });
+  };
+  const installation = await createInstallation(env, undefined, database);
   const run = createRun(installation, receiver, random);
   try {
     await run.createRoute();

@@ -1,3 +1,5 @@
+import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
+import { onBothDatabases } from "./both-databases.ts";
 import { createInstallation, type Installation, type Server } from "./installation.ts";
 import type { Random } from "./random.ts";
 import { listUploaded, recount } from "./recount.ts";
@@ -11,8 +13,13 @@ const mostDownloads = 2_000;
 const mostViolations = 20;
 
 /** Kills the server in the middle of uploads, again and again, and holds it to everything it has acknowledged. */
-export async function killUploads({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
-  const installation = await createInstallation();
+export const killUploads = onBothDatabases("kills", killUploadsOn);
+
+async function killUploadsOn(
+  { rounds, random, isTimeUp, onRound }: RunOptions,
+  database: DatabaseKind,
+): Promise<Outcome> {
+  const installation = await createInstallation({}, undefined, database);
   const run = createRun(installation, random);
   try {
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {

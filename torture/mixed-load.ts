@@ -1,7 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { hookUrl } from "./fuzz/tenants.ts";
 import type { Installation } from "./installation.ts";
 import type { Random } from "./random.ts";
 import { Violation } from "./scenario.ts";
+import { watchForStalls } from "./stalls.ts";
 import { createUploader, type Upload } from "./uploads.ts";
 import { inParallel } from "./with-app.ts";
 
@@ -17,6 +19,8 @@ export async function createMixedLoad(installation: Installation, random: Random
   let answers = 0;
   let uploads = 0;
   let downloads = 0;
+  let cutShort = 0;
+  const stalls = watchForStalls();
   const uploader = createUploader(installation, random, () => {
     answers++;
   });
@@ -102,14 +106,22 @@ export async function createMixedLoad(installation: Installation, random: Random
         await ask("DELETE", `files/${encodeURIComponent(one.key)}`, [200]);
       });
     },
-    async run(isOver: () => boolean): Promise<void> {
+    async run(isOver: () => boolean, pauseMs: number): Promise<void> {
       while (!isOver()) {
+        await wait(pauseMs);
+        const startedMs = Date.now();
         await actOnce().catch((error) => {
-          violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
+          if (stalls.overlap(startedMs)) cutShort++;
+          else violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
         });
       }
     },
-    counts: () => ({ "calls of the API": answers, "files uploaded": uploads, "files downloaded": downloads }),
+    counts: () => ({
+      "calls of the API": answers,
+      "files uploaded": uploads,
+      "files downloaded": downloads,
+      "not judged, since the machine stood still": cutShort,
+    }),
   };
 }
 

@@ -2,21 +2,17 @@ import { flipBits } from "./bit-flips.ts";
 import { skewClock } from "./clock-skew.ts";
 import { breakDisk } from "./disk-errors.ts";
 import { fillDisk } from "./full-disk.ts";
-import { fuzz } from "./fuzz/fuzz.ts";
 import { fuzzImages } from "./fuzz-images.ts";
-import { runHistories } from "./histories.ts";
+import { inThread } from "./in-thread.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
 import { postgresRestarts } from "./postgres-restarts.ts";
 import { cutPower } from "./power-cuts.ts";
-import { raceCompletes } from "./race-completes.ts";
-import { raceQuota } from "./race-quota.ts";
 import { rollingRestart } from "./rolling-restart.ts";
 import { s3Faults } from "./s3-faults.ts";
 import type { Scenario } from "./scenario.ts";
 import { dripBytes } from "./slow-connections.ts";
 import { soak } from "./soak.ts";
-import { swapContent } from "./swap-content.ts";
 
 export interface ScenarioEntry {
   run: Scenario;
@@ -29,15 +25,42 @@ export interface ScenarioEntry {
   lanes: number;
 }
 
+const threaded = (module: string, name: string) => inThread(new URL(module, import.meta.url), name);
+
 export const scenarios: Record<string, ScenarioEntry> = {
-  fuzz: { run: fuzz, unit: "requests", rounds: 1_000_000, roundsPerBatch: 50_000, lanes: 1 },
+  // Half a batch in each lane is enough to ask that every operation has succeeded.
+  fuzz: {
+    run: threaded("./fuzz/fuzz.ts", "fuzz"),
+    unit: "requests",
+    rounds: 1_000_000,
+    roundsPerBatch: 100_000,
+    lanes: 2,
+  },
   "fuzz-images": { run: fuzzImages, unit: "images", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "bit-flips": { run: flipBits, unit: "blobs", rounds: 1_000, roundsPerBatch: 500, lanes: 1 },
-  "race-completes": { run: raceCompletes, unit: "files", rounds: 1_000, roundsPerBatch: 100, lanes: 1 },
-  "race-quota": { run: raceQuota, unit: "races", rounds: 100, roundsPerBatch: 10, lanes: 1 },
-  "swap-content": { run: swapContent, unit: "files", rounds: 1_000, roundsPerBatch: 250, lanes: 1 },
+  "race-completes": {
+    run: threaded("./race-completes.ts", "raceCompletes"),
+    unit: "files",
+    rounds: 1_000,
+    roundsPerBatch: 100,
+    lanes: 2,
+  },
+  "race-quota": {
+    run: threaded("./race-quota.ts", "raceQuota"),
+    unit: "races",
+    rounds: 100,
+    roundsPerBatch: 10,
+    lanes: 2,
+  },
+  "swap-content": {
+    run: threaded("./swap-content.ts", "swapContent"),
+    unit: "files",
+    rounds: 1_000,
+    roundsPerBatch: 250,
+    lanes: 2,
+  },
   "full-disk": { run: fillDisk, unit: "offsets", rounds: 50, roundsPerBatch: 50, lanes: 1 },
   "disk-errors": { run: breakDisk, unit: "faults", rounds: 200, roundsPerBatch: 50, lanes: 1 },
   "power-cuts": { run: cutPower, unit: "cuts", rounds: 100, roundsPerBatch: 50, lanes: 1 },
@@ -47,12 +70,18 @@ export const scenarios: Record<string, ScenarioEntry> = {
   "postgres-restarts": {
     run: postgresRestarts,
     unit: "restarts",
-    rounds: 20,
+    rounds: 100,
     roundsPerBatch: 1_000,
     lanes: 1,
   },
   "clock-skew": { run: skewClock, unit: "pairs of instances", rounds: 10, roundsPerBatch: 10, lanes: 1 },
-  histories: { run: runHistories, unit: "histories", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
+  histories: {
+    run: threaded("./histories.ts", "runHistories"),
+    unit: "histories",
+    rounds: 10_000,
+    roundsPerBatch: 500,
+    lanes: 2,
+  },
   // As many samples as two hours have; `--minutes` bounds it.
   soak: { run: soak, unit: "samples of memory", rounds: 1_440, roundsPerBatch: 1_440, lanes: 1 },
 };

@@ -9,7 +9,11 @@ const clients = 6;
 const sampleEveryMs = 5_000;
 /** The server keeps idle connections for 72 seconds. */
 const quietMs = 90_000;
-const warmUpMs = 30_000;
+/** Until then the heap, the caches and the pools are still growing into the size that the load gives them. */
+const warmUpCalls = 30_000;
+const longestWarmUpMs = 10 * 60_000;
+/** What each client waits between two things it does: two hours of a machine that has time left. */
+const pauseMs = 200;
 const mostGrowth = 1.05;
 
 /** Mixed load for as long as wanted: memory, descriptors and temporary files must not grow with it. */
@@ -22,9 +26,9 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
   try {
     const server = await installation.start();
     const load = await createMixedLoad(installation, random, violations);
-    const startClients = () => {
+    const startClients = (pauseMs: number) => {
       let isOver = false;
-      const working = Promise.all(Array.from({ length: clients }, () => load.run(() => isOver)));
+      const working = Promise.all(Array.from({ length: clients }, () => load.run(() => isOver, pauseMs)));
       return async () => {
         isOver = true;
         await working;
@@ -32,11 +36,12 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
     };
     // What is opened once, at first use, is no growth.
     await load.fillCaches();
-    const stopWarmUp = startClients();
-    await wait(warmUpMs);
+    const warmUntilMs = Date.now() + longestWarmUpMs;
+    const stopWarmUp = startClients(0);
+    while (load.counts()["calls of the API"] < warmUpCalls && Date.now() < warmUntilMs) await wait(100);
     await stopWarmUp();
     const before = await measureQuiet(installation, server.pid);
-    const stopClients = startClients();
+    const stopClients = startClients(pauseMs);
     const samples: number[] = [];
     const counts = () => ({ ...load.counts(), "memory now (MiB)": Math.round((samples.at(-1) ?? 0) / 1024) });
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {
@@ -60,6 +65,9 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
         ...load.counts(),
         "least memory in the second quarter (MiB)": memory.early,
         "least memory in the last quarter (MiB)": memory.late,
+        "usual memory in the second quarter (MiB)": memory.usualEarly,
+        "usual memory in the last quarter (MiB)": memory.usualLate,
+        "most memory (MiB)": memory.most,
         "descriptors before": before.descriptors.length,
         "descriptors after": after.descriptors.length,
         "temporary files after": after.temporary,
@@ -71,12 +79,25 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
   }
 }
 
-/** The least of a quarter is what is really held; the rest is what the collector has not come to yet. */
+/**
+ * The least of a quarter is what is really held; the rest is what the collector has not come to yet. The usual is the
+ * median, which is told and not judged.
+ */
 function compareMemory(samplesKib: number[]) {
   const quarter = Math.max(1, Math.floor(samplesKib.length / 4));
-  const early = Math.min(...samplesKib.slice(quarter, 2 * quarter));
-  const late = Math.min(...samplesKib.slice(-quarter));
-  return { early: Math.round(early / 1024), late: Math.round(late / 1024), growth: late / early };
+  const ascending = (samples: number[]) => samples.toSorted((a, b) => a - b);
+  const early = ascending(samplesKib.slice(quarter, 2 * quarter));
+  const late = ascending(samplesKib.slice(-quarter));
+  const mib = (samples: number[], at: number) => Math.round((samples.at(at) ?? 0) / 1024);
+  const middle = Math.floor(quarter / 2);
+  return {
+    early: mib(early, 0),
+    late: mib(late, 0),
+    usualEarly: mib(early, middle),
+    usualLate: mib(late, middle),
+    most: mib(ascending(samplesKib), -1),
+    growth: (late[0] ?? 0) / (early[0] ?? 0),
+  };
 }
 
 async function readMemoryKib(pid: number): Promise<number> {

@@ -2,8 +2,9 @@ import { assertCountersMatch } from "../../packages/server/test/support/recount.
 import { type DatabaseKind, startApp, type TestApp } from "../../packages/server/test/support/start-app.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { Outcome, RunOptions } from "../scenario.ts";
+import { watchForStalls } from "../stalls.ts";
 import { type Choice, createChoice } from "./choice.ts";
-import { createClient, type FuzzAnswer } from "./client.ts";
+import { createClient, type FuzzAnswer, type RawRequest } from "./client.ts";
 import { harvest } from "./harvest.ts";
 import { checkError, createJudge } from "./judge.ts";
 import { type ApiDocument, listOperations, type Operation } from "./operations.ts";
@@ -14,6 +15,7 @@ import { type Actor, addFile, addParts, createActors, createBadKeys } from "./te
 
 const clients = 8;
 const mostViolations = 20;
+const standstill = "not judged, since the machine stood still";
 const modes: Mode[] = ["valid", "valid", "near-valid", "near-valid", "hostile"];
 
 /** Calls everything the API describes, rightly, nearly rightly and with ill will, on the database that the seed picks. */
@@ -53,6 +55,7 @@ async function createRun(app: TestApp, database: DatabaseKind) {
   const badKeys = Object.entries(await createBadKeys(app));
   const judge = createJudge(document, actors);
   const client = createClient(app.url, clients);
+  const stalls = watchForStalls();
   const violations: string[] = [];
   const succeeded = new Set<string>();
   const counts: Record<string, number> = {
@@ -125,32 +128,39 @@ async function createRun(app: TestApp, database: DatabaseKind) {
     if (problem !== null) report(`${request.operation.name} with ${state}: ${problem}`, request, answer);
   }
 
+  /** Null where there is nothing to judge. */
   async function exchange(request: FuzzRequest, headers: Record<string, string>): Promise<FuzzAnswer | null> {
     const { operation: _, mode: __, ...raw } = request;
+    return send({ ...raw, headers: { ...raw.headers, ...headers } }, raw);
+  }
+
+  async function send(request: RawRequest, shown: object): Promise<FuzzAnswer | null> {
+    const startedMs = Date.now();
     try {
-      return await client.send({ ...raw, headers: { ...raw.headers, ...headers } });
+      const answer = await client.send(request);
+      if (answer.status !== 503 || !stalls.overlap(startedMs)) return answer;
+      count(standstill);
     } catch (error) {
-      report(`the connection failed: ${error}`, raw, null);
-      return null;
+      if (stalls.overlap(startedMs)) count(standstill);
+      else report(`the connection failed: ${error}`, shown, null);
     }
+    return null;
   }
 
   async function sendSigned(choice: Choice): Promise<void> {
     const request = createSignedRequest(choice.pick(actors), choice);
     if (request === null) return;
     count("signed URLs");
-    try {
-      const answer = await client.send(request);
-      const problem =
-        answer.status >= 500
-          ? `status ${answer.status}`
-          : request.method === "PUT" && answer.status < 300 && !request.isIntact
-            ? "an edited URL was taken"
-            : checkError(answer.status, answer.json);
-      if (problem !== null) report(`a signed URL: ${problem}`, { ...request, body: null }, answer);
-    } catch (error) {
-      report(`the connection failed: ${error}`, { ...request, body: null }, null);
-    }
+    const shown = { ...request, body: null };
+    const answer = await send(request, shown);
+    if (answer === null) return;
+    const problem =
+      answer.status >= 500
+        ? `status ${answer.status}`
+        : request.method === "PUT" && answer.status < 300 && !request.isIntact
+          ? "an edited URL was taken"
+          : checkError(answer.status, answer.json);
+    if (problem !== null) report(`a signed URL: ${problem}`, shown, answer);
   }
 
   /** Short runs do not reach everything; long ones have to. */
@@ -175,5 +185,10 @@ async function createRun(app: TestApp, database: DatabaseKind) {
     if ("polluted" in {}) violations.push("the prototype of all objects was changed");
   }
 
-  return { violations, counts, sendOne, finish, close: client.close };
+  const close = () => {
+    stalls.stop();
+    client.close();
+  };
+
+  return { violations, counts, sendOne, finish, close };
 }

@@ -7,6 +7,7 @@ import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import { assertCountersMatch } from "./recount.ts";
 import { type DatabaseKind, startApp, type Tenant, type TestApp } from "./start-app.ts";
+import { bucketEnv } from "./test-bucket.ts";
 import { createUploadClient, type UploadClient } from "./upload-client.ts";
 
 export interface SignedUrl {
@@ -42,10 +43,14 @@ export interface Model {
 /** One history: its own project, in an app that all histories share, so that a restart meets old data too. */
 export interface Real {
   world: World;
+  store: StoreKind;
   tenant: Tenant;
   steps: number;
   client(environment: Environment): UploadClient;
 }
+
+/** A bucket goes by its own clock and takes what it has signed for until that ends. */
+export type StoreKind = "disk" | "s3";
 
 export interface World {
   readonly app: TestApp;
@@ -55,15 +60,16 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function createWorld(database: DatabaseKind): Promise<World> {
+export async function createWorld(database: DatabaseKind, store: StoreKind = "disk"): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), "upstow-model-"));
   const postgres = database === "postgres" ? await createTestDatabase() : null;
   const reuse = postgres === null ? { dataDir } : { dataDir, databaseUrl: postgres.url };
   // One address for all of them: URLs that were handed out before a restart have to go on working.
-  const env = { UPSTOW_PORT: String(await pickFreePort()) };
+  const port = { UPSTOW_PORT: String(await pickFreePort()) };
+  const env = store === "s3" ? { ...port, ...(await bucketEnv(dataDir)) } : port;
   const start = async (timeMs: number) => {
     const app = await startApp({ database, reuse, env });
-    app.clock.setTime(timeMs);
+    if (store === "disk") app.clock.setTime(timeMs);
     return app;
   };
   let app = await start(Date.now());
@@ -75,7 +81,7 @@ export async function createWorld(database: DatabaseKind): Promise<World> {
     async beginHistory() {
       const tenant = await app.createTenant("pro");
       const client = (environment: Environment) => createUploadClient(app, tenant[environment]);
-      return { world, tenant, steps: 0, client };
+      return { world, store, tenant, steps: 0, client };
     },
     async restart() {
       const timeMs = app.clock.now();
