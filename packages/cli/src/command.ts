@@ -40,6 +40,8 @@ export interface Call {
   note(text: string): void;
   /** Lines on stderr that the next ones replace; silent with --json and where stderr is not a terminal. */
   progress(text: string): void;
+  /** Whether anyone sees `progress`. */
+  showsProgress: boolean;
 }
 
 export interface Options {

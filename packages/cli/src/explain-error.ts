@@ -26,6 +26,12 @@ export function explainError(error: unknown): Explanation {
       `${upperFirst(error.message)}. \`upstow doctor\` says what is wrong with it.`,
     );
   }
+  if (isNamed(error, "DatabaseReadOnly")) {
+    return failed(
+      "SERVICE_UNAVAILABLE",
+      "The installation is being moved and takes no changes. Wait for the end of the move, or give it up with `upstow migrate storage --abort` or `upstow migrate database --abort`.",
+    );
+  }
   if (isNamed(error, "StorageFull")) {
     return failed("INSUFFICIENT_STORAGE", `${upperFirst(error.message)}. Make room and try again.`);
   }

@@ -69,6 +69,7 @@ async function dispatch(
     print: show,
     note: terminal.note,
     progress: terminal.progress,
+    showsProgress: terminal.showsProgress,
   });
   show(result);
   return result.ok === false ? 1 : 0;

@@ -1,4 +1,5 @@
 export interface Terminal {
+  showsProgress: boolean;
   note(text: string): void;
   progress(text: string): void;
   clear(): void;
@@ -20,6 +21,7 @@ export function createTerminal(
     openLines = 0;
   };
   return {
+    showsProgress,
     clear,
     note(text) {
       clear();

@@ -11,6 +11,7 @@ import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createObjectStores } from "./features/customer-storage/object-stores.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
 import { createCdnPurge } from "./features/delivery/purge.ts";
+import { unlessReadOnly } from "./features/read-only/read-only-error.ts";
 import { openReadOnlyMode } from "./features/read-only/read-only-mode.ts";
 import { checkRelocations, followRelocations } from "./features/relocation/follow-relocations.ts";
 import { openTransforms } from "./features/transforms/transforms.ts";
@@ -84,7 +85,9 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   opened.defer(async () => {
     await services.transforms.close();
     // A database that is away must not keep the rest from closing.
-    await writeTallies(services).catch((error) => log.error({ err: error }, "the last tallies are lost"));
+    await unlessReadOnly(writeTallies(services)).catch((error) =>
+      log.error({ err: error }, "the last tallies are lost"),
+    );
   });
   const watch = opened.adopt(createBackground(log), (running) => running.close());
   watch.every(1_000, "look whether the installation is being moved", readOnly.look);

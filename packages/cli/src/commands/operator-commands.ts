@@ -7,6 +7,8 @@ import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
 import { keyCreate } from "./key-create.ts";
 import { keyRevoke } from "./key-revoke.ts";
+import { migrateDatabase } from "./migrate-database.ts";
+import { migrateStorage } from "./migrate-storage.ts";
 import { projectCreate } from "./project-create.ts";
 import { projectPurge } from "./project-purge.ts";
 import { serve } from "./serve.ts";
@@ -32,4 +34,6 @@ export const operatorCommands: readonly Command[] = [
   storageReseal,
   doctor,
   backup,
+  migrateStorage,
+  migrateDatabase,
 ];

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { TestApp } from "../../../server/test/support/start-app.ts";
@@ -12,11 +12,20 @@ export interface Run {
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** The real command in a process of its own, with nothing of ours in its environment but what is given. */
-export async function runUpstow(
+export function runUpstow(
   args: string[],
   env: Record<string, string>,
   input: string | null = null,
 ): Promise<Run> {
+  return startUpstow(args, env, input).ended;
+}
+
+/** The same for those who do not wait for its end. */
+export function startUpstow(
+  args: string[],
+  env: Record<string, string>,
+  input: string | null = null,
+): { child: ChildProcess; ended: Promise<Run> } {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["pipe", "pipe", "pipe"],
@@ -26,8 +35,11 @@ export async function runUpstow(
     child.on("error", reject);
     child.on("close", resolve);
   });
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, stdout, stderr };
+  const run = async () => {
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { code, stdout, stderr };
+  };
+  return { child, ended: run() };
 }
 
 /** What an operator's shell has set beside a running service. */

@@ -54,11 +54,13 @@ export interface Migrating extends Queryable {
 }
 
 export class DatabaseUnavailable extends Error {
-  override readonly name = "DatabaseUnavailable";
+  override readonly name: string = "DatabaseUnavailable";
 }
 
 /** Nothing may be changed while the installation is moved elsewhere: see `features/read-only`. */
-export class DatabaseReadOnly extends DatabaseUnavailable {}
+export class DatabaseReadOnly extends DatabaseUnavailable {
+  override readonly name = "DatabaseReadOnly";
+}
 
 /** A row with the same unique value is already there. */
 export class UniqueViolation extends Error {

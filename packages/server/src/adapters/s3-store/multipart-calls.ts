@@ -1,5 +1,5 @@
 import type { ByteRange, ReceivedPart } from "../../ports/object-store.ts";
-import { describeObject, type ObjectHeaders, unquote } from "./object-calls.ts";
+import { describeObject, type ObjectHeaders, putDeadlineOf, unquote } from "./object-calls.ts";
 import type { S3Calls } from "./s3-call.ts";
 import { hasCode, isMissing, S3Error } from "./s3-error.ts";
 import { encodePath } from "./uri.ts";
@@ -22,6 +22,7 @@ export interface MultipartCalls {
   create(key: string, headers: ObjectHeaders): Promise<string>;
   /** Null when there is no such upload. */
   findParts(upload: Upload): Promise<ReceivedPart[] | null>;
+  putPart(part: Upload & { partNumber: number; bytes: Uint8Array }): Promise<{ etag: string }>;
   copyPart(copy: PartCopy): Promise<{ etag: string }>;
   complete(
     upload: Upload & { parts: { partNumber: number; etag: string }[]; guard?: Record<string, string> },
@@ -63,6 +64,13 @@ export function createMultipartCalls({ call }: S3Calls, bucket: string, pageSize
         throw error;
       }
       return parts.sort((a, b) => a.partNumber - b.partNumber);
+    },
+
+    async putPart({ key, uploadId, partNumber, bytes }) {
+      const query = { uploadId, partNumber: String(partNumber) };
+      const deadlineMs = putDeadlineOf(bytes);
+      const answer = await call({ method: "PUT", key, query, body: bytes, deadlineMs });
+      return { etag: unquote(answer.headers.etag ?? "") };
     },
 
     async copyPart({ key, uploadId, fromKey, etag, partNumber, range, deadlineMs }) {

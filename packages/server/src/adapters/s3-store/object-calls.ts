@@ -43,6 +43,8 @@ export interface ObjectCalls {
 const putDeadlineMs = 15_000;
 const slowestBytesPerMs = 100;
 
+export const putDeadlineOf = (bytes: Uint8Array) => putDeadlineMs + bytes.byteLength / slowestBytesPerMs;
+
 export const unquote = (etag: string) => etag.replaceAll('"', "");
 
 /** The metadata is given anew: what a client added to its PUT must not go with the object. */
@@ -61,7 +63,7 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
         key,
         body: bytes,
         headers: describeObject(headers),
-        deadlineMs: putDeadlineMs + bytes.byteLength / slowestBytesPerMs,
+        deadlineMs: putDeadlineOf(bytes),
       });
       return { etag: unquote(answer.headers.etag ?? "") };
     },

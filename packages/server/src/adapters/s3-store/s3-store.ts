@@ -5,6 +5,7 @@ import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { type BucketExamination, examineBucket } from "./examine-bucket.ts";
 import { createExchange } from "./exchange.ts";
+import { createObjectImport, type ObjectImport } from "./import-objects.ts";
 import { createLocation } from "./location.ts";
 import { createMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
@@ -36,6 +37,8 @@ export interface S3Store extends ObjectStore {
   /** Tries everything that the service needs of the bucket, and compares clocks. */
   examine(): Promise<BucketExamination>;
   sweep(options: SweepOptions): Promise<SweepReport>;
+  /** For objects that come from another store. */
+  imports: ObjectImport;
   /** Whether browsers may upload from any page and see the etag; tried with a small object. */
   allowsBrowsers(): Promise<boolean>;
   /** Adds what browsers need to the bucket's CORS rules. */
@@ -109,6 +112,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
 
     probe: () => probe.run(),
     examine: () => examineBucket(client, names, location, { ...options, guardHeader }),
+    imports: createObjectImport(shared),
     sweep: (sweepOptions) => sweep(client, names, sweepOptions),
     async allowsBrowsers() {
       const exchange = createExchange(origin, options.lookup);

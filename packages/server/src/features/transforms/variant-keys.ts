@@ -1,5 +1,6 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import type { Deps } from "../../deps.ts";
+import { unlessReadOnly } from "../read-only/read-only-error.ts";
 import { listPublicKeys, savePublicKey } from "./queries.ts";
 import { createVariantSigner, type VariantSigner } from "./variant-signature.ts";
 
@@ -18,7 +19,8 @@ export async function openVariantSigner({
   for (const { id, sealed } of await db.all(listPublicKeys, {})) {
     if (!known.has(id)) known.set(id, createSecretKey(keyring.decrypt(sealed, purpose), "base64url"));
   }
-  await db.transact(async (tx) => {
+  // While the installation is read-only, an earlier start has kept them.
+  const saved = db.transact(async (tx) => {
     for (const [id, key] of known) {
       await tx.run(savePublicKey, {
         id,
@@ -26,6 +28,7 @@ export async function openVariantSigner({
       });
     }
   });
+  await unlessReadOnly(saved);
   return createVariantSigner({
     signedSecrets: keyring.keysFor("signed variant"),
     publicSecrets: [...known.values()],

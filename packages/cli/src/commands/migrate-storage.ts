@@ -1,0 +1,81 @@
+import type { MoveStorageReport } from "@upstow/server/features/relocation/storage/move-storage";
+import type { Command, Result } from "../command.ts";
+import { formatBytes } from "../format.ts";
+import { bucketSettings, describeRestart, type Settings } from "../migrate/settings.ts";
+
+export const migrateStorage: Command = {
+  name: "migrate storage",
+  summary: "Move the files of a running installation from its disk to a bucket",
+  options: {
+    finish: { description: "also copy the last ones, with the service read-only from then on" },
+    "skip-damaged": { description: "leave files behind that are damaged on the disk" },
+    abort: { description: "give the move up; the service takes changes again" },
+  },
+  notes: `Takes the bucket from the UPSTOW_S3_ variables, given to this command and not yet to the service. Run it
+without options first, as often as you like: the service is used meanwhile. Every file is checked against its SHA-256
+on the disk and read back from the bucket. Killed or cut off, it goes on where it stopped when run again.
+Exit code 1 also when files are damaged on the disk.`,
+  async run(call) {
+    const { runAbandonStorage, runMoveStorage } = await import("../migrate/move-storage.ts");
+    if (call.options.has("abort")) {
+      await runAbandonStorage(call);
+      return {
+        json: { state: "abandoned" },
+        text: "The move is given up: files stay on the disk, and the service takes changes again. What was copied is left in the bucket.",
+      };
+    }
+    return present(await runMoveStorage(call), bucketSettings(call.env), call.options.has("skip-damaged"));
+  },
+};
+
+const mostShown = 20;
+
+function present(report: MoveStorageReport, settings: Settings, mayBeDamaged: boolean): Result {
+  const isDone = report.state === "copied";
+  const lines = [
+    `${report.total.objects} files (${formatBytes(report.total.bytes)}) are in ${report.target}, ${report.copied.objects} of them since this run began. Each was read back and is the same.`,
+    ...(report.removed > 0
+      ? [`${report.removed} were deleted since they were copied, and removed there.`]
+      : []),
+    ...(report.openMultipart > 0
+      ? [
+          `${report.openMultipart} uploads in parts are under way: what is not completed before the switch has to be sent again.`,
+        ]
+      : []),
+    ...describeDamage(report, mayBeDamaged),
+  ];
+  if (!isDone && report.isReadOnly) {
+    lines.push("The service is read-only until --finish has succeeded, or --abort has given the move up.");
+  }
+  if (isDone) {
+    lines.push("", "The service is read-only until it is restarted on the bucket.");
+    lines.push(describeRestart(settings));
+    lines.push("To move the database in the same break, run `upstow migrate database` before that.");
+  } else if (report.damaged.length === 0) {
+    lines.push(
+      "When it suits you, `upstow migrate storage --finish` copies what has changed since and ends the move.",
+    );
+  }
+  return {
+    json: { ...report, ...(isDone ? { set: settings } : {}) },
+    text: lines.join("\n"),
+    ok: report.damaged.length === 0 || (mayBeDamaged && isDone),
+  };
+}
+
+function describeDamage({ damaged, state }: MoveStorageReport, mayBeDamaged: boolean): string[] {
+  if (damaged.length === 0) return [];
+  const shown = damaged.slice(0, mostShown).map(({ key, reason }) => `  ${key}: ${reason}`);
+  const more =
+    damaged.length > mostShown ? [`  and ${damaged.length - mostShown} more; --json lists all`] : [];
+  const advice =
+    mayBeDamaged && state === "copied"
+      ? "  They were left behind, and are answered with 404 as before."
+      : "  → Restore them from a backup or delete them; --finish --skip-damaged goes on without them.";
+  return [
+    `✖ ${damaged.length} files are damaged on the disk and were not copied:`,
+    ...shown,
+    ...more,
+    advice,
+  ];
+}

@@ -1,0 +1,104 @@
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
+import { findSmallBlob } from "@upstow/server/adapters/disk-store/small-blobs";
+import { createBucketStore } from "@upstow/server/compose";
+import type { S3Config } from "@upstow/server/config-s3";
+import type { Database } from "@upstow/server/db/database";
+import { describeBucket } from "@upstow/server/features/relocation/describe-target";
+import type { BucketTarget } from "@upstow/server/features/relocation/storage/bucket-target";
+import {
+  abandonStorage,
+  type MoveStorageReport,
+  moveStorage,
+} from "@upstow/server/features/relocation/storage/move-storage";
+import { type Call, OperatorError } from "../command.ts";
+import { formatBytes } from "../format.ts";
+import { alone, openDatabaseOfFiles } from "./open-source.ts";
+import { createProgress } from "./progress.ts";
+import { resumable } from "./resumable.ts";
+
+const command = "migrate storage";
+const dayMs = 86_400_000;
+const chunkBytes = 1024 * 1024;
+
+export async function runMoveStorage(call: Call): Promise<MoveStorageReport> {
+  const config = call.config();
+  const { s3 } = config;
+  if (s3 === null) {
+    throw new OperatorError(
+      "CONFIGURATION",
+      "Set UPSTOW_S3_BUCKET and its siblings for this command to the bucket that the files are to go to; leave the service as it is.",
+    );
+  }
+  const progress = createProgress(call, formatBytes);
+  const label = { text: "Copying files" };
+  let isReadOnly = false;
+  return alone(config, () =>
+    resumable({ command, isReadOnly: () => isReadOnly }, async () => {
+      await using open = new AsyncDisposableStack();
+      const db = open.adopt(await openDatabaseOfFiles(config), (database) => database.close());
+      const { target, close } = await openTarget(s3);
+      open.defer(close);
+      const finish = call.options.has("finish");
+      return await moveStorage(
+        {
+          db,
+          target,
+          openBlob: (blob) => openBlob(db, join(config.dataDir, "objects", "blobs"), blob),
+          now: Date.now,
+          onProgress: (done, planned) => progress.show(label.text, done.bytes, planned.bytes),
+          onReadOnly() {
+            isReadOnly = true;
+            label.text = "Copying the rest";
+            call.note("The service is read-only from now on; files are served meanwhile.");
+          },
+        },
+        { finish, skipDamaged: call.options.has("skip-damaged") },
+      );
+    }),
+  );
+}
+
+export async function runAbandonStorage(call: Call): Promise<void> {
+  const config = call.config();
+  await alone(config, async () => {
+    const db = await openDatabaseOfFiles(config);
+    try {
+      await abandonStorage(db, Date.now());
+    } finally {
+      await db.close();
+    }
+  });
+}
+
+/** Small ones are rows, the others files. */
+async function openBlob(db: Database, root: string, blob: string) {
+  if (!isRowName(blob))
+    return createReadStream(join(root, shardOf(blob), blob), { highWaterMark: chunkBytes });
+  const bytes = await findSmallBlob(db, blob);
+  return bytes === null ? null : [bytes];
+}
+
+/** The bucket is tried first: what is wrong with it is better known before anything is copied. */
+async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: () => Promise<void> }> {
+  const store = createBucketStore(s3);
+  try {
+    await store.probe();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const target: BucketTarget = {
+    description: describeBucket(s3),
+    ...store.imports,
+    has: async (key) => (await store.head(key)) !== null,
+    delete: store.delete,
+    async clearLeftovers() {
+      const all = { stagedOlderThanMs: 0, uploadsIdleMs: 0, maxDeletions: Number.MAX_SAFE_INTEGER };
+      // Whatever the bucket's clock says.
+      await store.sweep({ ...all, now: Date.now() + dayMs });
+    },
+  };
+  return { target, close: () => store.close() };
+}

@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DataDirInUse, lockDataDir } from "@upstow/server/adapters/disk-store/data-dir-lock";
+import { openDatabase } from "@upstow/server/compose";
+import type { Config } from "@upstow/server/config";
+import type { Database } from "@upstow/server/db/database";
+import { statement } from "@upstow/server/db/statement";
+import { findRelocation } from "@upstow/server/features/relocation/queries";
+import { OperatorError } from "../command.ts";
+import { databasePath } from "../with-database.ts";
+
+const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
+
+/** Runs `work` with the data directory to itself among moves; a service may use it meanwhile. */
+export async function alone<T>(config: Config, work: () => Promise<T>): Promise<T> {
+  const lock = lockMoves(config.dataDir);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+function lockMoves(dataDir: string): { release(): void } {
+  if (!existsSync(dataDir)) throw noInstallation(dataDir);
+  try {
+    return lockDataDir(join(dataDir, "migrate"));
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error;
+    throw new OperatorError(
+      "IN_USE",
+      `Another \`upstow migrate\` is at work on ${dataDir}. Wait for its end.`,
+    );
+  }
+}
+
+export async function openEmbedded(config: Config): Promise<Database> {
+  if (!existsSync(databasePath(config))) throw noInstallation(config.dataDir);
+  return openDatabase({ ...config, databaseUrl: null });
+}
+
+/**
+ * The database that goes with the files in the data directory: the embedded one, unless it was moved to PostgreSQL or
+ * never was the one. What the directory itself says decides, so that a forgotten database is never taken for it.
+ */
+export async function openDatabaseOfFiles(config: Config): Promise<Database> {
+  const identity = await readFile(join(config.dataDir, "objects", "identity"), "utf8").catch(() => null);
+  if (identity === null) throw noFiles(config.dataDir);
+  if (existsSync(databasePath(config))) {
+    const embedded = await openEmbedded(config);
+    const isMoved = (await embedded.get(findRelocation, { name: "database" }))?.state === "copied";
+    if (!isMoved && (await isOf(embedded, identity))) return embedded;
+    await embedded.close();
+  }
+  if (config.databaseUrl === null) {
+    throw new OperatorError(
+      "NOT_FOUND",
+      `The database of the files in ${config.dataDir} is not there. Set UPSTOW_DATABASE_URL as for the service.`,
+    );
+  }
+  const shared = await openDatabase(config);
+  if (await isOf(shared, identity)) return shared;
+  await shared.close();
+  throw noFiles(config.dataDir);
+}
+
+/** Once files are in a bucket, no directory belongs to the database any more; then the move itself is asked. */
+async function isOf(db: Database, identity: string): Promise<boolean> {
+  const recorded = (await db.get(findIdentity, {}))?.identity;
+  return recorded === identity || (await db.get(findRelocation, { name: "storage" })) !== null;
+}
+
+function noInstallation(dataDir: string): OperatorError {
+  return new OperatorError(
+    "NOT_FOUND",
+    `There is no embedded installation in ${dataDir}. Set UPSTOW_DATA_DIR as for the service.`,
+  );
+}
+
+function noFiles(dataDir: string): OperatorError {
+  return new OperatorError(
+    "NOT_FOUND",
+    `There are no files of this installation in ${dataDir}. Set UPSTOW_DATA_DIR as for the service.`,
+  );
+}

@@ -1,0 +1,47 @@
+import type { Call } from "../command.ts";
+import { formatDuration } from "../format.ts";
+
+export interface Progress {
+  /** Of one step; another label begins another one. */
+  show(label: string, done: number, total: number): void;
+}
+
+const barWidth = 24;
+const drawEveryMs = 100;
+const lineEveryMs = 5_000;
+
+/** A bar at a terminal; elsewhere a line now and then, and one at the end of each step. */
+export function createProgress(
+  call: Pick<Call, "progress" | "note" | "showsProgress">,
+  format: (amount: number) => string,
+  now: () => number = Date.now,
+): Progress {
+  let step = { label: "", startMs: 0, startedAt: 0, shownMs: Number.NEGATIVE_INFINITY };
+
+  function draw(label: string, done: number, total: number): void {
+    const share = total === 0 ? 1 : Math.min(1, done / total);
+    const percent = `${Math.floor(share * 100)} %`;
+    const amounts = `${format(done)} of ${format(total)}`;
+    if (!call.showsProgress) {
+      call.note(`${label}: ${percent}, ${amounts}`);
+      return;
+    }
+    const filled = Math.round(share * barWidth);
+    const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
+    const perSec = (done - step.startedAt) / Math.max(0.001, (now() - step.startMs) / 1000);
+    const left = perSec > 0 && done < total ? `  ${formatDuration((total - done) / perSec)} left` : "";
+    call.progress(`${label}  ${bar} ${percent.padStart(5)}  ${amounts}${left}`);
+  }
+
+  return {
+    show(label, done, total) {
+      if (label !== step.label) {
+        step = { label, startMs: now(), startedAt: done, shownMs: Number.NEGATIVE_INFINITY };
+      }
+      const isDue = now() - step.shownMs >= (call.showsProgress ? drawEveryMs : lineEveryMs);
+      if (!isDue && done < total) return;
+      step.shownMs = now();
+      draw(label, done, total);
+    },
+  };
+}

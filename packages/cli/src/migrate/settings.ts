@@ -1,0 +1,40 @@
+/** The variables of the bucket as they were given to the command, without the secret one. */
+const bucketVariables = [
+  "UPSTOW_S3_BUCKET",
+  "UPSTOW_S3_ENDPOINT",
+  "UPSTOW_S3_PUBLIC_ENDPOINT",
+  "UPSTOW_S3_REGION",
+  "UPSTOW_S3_FORCE_PATH_STYLE",
+  "UPSTOW_S3_PREFIX",
+  "UPSTOW_S3_DELIVERY",
+  "UPSTOW_S3_ACCESS_KEY_ID",
+];
+
+export type Settings = Record<string, string>;
+
+const asGiven = "<as for this command>";
+
+export function bucketSettings(env: NodeJS.ProcessEnv): Settings {
+  const given = bucketVariables.flatMap((name) => {
+    const value = env[name]?.trim() ?? "";
+    return value === "" ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(given), UPSTOW_S3_SECRET_ACCESS_KEY: asGiven };
+}
+
+export function databaseSettings(url: string): Settings {
+  const shown = new URL(url);
+  const password = shown.password === "" ? "" : ":<password>";
+  const user = shown.username === "" ? "" : `${shown.username}${password}@`;
+  return { UPSTOW_DATABASE_URL: `${shown.protocol}//${user}${shown.host}${shown.pathname}${shown.search}` };
+}
+
+/** What is left to do by hand, in the order in which it is done. */
+export function describeRestart(settings: Settings): string {
+  const lines = Object.entries(settings).map(([name, value]) => `  ${name}=${value}`);
+  return [
+    "Set these for the service, beside what it has now:",
+    ...lines,
+    "Then restart it: `systemctl restart upstow`, or end it with SIGTERM and run `npm start`.",
+  ].join("\n");
+}

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
+import { createSdkClient, createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
+import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { ConfigError } from "../../server/src/config.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createUploadClient, partPieces } from "../../server/test/support/upload-client.ts";
+import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
+import { envOf, readAll, runFailing, runJson, runUpstow, startUpstow } from "./support/run-upstow.ts";
+
+const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
+
+describe("migrate storage", { skip: swiftMissing }, () => {
+  let server: S3Server;
+  let proxy: FaultProxy;
+  let bucket: string;
+  let bucketEnv: Record<string, string>;
+  let dataDir: string;
+  let app: TestApp;
+  let env: Record<string, string>;
+  const start = (more: Record<string, string> = {}) =>
+    startApp({ database: "sqlite", env: { ...appEnv, ...more }, reuse: { dataDir } });
+
+  before(async () => {
+    server = await startSwift();
+    proxy = await startFaultProxy(server.endpoint);
+  });
+  after(async () => {
+    await proxy.close();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    proxy.setFaults(() => null);
+    bucket = await createTestBucket(server);
+    bucketEnv = {
+      UPSTOW_S3_BUCKET: bucket,
+      UPSTOW_S3_ENDPOINT: proxy.url,
+      UPSTOW_S3_PUBLIC_ENDPOINT: server.endpoint,
+      UPSTOW_S3_REGION: server.region,
+      UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
+      UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
+    };
+    dataDir = await mkdtemp(join(tmpdir(), "upstow-migrate-"));
+    app = await start();
+    env = { ...envOf(app), ...bucketEnv };
+  });
+  afterEach(async () => {
+    await app.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  const sdk = async <T>(use: (client: ReturnType<typeof createSdkClient>) => Promise<T>): Promise<T> => {
+    const client = createSdkClient(server);
+    try {
+      return await use(client);
+    } finally {
+      client.destroy();
+    }
+  };
+  const listBucket = () =>
+    sdk(async (client) => {
+      const { Contents = [] } = await client.send(
+        new ListObjectsV2Command({ Bucket: bucket, Prefix: "upstow/f/" }),
+      );
+      return Contents.map(({ Key = "" }) => Key.slice("upstow/f/".length));
+    });
+  const clientOf = ({ tenant }: Pick<Furnished, "tenant">) => createUploadClient(app, tenant.live);
+
+  it("killed in the middle goes on, while the service is used; then it runs on the bucket", async () => {
+    const furnished = await furnish(app);
+    const client = clientOf(furnished);
+    const isFinalPut = (method = "", url = "") => method === "PUT" && url.includes("/upstow/f/");
+    let putCount = 0;
+    const { promise: stuck, resolve: onStuck } = Promise.withResolvers<void>();
+    proxy.setFaults(({ method, url }) => {
+      if (!isFinalPut(method, url)) return null;
+      putCount++;
+      if (putCount <= 3) return null;
+      onStuck();
+      return { kind: "hang" };
+    });
+    const killed = startUpstow(["migrate", "storage"], env);
+    await Promise.race([stuck, killed.ended.then(({ stderr }) => assert.fail(stderr))]);
+    killed.child.kill("SIGKILL");
+    assert.match((await killed.ended).stderr, /^Copying files: 0 %/m);
+
+    const early = await client.upload(randomBytes(100));
+    await assert.rejects(
+      start(bucketEnv),
+      (error) => error instanceof ConfigError && /not all files are in the bucket/.test(error.message),
+    );
+    proxy.setFaults(({ method, url }) => {
+      if (isFinalPut(method, url)) putCount++;
+      return null;
+    });
+    const online = await runJson(["migrate", "storage"], env);
+    assert.deepEqual([online.state, online.damaged, online.set], ["copying", [], undefined]);
+    // Six files, one of them since, and a variant.
+    assert.equal(online.total.objects, 8);
+    const idle = await runJson(["migrate", "storage"], env);
+    assert.deepEqual(idle.copied, { objects: 0, bytes: 0 });
+
+    const late = await client.upload(randomBytes(20_000));
+    assert.equal((await client.remove(early.key)).status, 200);
+    const finish = await runUpstow(["migrate", "storage", "--finish"], env);
+    assert.equal(finish.code, 0, finish.stderr);
+    assert.match(finish.stderr, /read-only from now on/);
+    assert.match(finish.stdout, new RegExp(`^ {2}UPSTOW_S3_BUCKET=${bucket}$`, "m"));
+    assert.doesNotMatch(finish.stdout, new RegExp(server.secretAccessKey));
+    assert.match(finish.stdout, /1 were deleted since they were copied/);
+    assert.match(finish.stdout, /1 uploads in parts are under way/);
+    assert.equal((await client.requestAnswer()).status, 503);
+    const wanted = await readAllOf(app.url, furnished);
+    assert.ok(!(await listBucket()).includes(early.key));
+
+    const again = await runJson(["migrate", "storage"], env);
+    assert.deepEqual([again.state, again.copied.objects, again.staged], ["copied", 0, 1]);
+    await app.close();
+    await assert.rejects(start({ ...bucketEnv, UPSTOW_S3_PREFIX: "other" }), /but the files were copied to/);
+    app = await start(bucketEnv);
+    assert.deepEqual(await readAllOf(app.url, furnished), wanted);
+    assert.equal((await readAll(app.url + new URL(late.url).pathname)).bytes.length, 20_000);
+    const afterwards = clientOf(furnished);
+    const completed = await afterwards.complete(furnished.arrived.fileId);
+    assert.equal(completed.status, 200, JSON.stringify(completed.body));
+    const { bytes } = await readAll(app.url + new URL(completed.body.file.url).pathname);
+    assert.ok(bytes.equals(furnished.arrivedBytes));
+    const inParts = await afterwards.completeParts(furnished.inParts, [{ partNumber: 1, etag: "x" }]);
+    assert.equal(inParts.status, 422, "to be sent again");
+    const fresh = await afterwards.upload(randomBytes(40));
+    assert.ok((await listBucket()).includes(fresh.key));
+    assert.equal((await afterwards.remove(late.key)).status, 200);
+    assert.ok(!(await listBucket()).includes(late.key));
+
+    await app.close();
+    await assert.rejects(start(), /were moved to s3:/);
+    app = await start(bucketEnv);
+    assert.match(
+      (await runFailing(["migrate", "storage"], env)).message,
+      /already; the service has switched/,
+    );
+  });
+
+  it("does not copy damaged bytes as good, and goes on without them only when told to", async () => {
+    const client = createUploadClient(app, app.owner.live);
+    const inParts = await client.uploadPieces(partPieces(300_000));
+    const sound = await client.upload(randomBytes(1000));
+    const large = await client.upload(randomBytes(100_000));
+    const blobs = await readdir(join(dataDir, "objects", "blobs"), { recursive: true, withFileTypes: true });
+    for (const entry of blobs.filter((found) => found.isFile())) {
+      const path = join(entry.parentPath, entry.name);
+      const { size } = await stat(path);
+      if (size === 300_000 || size === 100_000) await writeFile(path, randomBytes(size));
+    }
+    const damaged = [inParts, large].map(({ key }) => ({ key, reason: "wrong-checksum" }));
+    const byKey = (list: { key: string }[]) => list.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+    const run = await runUpstow(["migrate", "storage", "--finish", "--json"], env);
+    assert.equal(run.code, 1);
+    const report = JSON.parse(run.stdout);
+    assert.deepEqual([report.state, byKey(report.damaged)], ["copying", byKey(damaged)]);
+    assert.deepEqual(await listBucket(), [sound.key]);
+    assert.equal((await client.requestAnswer()).status, 200, "not read-only for nothing");
+    const text = await runUpstow(["migrate", "storage"], env);
+    assert.equal(text.code, 1);
+    assert.match(text.stdout, /2 files are damaged on the disk and were not copied/);
+    assert.ok(text.stdout.includes(`${large.key}: wrong-checksum`));
+
+    const forced = await runJson(["migrate", "storage", "--finish", "--skip-damaged"], env);
+    assert.deepEqual([forced.state, forced.damaged.length, forced.total.objects], ["copied", 2, 1]);
+    await app.close();
+    app = await start(bucketEnv);
+    assert.equal((await readAll(app.url + new URL(sound.url).pathname)).status, 200);
+    assert.equal((await readAll(app.url + new URL(large.url).pathname)).status, 404);
+  });
+
+  it("writes into no bucket that holds something, and removes nothing that is not its own", async () => {
+    const client = createUploadClient(app, app.owner.live);
+    const file = await client.upload(randomBytes(100));
+    const put = (Key: string) =>
+      sdk((s3) => s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "theirs" })));
+    await put("upstow/f/somebody/default/x/theirs.txt");
+    const taken = await runFailing(["migrate", "storage"], env);
+    assert.deepEqual([taken.exitCode, taken.code], [1, "VALIDATION_ERROR"]);
+    assert.match(taken.message, /already holds objects/);
+
+    const elsewhere = { ...env, UPSTOW_S3_PREFIX: "second/" };
+    await runJson(["migrate", "storage"], elsewhere);
+    await put("second/f/somebody/default/x/theirs.txt");
+    const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
+    assert.match(foreign.message, /not of this installation, such as somebody/);
+    const other = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_PREFIX: "third/" });
+    assert.match(other.message, /being moved to s3:.*second\/ at .* already/);
+
+    await runJson(["migrate", "storage", "--abort"], envOf(app));
+    assert.equal((await runFailing(["migrate", "storage", "--abort"], env)).code, "NOT_FOUND");
+    await sdk((s3) =>
+      s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: "second/f/somebody/default/x/theirs.txt" })),
+    );
+    await untilWritable(app, app.owner.live);
+
+    // Begun again; what the bucket has lost in between is noticed.
+    await sdk((s3) => s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: `second/f/${file.key}` })));
+    const finished = await runJson(["migrate", "storage", "--finish"], elsewhere);
+    assert.deepEqual([finished.state, finished.copied.objects], ["copied", 1]);
+    await runJson(["migrate", "storage", "--abort"], elsewhere);
+    await untilWritable(app, app.owner.live);
+  });
+
+  it("says what is missing or away", async () => {
+    assert.equal((await runFailing(["migrate", "storage"], envOf(app))).code, "CONFIGURATION");
+    const nowhere = { ...env, UPSTOW_DATA_DIR: join(dataDir, "nothing") };
+    assert.equal((await runFailing(["migrate", "storage"], nowhere)).code, "NOT_FOUND");
+    const wrong = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_SECRET_ACCESS_KEY: "wrong" });
+    assert.equal(wrong.code, "SERVICE_UNAVAILABLE");
+    assert.match(wrong.message, /SignatureDoesNotMatch/);
+    const client = createUploadClient(app, app.owner.live);
+    await client.upload(randomBytes(10));
+    // Said to be stored, and not there.
+    proxy.setFaults(({ method, url = "" }) =>
+      method === "PUT" && url.includes("/upstow/f/") ? { kind: "answer", status: 200 } : null,
+    );
+    const changed = await runFailing(["migrate", "storage"], env);
+    assert.match(changed.message, /does not give back what was put into it/);
+  });
+});

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import type { Database } from "../../../db/database.ts";
+import type { BucketTarget, TargetObject } from "./bucket-target.ts";
+import { findVersion, putMoved } from "./queries.ts";
+import {
+  type DamageReason,
+  type Digest,
+  listSegments,
+  ObjectDamaged,
+  type OpenBlob,
+  readPieces,
+  type SourceObject,
+} from "./read-object.ts";
+
+export interface CopyDeps {
+  db: Database;
+  target: BucketTarget;
+  openBlob: OpenBlob;
+}
+
+export type CopyOutcome = "copied" | "gone" | { damaged: DamageReason };
+
+const mostAttempts = 3;
+
+/**
+ * Every byte is checked against the record on its way out of the disk, and read back from the bucket. Only then the
+ * journal says that it is there.
+ */
+export async function copyObject(
+  deps: CopyDeps,
+  object: SourceObject,
+  as: TargetObject,
+): Promise<CopyOutcome> {
+  if (object.damaged !== 0) return { damaged: "known" };
+  try {
+    await transfer(deps, object, as);
+  } catch (error) {
+    if (!(error instanceof ObjectDamaged)) throw error;
+    const isGone = (await deps.db.get(findVersion, object))?.version !== object.version;
+    return isGone ? "gone" : { damaged: error.reason };
+  }
+  if (!as.isStaged) {
+    await deps.db.run(putMoved, { key: object.key, version: object.version, sizeBytes: object.size_bytes });
+  }
+  return "copied";
+}
+
+async function transfer(deps: CopyDeps, object: SourceObject, as: TargetObject): Promise<void> {
+  const segments = await listSegments(deps.db, object);
+  for (let attempt = 1; ; attempt++) {
+    let sent: Digest | null = null;
+    async function* pieces() {
+      sent = yield* readPieces(segments, deps.openBlob, object.size_bytes);
+    }
+    await deps.target.put(as, pieces());
+    const arrived = await readBack(deps.target, as);
+    if (isSame(sent, arrived)) return;
+    if (attempt >= mostAttempts) {
+      throw new Error(
+        `the bucket does not give back what was put into it: ${object.key}, ${arrived?.sizeBytes ?? 0} bytes instead of ${object.size_bytes}`,
+      );
+    }
+  }
+}
+
+function isSame(sent: Digest | null, arrived: Digest | null): boolean {
+  return (
+    sent !== null &&
+    arrived !== null &&
+    sent.sizeBytes === arrived.sizeBytes &&
+    sent.sha256 === arrived.sha256
+  );
+}
+
+async function readBack(target: BucketTarget, object: TargetObject): Promise<Digest | null> {
+  const bytes = await target.read(object);
+  if (bytes === null) return null;
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : (bytes as AsyncIterable<Buffer>)) {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  }
+  return { sizeBytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,163 @@
+import { type ExpressionBuilder, type QueryCreator, sql } from "#kysely";
+import { isOneOf } from "../../../db/expressions.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+
+/** Changes with the bytes: their hash, or that of the hashes of all parts. */
+const version = sql<string>`coalesce(o.sha256, o.etag, '')`;
+
+/** Final objects whose bytes, as they are now, are not in the bucket. */
+const missing = (q: QueryCreator<Schema>) =>
+  q
+    .selectFrom("disk_object as o")
+    .leftJoin("relocated_object as r", "r.key", "o.key")
+    .where("o.state", "=", "final")
+    .where(sql<boolean>`(r.version is null or r.version <> ${version})`);
+
+export const listMissing = statement((q, p: { after: string; take: number }) =>
+  missing(q)
+    .select([
+      "o.key",
+      "o.upload_id",
+      "o.size_bytes",
+      "o.sha256",
+      "o.blob",
+      "o.damaged",
+      version.as("version"),
+    ])
+    .where("o.key", ">", p.after)
+    .orderBy("o.key")
+    .limit(p.take),
+);
+
+export const measureMissing = statement((q, _: object) =>
+  missing(q)
+    .select((select) => [
+      select.fn.countAll<number>().as("objects"),
+      sql<number>`cast(coalesce(sum(o.size_bytes), 0) as bigint)`.as("bytes"),
+    ])
+    .where("o.damaged", "=", 0),
+);
+
+/** Bodies that have arrived for uploads that are not completed. */
+export const listStaged = statement((q, p: { after: string; take: number }) =>
+  q
+    .selectFrom("disk_object as o")
+    .select([
+      "o.key",
+      "o.upload_id",
+      "o.size_bytes",
+      "o.sha256",
+      "o.blob",
+      "o.damaged",
+      version.as("version"),
+    ])
+    .where("o.state", "=", "open")
+    .where("o.upload_id", "is", null)
+    .where("o.blob", "is not", null)
+    .where("o.damaged", "=", 0)
+    .where("o.key", ">", p.after)
+    .orderBy("o.key")
+    .limit(p.take),
+);
+
+export const listParts = statement((q, p: { uploadId: string }) =>
+  q
+    .selectFrom("disk_part")
+    .select(["blob", "size_bytes", "sha256"])
+    .where("upload_id", "=", p.uploadId)
+    .where("size_bytes", ">", 0)
+    .orderBy("part_number"),
+);
+
+/** Whether the object still is what it was when it was listed. */
+export const findVersion = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object as o")
+    .select(version.as("version"))
+    .where("o.key", "=", p.key)
+    .where("o.state", "in", ["final", "open"]),
+);
+
+export const listFileTypes = statement((q, p: { idsJson: string }, dialect) =>
+  q
+    .selectFrom("file")
+    .select(["id", "type"])
+    .where(isOneOf(dialect, "id", p.idsJson)),
+);
+
+export const listVariantTypes = statement((q, p: { idsJson: string }, dialect) =>
+  q
+    .selectFrom("variant")
+    .select(["id", "content_type"])
+    .where(isOneOf(dialect, "id", p.idsJson)),
+);
+
+export const listProjects = statement((q, p: { idsJson: string }, dialect) =>
+  q
+    .selectFrom("project")
+    .select("id")
+    .where(isOneOf(dialect, "id", p.idsJson)),
+);
+
+export const putMoved = statement((q, p: { key: string; version: string; sizeBytes: number }) =>
+  q
+    .insertInto("relocated_object")
+    .values({ key: p.key, version: p.version, size_bytes: p.sizeBytes })
+    .onConflict((conflict) =>
+      conflict
+        .column("key")
+        .doUpdateSet({ version: sql`excluded.version`, size_bytes: sql`excluded.size_bytes` }),
+    ),
+);
+
+const isWanted = (where: ExpressionBuilder<Schema, "relocated_object">) =>
+  where.exists(
+    where
+      .selectFrom("disk_object")
+      .select("disk_object.key")
+      .whereRef("disk_object.key", "=", "relocated_object.key")
+      .where("disk_object.state", "=", "final"),
+  );
+
+/** Of these keys, those that belong in the bucket. */
+export const listWanted = statement((q, p: { keysJson: string }, dialect) =>
+  q
+    .selectFrom("relocated_object")
+    .select(["key", "size_bytes"])
+    .where(isOneOf(dialect, "key", p.keysJson))
+    .where(isWanted),
+);
+
+export const listMoved = statement((q, p: { after: string; take: number }) =>
+  q.selectFrom("relocated_object").select("key").where("key", ">", p.after).orderBy("key").limit(p.take),
+);
+
+export const forgetMoved = statement((q, p: { keysJson: string }, dialect) =>
+  q.deleteFrom("relocated_object").where(isOneOf(dialect, "key", p.keysJson)),
+);
+
+export const forgetDeleted = statement((q, _: object) =>
+  q.deleteFrom("relocated_object").where((where) => where.not(isWanted(where))),
+);
+
+export const forgetAll = statement((q, _: object) => q.deleteFrom("relocated_object"));
+
+export const measureMoved = statement((q, _: object) =>
+  q
+    .selectFrom("relocated_object")
+    .select((select) => [
+      select.fn.countAll<number>().as("objects"),
+      sql<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`.as("bytes"),
+    ]),
+);
+
+/** Uploads in parts that are under way; their parts stay behind. */
+export const countOpenMultipart = statement((q, p: { store: string }) =>
+  q
+    .selectFrom("file")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("status", "=", "UPLOADING")
+    .where("store", "=", p.store)
+    .where("upload_id", "is not", null),
+);

@@ -1,0 +1,65 @@
+import type { Database } from "../../../db/database.ts";
+import type { BucketTarget } from "./bucket-target.ts";
+import { checkOwn } from "./check-own.ts";
+import { forgetDeleted, forgetMoved, listMoved, listWanted, measureMoved } from "./queries.ts";
+
+const batchSize = 500;
+
+/**
+ * Compares the bucket with the journal, once nothing changes any more. What was deleted since it was copied leaves
+ * the bucket; what the bucket has lost leaves the journal. Returns how many objects were removed, and whether
+ * something has to be copied again.
+ */
+export async function takeCensus(
+  db: Database,
+  target: BucketTarget,
+): Promise<{ removed: number; hasLosses: boolean }> {
+  await db.run(forgetDeleted, {});
+  let [seen, removed, lost] = [0, 0, 0];
+  for await (const listed of inBatches(target.list(), batchSize)) {
+    const keysJson = JSON.stringify(listed.map(({ key }) => key));
+    const wanted = new Map((await db.all(listWanted, { keysJson })).map((row) => [row.key, row.size_bytes]));
+    const unwanted = listed.filter(({ key }) => !wanted.has(key));
+    const cut = listed.filter(({ key, sizeBytes }) => wanted.has(key) && wanted.get(key) !== sizeBytes);
+    if (unwanted.length > 0) {
+      await checkOwn(db, target, unwanted);
+      await target.delete(unwanted.map(({ key }) => key));
+    }
+    lost += await forget(
+      db,
+      cut.map(({ key }) => key),
+    );
+    seen += listed.length - unwanted.length - cut.length;
+    removed += unwanted.length;
+  }
+  const moved = (await db.get(measureMoved, {}))?.objects ?? 0;
+  if (seen < moved) lost += await forgetLost(db, target);
+  return { removed, hasLosses: lost > 0 };
+}
+
+/** Asks for each by itself: a list in whatever order does not say which are not in it. */
+async function forgetLost(db: Database, target: BucketTarget): Promise<number> {
+  let lost = 0;
+  for (let after = ""; ; ) {
+    const page = await db.all(listMoved, { after, take: batchSize });
+    const last = page.at(-1);
+    if (last === undefined) return lost;
+    after = last.key;
+    for (const { key } of page) if (!(await target.has(key))) lost += await forget(db, [key]);
+  }
+}
+
+function forget(db: Database, keys: string[]): Promise<number> {
+  return keys.length === 0 ? Promise.resolve(0) : db.run(forgetMoved, { keysJson: JSON.stringify(keys) });
+}
+
+async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
