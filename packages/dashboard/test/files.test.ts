@@ -14,14 +14,13 @@ before(async () => {
 });
 after(() => dashboard.close());
 
-async function openFiles(tenant: Tenant, query = "") {
+async function openFiles(tenant: Tenant, { hasOwnClock = false } = {}) {
   const opened = await dashboard.open(tenant.accountId);
-  await opened.page.clock.install();
-  await opened.page.goto(filesUrl(tenant, query));
+  if (hasOwnClock) await opened.page.clock.install();
+  await opened.page.goto(filesUrl(tenant));
   return opened;
 }
-const filesUrl = ({ projectId }: Tenant, query = "") =>
-  `${dashboard.app.url}/dashboard/p/${projectId}/live/files${query}`;
+const filesUrl = ({ projectId }: Tenant) => `${dashboard.app.url}/dashboard/p/${projectId}/live/files`;
 const byName = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 async function statusOf(tenant: Tenant, key: string): Promise<number> {
@@ -70,7 +69,7 @@ test("a deletion waits until it can no longer be undone, and is sent when the pa
   for (const name of ["a.txt", "b.txt", "c.txt"])
     keys.push((await uploadFile(dashboard.app, "hello", { key: tenant.live, name })).key);
   const statuses = () => Promise.all(keys.map((key) => statusOf(tenant, key)));
-  const { page, context } = await openFiles(tenant);
+  const { page, context } = await openFiles(tenant, { hasOwnClock: true });
   const chooseAndDelete = async (...names: string[]) => {
     for (const name of names) await page.getByLabel(`Choose ${name}`).check();
     await page.getByRole("button", { name: `Delete ${names.length}` }).click();
@@ -144,7 +143,12 @@ test("images, video, audio, PDF and text are previewed, images also in a grid", 
     await shown.waitFor();
     return shown;
   };
-  const close = () => page.keyboard.press("Escape");
+  // By its button: the keys may belong to what is shown, such as the browser's own viewer of PDF.
+  const close = async () => {
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
   await look("a.png", "img");
   await until(() => page.evaluate("document.querySelector('dialog img')?.naturalWidth === 40"));
   await close();
@@ -153,7 +157,7 @@ test("images, video, audio, PDF and text are previewed, images also in a grid", 
   await look("a.wav", "audio");
   await until(() => page.evaluate("document.querySelector('dialog audio')?.duration > 0"));
   await close();
-  const answered = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith("/f/"));
+  const answered = page.waitForResponse((response) => response.url().endsWith("/a.pdf"));
   await look("a.pdf", "iframe");
   assert.equal((await answered).headers()["content-type"], "application/pdf");
   await close();
@@ -201,7 +205,7 @@ test("metadata is edited, the URL copied, and variants lead to the studio", asyn
 test("by keyboard alone a file is found, opened, chosen, deleted and brought back", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });
-  const { page, context } = await openFiles(tenant);
+  const { page, context } = await openFiles(tenant, { hasOwnClock: true });
   await byName(page, "b.txt").waitFor();
   await stopClock(page);
   const focused = () =>

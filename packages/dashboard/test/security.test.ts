@@ -152,6 +152,12 @@ test("pages forbid foreign scripts and frames; assets are kept, the page is aske
     const { headers } = await app.call("GET", path);
     const policy = (headers.get("content-security-policy") ?? "").split("; ");
     for (const rule of rules) assert.ok(policy.includes(rule), `${path}: ${rule}`);
+    const targets =
+      policy
+        .find((rule) => rule.startsWith("connect-src"))
+        ?.split(" ")
+        .slice(1) ?? [];
+    assert.deepEqual([...new Set(targets)], ["'self'", app.url], "data goes nowhere else");
     assert.equal(headers.get("x-frame-options"), "DENY");
     assert.equal(headers.get("cache-control"), "no-cache");
   }

@@ -118,7 +118,7 @@ function Nothing(props: NothingProps) {
   return (
     <Empty title="No files yet">
       <p>
-        Let files fall anywhere on this page, or upload them from your application.{" "}
+        Drop files or folders anywhere on this page, or upload from your application.{" "}
         <a href="/docs">How to upload</a>
       </p>
     </Empty>

@@ -5,7 +5,7 @@ import { useWorkspace } from "../../workspace.ts";
 import { type Chosen, readChoice, readDrop } from "./chosen-files.ts";
 import { getUploader } from "./uploads.ts";
 
-/** Files go to a route by the button, or by letting them fall anywhere on the page. */
+/** Files and folders go to a route by the buttons, or dropped anywhere on the page. */
 export function UploadButton({ routes }: { routes: Router[] }) {
   const { api, environment } = useWorkspace();
   const [slug, setSlug] = useState("");

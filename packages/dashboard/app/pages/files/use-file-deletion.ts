@@ -64,9 +64,7 @@ export function useFileDeletion(api: string, onDeleted: () => void): FileDeletio
     // Sent to the end even if the page is left at this moment; 2,000 ids fit into what browsers allow for that.
     callApi("POST", `${api}/${path}`, body, { keepalive: true }).then(
       () => {
-        if ("ids" in deletion) return;
-        show(deletion);
-        done.current();
+        if (!("ids" in deletion)) done.current();
       },
       (problem) => {
         setError(problem);

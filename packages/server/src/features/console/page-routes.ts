@@ -45,8 +45,15 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
 /** The buckets of whoever opens the page: no one else is told where customers keep their files. */
 async function originsOfVisitor(deps: Deps, request: FastifyRequest): Promise<string[]> {
   const token = readSessionToken(request);
-  const session = token === null ? null : await findSession(deps, token);
-  return session === null ? [] : findStorageOrigins(deps, session.accountId);
+  if (token === null) return [];
+  try {
+    const session = await findSession(deps, token);
+    return session === null ? [] : await findStorageOrigins(deps, session.accountId);
+  } catch (error) {
+    // The page itself says that the service does not answer, better than an error in its place.
+    request.log.warn({ err: error }, "the buckets of a visitor could not be found out");
+    return [];
+  }
 }
 
 /** The page compares what its policy names with what it needs later on, and asks for a new one. */
