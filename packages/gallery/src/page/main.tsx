@@ -44,6 +44,7 @@ async function dropSamples(demo: HTMLElement): Promise<void> {
   for (const file of await createSampleFiles()) data.items.add(file);
   const target = demo.querySelector("[data-us-root]");
   target?.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+  demo.dataset["dropped"] = "";
 }
 
 for (const button of document.querySelectorAll<HTMLElement>("[data-samples]")) {

@@ -27,21 +27,38 @@ export interface LookOptions {
   slugs?: string[];
 }
 
-/** Every component with four files uploaded, at both widths in both colour schemes, side by side in one picture. */
-export async function takeLooks({ css = "", slugs }: LookOptions = {}): Promise<Map<string, Buffer>> {
+export interface OpenGallery {
+  /** Every component with four files uploaded, at both widths in both colour schemes, in one picture each. */
+  takeLooks(options?: LookOptions): Promise<Map<string, Buffer>>;
+  close(): Promise<void>;
+}
+
+/** The gallery page after files were dropped on all of its demos. */
+export async function openGallery(): Promise<OpenGallery> {
   if (!existsSync(`${folder}dist/manifest.json`)) spawnSync(process.execPath, [`${folder}build.mjs`]);
-  await using stack = new AsyncDisposableStack();
-  const app = stack.adopt(await startApp({ database: "sqlite" }), (open) => open.close());
-  const browser = stack.adopt(await startBrowser(), (open) => open.close());
+  const [app, browser] = await Promise.all([startApp({ database: "sqlite" }), startBrowser()]);
   const page = await browser.newPage({
     viewport: { width: widths[0] ?? 390, height: 900 },
     reducedMotion: "reduce",
     bypassCSP: true,
   });
+  page.setDefaultTimeout(100_000);
+  const openedMs = Date.now();
+  await page.clock.install({ time: openedMs });
   await page.goto(`${app.url}/components`);
-  await page.addStyleTag({ content: `* { caret-color: transparent !important; } ${css}` });
+  await uploadSamples(page, openedMs);
+  return {
+    takeLooks: (options = {}) => takeLooks(page, options),
+    async close() {
+      await browser.close();
+      await app.close();
+    },
+  };
+}
+
+async function takeLooks(page: Page, { css = "", slugs }: LookOptions): Promise<Map<string, Buffer>> {
+  const style = await page.addStyleTag({ content: `* { caret-color: transparent !important; } ${css}` });
   const wanted = slugs ?? catalogue.map(({ slug }) => slug);
-  await uploadSamples(page, wanted);
   const shots = new Map<string, Buffer[]>(wanted.map((slug) => [slug, []]));
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
@@ -51,23 +68,32 @@ export async function takeLooks({ css = "", slugs }: LookOptions = {}): Promise<
       for (const slug of wanted) shots.get(slug)?.push(await cutOut(page, whole, slug, width));
     }
   }
+  await style.evaluate((element: unknown) => (element as { remove(): void }).remove());
   const looks = new Map<string, Buffer>();
   for (const [slug, all] of shots) looks.set(slug, await placeSideBySide(all));
   return looks;
 }
 
-async function uploadSamples(page: Page, slugs: string[]): Promise<void> {
-  for (const slug of slugs) {
+/** The page's clock is moved by hand: uploads that last for seconds are over at once, and all end in one state. */
+async function uploadSamples(page: Page, openedMs: number): Promise<void> {
+  for (const { slug } of catalogue) {
     const demo = page.locator(`[data-demo=${slug}]`);
     await demo.scrollIntoViewIfNeeded();
     await demo.locator("[data-us-root], .us-ui").first().waitFor({ state: "attached" });
-    await page.locator(`[data-samples=${slug}]`).click();
   }
-  const busy =
-    "document.querySelectorAll('[data-demo] [data-status=uploading], [data-demo] [data-status=queued]').length";
-  const waitsMs = slugs.includes("button-undo") ? 7_000 : 1_000;
-  await page.waitForTimeout(waitsMs);
-  await expectSoon(async () => String(await page.evaluate(busy)), /^0$/, 60_000);
+  await page.clock.pauseAt(openedMs + 3_600_000);
+  await page.evaluate("for (const button of document.querySelectorAll('[data-samples]')) button.click()");
+  const countOf = async (selector: string) => String(await page.locator(selector).count());
+  await expectSoon(() => countOf("[data-demo][data-dropped]"), new RegExp(`^${catalogue.length}$`));
+  const busy = ["uploading", "completing", "preparing", "queued"].map(
+    (status) => `[data-demo] [data-status=${status}]`,
+  );
+  await expectSoon(async () => {
+    await page.clock.runFor(1_000);
+    return countOf([...busy, ".us-undo-wait"].join());
+  }, /^0$/);
+  // What changes a while after its end has changed then.
+  await page.clock.runFor(10_000);
   await page.evaluate("for (const image of document.images) image.loading = 'eager'; scrollTo(0, 0)");
   await page.evaluate("Promise.all([...document.images].map((image) => image.decode().catch(() => {})))");
 }

@@ -1,6 +1,6 @@
 "use client";
 
-import { useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { formatBytes } from "../core/format.ts";
 import { progressProps } from "../core/prop-getters.ts";
 import { useSurroundings } from "../core/provider.tsx";
@@ -27,6 +27,12 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
   const inputId = useId();
   const [command, setCommand] = useState("");
   const [answer, setAnswer] = useState(`${labels.dropHere}, or type: ${help}`);
+  const lines = useRef<HTMLOListElement>(null);
+  const lineCount = upload.items.length;
+  // As in a terminal: what was added last is in sight.
+  useEffect(() => {
+    if (lineCount > 0) lines.current?.scrollTo({ top: lines.current.scrollHeight });
+  }, [lineCount]);
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault();
     setAnswer(run(command, upload));
@@ -34,7 +40,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
   };
   return (
     <Root upload={upload} className={cx("us-terminal", classNames?.root)}>
-      <ol className="us-terminal-lines" aria-label={labels.files}>
+      <ol ref={lines} className="us-terminal-lines" aria-label={labels.files}>
         {upload.items.map((item, i) => (
           <li key={item.id} className={cx("us-terminal-line", classNames?.line)} data-status={item.status}>
             <span>{i + 1}</span>

@@ -95,17 +95,19 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
                       <FileMeta item={item} />
                     </div>
                     {isUnderWay(item) && <Track item={item} />}
-                    {item.status === "staged" && (
-                      <button
-                        type="button"
-                        className="us-icon-button us-kanban-start"
-                        aria-label={`${labels.start} ${item.file.name}`}
-                        onClick={() => upload.start(item.id)}
-                      >
-                        <PlayIcon />
-                      </button>
-                    )}
-                    <FileActions item={item} actions={upload.actions} />
+                    <div className="us-kanban-controls">
+                      {item.status === "staged" && (
+                        <button
+                          type="button"
+                          className="us-icon-button us-kanban-start"
+                          aria-label={`${labels.start} ${item.file.name}`}
+                          onClick={() => upload.start(item.id)}
+                        >
+                          <PlayIcon />
+                        </button>
+                      )}
+                      <FileActions item={item} actions={upload.actions} />
+                    </div>
                   </li>
                 ))}
               </ul>

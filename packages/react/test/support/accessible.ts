@@ -11,6 +11,12 @@ import { startSite, type TestSite } from "./start-site.ts";
 
 const longName = `${"a-name-that-does-not-end-".repeat(6)}.png`;
 
+/** What runs out of sight sideways; lines of a text that is shown as it is may. */
+const scrolledSideways = `[...document.querySelectorAll("[data-us-root], [data-us-root] *")]
+  .filter((element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX))
+  .filter((element) => element.localName !== "pre" && element.scrollWidth > element.clientWidth)
+  .map((element) => element.className + ": " + element.scrollWidth + " px in " + element.clientWidth)`;
+
 /** Opens components of these categories with every kind of file in them, in both schemes and directions. */
 export function accessibleComponentsOf(...categories: Category[]): void {
   describe(`barriers in ${categories.join(" and ")} components`, () => {
@@ -50,6 +56,7 @@ async function examine(browser: Browser, site: TestSite, slug: string): Promise<
     await page.emulateMedia({ colorScheme });
     assert.deepEqual(await findBarriers(page), [], colorScheme);
   }
+  assert.deepEqual(await page.evaluate(scrolledSideways), [], "wider than the room it has");
   const widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";
   const [scrolled, shown] = (await page.evaluate(widths)) as [number, number];
   assert.ok(scrolled <= shown, `${scrolled} px wide on a screen of ${shown}`);
