@@ -44,7 +44,12 @@ export async function findNewest(sql: Sql): Promise<number> {
  */
 export async function fillFiles(sql: Sql, rows: number, deadlineMs: number): Promise<boolean> {
   let newest = await findNewest(sql);
-  if (newest >= rows) return true;
+  if (newest >= rows) {
+    // What a measurement that was cut short has left.
+    await sql`DELETE FROM file WHERE id > ${idOf(rows)}`;
+    await tidy(sql);
+    return true;
+  }
   await sql`ALTER SYSTEM SET max_wal_size = '4GB'`;
   await sql`ALTER SYSTEM SET checkpoint_timeout = '30min'`;
   await sql`SELECT pg_reload_conf()`;
@@ -66,9 +71,14 @@ export async function fillFiles(sql: Sql, rows: number, deadlineMs: number): Pro
   await sql`ALTER SYSTEM RESET checkpoint_timeout`;
   await sql`SELECT pg_reload_conf()`;
   if (newest < rows) return false;
-  await sql`VACUUM ANALYZE file`;
-  await sql`CHECKPOINT`;
+  await tidy(sql);
   return true;
+}
+
+/** Whatever the step before has left dead goes from the indexes too, though it is little. */
+async function tidy(sql: Sql): Promise<void> {
+  await sql`VACUUM (ANALYZE, INDEX_CLEANUP ON) file`;
+  await sql`CHECKPOINT`;
 }
 
 async function insertBatch(sql: Sql, from: number, to: number): Promise<void> {

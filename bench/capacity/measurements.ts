@@ -93,6 +93,8 @@ export async function measureStep(db: Database, sql: Sql, rows: number): Promise
   return step;
 }
 
+const returnsNothing: Measurement["statement"][] = [insertFile, markFailed];
+
 /** What changes files is undone, so that every run meets the same ones in the same places; a commit is not timed. */
 async function medianMs(db: Database, measurement: Measurement): Promise<number> {
   const { name, statement, params, rows, runs } = measurement;
@@ -102,8 +104,9 @@ async function medianMs(db: Database, measurement: Measurement): Promise<number>
     await undone((stop) =>
       db.transact(async (tx) => {
         const startedMs = performance.now();
-        const isInsert = statement === insertFile;
-        const count = isInsert ? await tx.run(statement, given) : (await tx.all(statement, given)).length;
+        const count = returnsNothing.includes(statement)
+          ? await tx.run(statement, given)
+          : (await tx.all(statement, given)).length;
         taken.push(performance.now() - startedMs);
         if (count !== rows) throw new Error(`${name}: ${count} rows, not ${rows}`);
         if (statement === deleteFiles) stop();

@@ -23,17 +23,21 @@ const shown = [
 
 export function toReport(steps: readonly Step[]): Report {
   const columns = ["", ...steps.map(({ rows }) => rows.toLocaleString("en"))];
-  const rowsOf = (part: "pages" | "medianMs" | "sizesGib", show = (name: string) => name) =>
+  const rowsOf = (
+    part: "pages" | "medianMs" | "sizesGib",
+    format = formatNumber,
+    show = (name: string) => name,
+  ) =>
     Object.keys(steps[0]?.[part] ?? {}).map((name) => [
       show(name),
-      ...steps.map((step) => formatNumber(step[part][name] ?? Number.NaN)),
+      ...steps.map((step) => format(step[part][name] ?? Number.NaN)),
     ]);
   return {
     tables: [
       {
         caption: "Pages of 8 KiB that a statement of the service touches, by rows in the table",
         columns,
-        rows: rowsOf("pages"),
+        rows: rowsOf("pages", String),
       },
       {
         caption: "Median time of the same statements without their commit, ms, one at a time",
@@ -43,7 +47,7 @@ export function toReport(steps: readonly Step[]): Report {
       {
         caption: "Size of the table and its indexes, GiB",
         columns,
-        rows: rowsOf("sizesGib", (name) => `\`${name}\``),
+        rows: rowsOf("sizesGib", formatNumber, (name) => `\`${name}\``),
       },
     ],
     notes: [],
