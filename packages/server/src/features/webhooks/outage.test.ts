@@ -8,7 +8,7 @@ import { sql } from "#kysely";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import { openPostgres } from "../../adapters/postgres.ts";
 import { openSqlite } from "../../adapters/sqlite.ts";
-import type { Database } from "../../db/database.ts";
+import { type Database, DatabaseUnavailable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { createOutboundGuard } from "../../net/outbound-guard.ts";
 import type { Send } from "./send.ts";
@@ -169,7 +169,7 @@ onBothDatabases("a database that is down for a minute", (database) => {
     dispatcher.start();
     await until(async () => sent.length >= 30);
     await outage.cut();
-    await until(async () => queue.logLines.some((line) => line.includes("webhook dispatch failed")));
+    await assert.rejects(outage.db.run(ageEndpoints, {}), DatabaseUnavailable);
     await outage.passMinute();
     outage.mend();
     await until(async () => (await queue.messages()).every((message) => message.state === "delivered"));
