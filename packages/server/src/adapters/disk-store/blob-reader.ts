@@ -10,7 +10,7 @@ import { BlobDamaged, type ReportDamage } from "./damage.ts";
 import { explainDiskError, hasCode } from "./disk-errors.ts";
 import type { Segment } from "./part-records.ts";
 import { SegmentStream, type Stretch } from "./segment-stream.ts";
-import { findSmallBlob } from "./small-blobs.ts";
+import { getSmallBlob } from "./small-blobs.ts";
 
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */
@@ -53,15 +53,9 @@ export function createBlobReader(
   async function readSmall(segment: Segment): Promise<Buffer> {
     const cached = cache.find(segment.blob);
     if (cached !== null) return cached;
-    const bytes = await (isRowName(segment.blob) ? readRow(segment) : readFile(segment));
+    const bytes = await (isRowName(segment.blob) ? getSmallBlob(db, segment.blob) : readFile(segment));
     if (hash("sha256", bytes) !== segment.sha256) throw new BlobDamaged(segment.blob, "wrong-checksum");
     cache.keep(segment.blob, bytes);
-    return bytes;
-  }
-
-  async function readRow({ blob }: Segment): Promise<Buffer> {
-    const bytes = await findSmallBlob(db, blob);
-    if (bytes === null) throw new BlobDamaged(blob, "missing");
     return bytes;
   }
 

@@ -8,7 +8,7 @@ import { isRowName } from "./blob-name.ts";
 import { type BlobRow, listBlobs, markBlob } from "./blob-records.ts";
 import { BlobDamaged, type Damage, type ReportDamage } from "./damage.ts";
 import { explainDiskError, hasCode } from "./disk-errors.ts";
-import { findSmallBlob } from "./small-blobs.ts";
+import { getSmallBlob } from "./small-blobs.ts";
 
 export interface ScrubOptions {
   /** How many blobs to read in this call. */
@@ -83,8 +83,7 @@ async function checkBlob(
 }
 
 async function readRow(db: Database, row: BlobRow): Promise<number> {
-  const bytes = await findSmallBlob(db, row.blob);
-  if (bytes === null) throw new BlobDamaged(row.blob, "missing");
+  const bytes = await getSmallBlob(db, row.blob);
   if (hash("sha256", bytes) !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
   return bytes.length;
 }

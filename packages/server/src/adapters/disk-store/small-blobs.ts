@@ -1,6 +1,7 @@
 import type { Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { isRowName } from "./blob-name.ts";
+import { BlobDamaged } from "./damage.ts";
 
 /**
  * Up to here a blob is a row, durable by the commit that records it: one fsync for all that arrive together, where
@@ -26,6 +27,13 @@ export const insertSmallBlob = (tx: Queryable, blob: string, bytes: Uint8Array):
 export async function findSmallBlob(db: Queryable, blob: string): Promise<Buffer | null> {
   const row = await db.get(findStatement, { blob });
   return row && Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+}
+
+/** Throws `BlobDamaged` where the row is lost; whether its bytes are sound is for the caller to see. */
+export async function getSmallBlob(db: Queryable, blob: string): Promise<Buffer> {
+  const bytes = await findSmallBlob(db, blob);
+  if (bytes === null) throw new BlobDamaged(blob, "missing");
+  return bytes;
 }
 
 /** Deletes those of the blobs that are rows, and returns the files that are left to be removed. */

@@ -1,23 +1,29 @@
+import type { QueryCreator } from "#kysely";
+import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-/** The project with what its account may do, and how the asking account stands to it; no row for strangers. */
-export const findAccess = statement((q, p: { projectId: string; accountId: string }) =>
+/** Projects that the account owns or is a member of. */
+const accessible = (q: QueryCreator<Schema>, accountId: string) =>
   q
     .selectFrom("project")
-    .innerJoin("account", "account.id", "project.account_id")
     .leftJoin("project_member", (join) =>
       join
         .onRef("project_member.project_id", "=", "project.id")
-        .on("project_member.account_id", "=", p.accountId),
+        .on("project_member.account_id", "=", accountId),
     )
-    .where("project.id", "=", p.projectId)
     .where("project.deleted_at", "is", null)
     .where((where) =>
       where.or([
-        where("project.account_id", "=", p.accountId),
+        where("project.account_id", "=", accountId),
         where("project_member.account_id", "is not", null),
       ]),
-    )
+    );
+
+/** The project with what its account may do, and how the asking account stands to it; no row for strangers. */
+export const findAccess = statement((q, p: { projectId: string; accountId: string }) =>
+  accessible(q, p.accountId)
+    .innerJoin("account", "account.id", "project.account_id")
+    .where("project.id", "=", p.projectId)
     .select([
       "project.id as projectId",
       "project.store_id as storeName",
@@ -34,40 +40,14 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
 
 /** The buckets that projects of the account keep files in. */
 export const listAccessibleStores = statement((q, p: { accountId: string }) =>
-  q
-    .selectFrom("customer_store")
-    .innerJoin("project", "project.id", "customer_store.project_id")
-    .leftJoin("project_member", (join) =>
-      join
-        .onRef("project_member.project_id", "=", "project.id")
-        .on("project_member.account_id", "=", p.accountId),
-    )
-    .where("project.deleted_at", "is", null)
-    .where((where) =>
-      where.or([
-        where("project.account_id", "=", p.accountId),
-        where("project_member.account_id", "is not", null),
-      ]),
-    )
+  accessible(q, p.accountId)
+    .innerJoin("customer_store", "customer_store.project_id", "project.id")
     .select("customer_store.id as id")
     .orderBy("customer_store.id"),
 );
 
 export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
-  q
-    .selectFrom("project")
-    .leftJoin("project_member", (join) =>
-      join
-        .onRef("project_member.project_id", "=", "project.id")
-        .on("project_member.account_id", "=", p.accountId),
-    )
-    .where("project.deleted_at", "is", null)
-    .where((where) =>
-      where.or([
-        where("project.account_id", "=", p.accountId),
-        where("project_member.account_id", "is not", null),
-      ]),
-    )
+  accessible(q, p.accountId)
     .select([
       "project.id as id",
       "project.name as name",

@@ -6,6 +6,16 @@ import { statement } from "../../../db/statement.ts";
 /** Changes with the bytes: their hash, or that of the hashes of all parts. */
 const version = sql<string>`coalesce(o.sha256, o.etag, '')`;
 
+const described = [
+  "o.key",
+  "o.upload_id",
+  "o.size_bytes",
+  "o.sha256",
+  "o.blob",
+  "o.damaged",
+  version.as("version"),
+] as const;
+
 /** Final objects whose bytes, as they are now, are not in the bucket. */
 const missing = (q: QueryCreator<Schema>) =>
   q
@@ -15,19 +25,7 @@ const missing = (q: QueryCreator<Schema>) =>
     .where(sql<boolean>`(r.version is null or r.version <> ${version})`);
 
 export const listMissing = statement((q, p: { after: string; take: number }) =>
-  missing(q)
-    .select([
-      "o.key",
-      "o.upload_id",
-      "o.size_bytes",
-      "o.sha256",
-      "o.blob",
-      "o.damaged",
-      version.as("version"),
-    ])
-    .where("o.key", ">", p.after)
-    .orderBy("o.key")
-    .limit(p.take),
+  missing(q).select(described).where("o.key", ">", p.after).orderBy("o.key").limit(p.take),
 );
 
 export const measureMissing = statement((q, _: object) =>
@@ -43,15 +41,7 @@ export const measureMissing = statement((q, _: object) =>
 export const listStaged = statement((q, p: { after: string; take: number }) =>
   q
     .selectFrom("disk_object as o")
-    .select([
-      "o.key",
-      "o.upload_id",
-      "o.size_bytes",
-      "o.sha256",
-      "o.blob",
-      "o.damaged",
-      version.as("version"),
-    ])
+    .select(described)
     .where("o.state", "=", "open")
     .where("o.upload_id", "is", null)
     .where("o.blob", "is not", null)
