@@ -1,5 +1,6 @@
 import type { Environment } from "@upstow/contract";
-import type { LogTable } from "../../db/schema.ts";
+import type { QueryCreator } from "#kysely";
+import type { LogTable, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 export const insertLog = statement((q, p: LogTable) =>
@@ -24,27 +25,18 @@ interface ListLogs {
   take: number;
 }
 
-export const listLogs = statement((q, p: ListLogs) =>
+/** The newest first. */
+export const logsBetween = (q: QueryCreator<Schema>, p: Omit<ListLogs, "take">) =>
   q
     .selectFrom("log")
-    .selectAll()
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("id", "<", p.before)
     .where("id", ">=", p.from)
-    .orderBy("id", "desc")
-    .limit(p.take),
-);
+    .orderBy("id", "desc");
+
+export const listLogs = statement((q, p: ListLogs) => logsBetween(q, p).selectAll().limit(p.take));
 
 export const listLogsOfType = statement((q, p: ListLogs & { type: string }) =>
-  q
-    .selectFrom("log")
-    .selectAll()
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("type", "=", p.type)
-    .where("id", "<", p.before)
-    .where("id", ">=", p.from)
-    .orderBy("id", "desc")
-    .limit(p.take),
+  logsBetween(q, p).selectAll().where("type", "=", p.type).limit(p.take),
 );

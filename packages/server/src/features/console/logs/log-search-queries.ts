@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "#kysely";
 import { type DialectName, statement } from "../../../db/statement.ts";
+import { logsBetween } from "../../logs/queries.ts";
 import { matches } from "../files/search-queries.ts";
 import type { LogsFrom } from "./log-stream-queries.ts";
 
@@ -13,28 +14,13 @@ type LogStretch = Omit<LogsFrom, "take"> & { before: string };
 
 /** Where the stretch of so many entries below an id ends; no row where fewer are left. */
 export const findLogStretchEnd = statement((q, p: LogStretch & { skip: number }) =>
-  q
-    .selectFrom("log")
-    .select("id")
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("id", "<", p.before)
-    .where("id", ">=", p.from)
-    .orderBy("id", "desc")
-    .limit(1)
-    .offset(p.skip),
+  logsBetween(q, p).select("id").limit(1).offset(p.skip),
 );
 
 export const searchLogs = statement((q, p: LogStretch & { take: number }, dialect) =>
-  q
-    .selectFrom("log")
+  logsBetween(q, p)
     .selectAll()
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("id", "<", p.before)
-    .where("id", ">=", p.from)
     .where(sql<boolean>`(cast(${p.type} as text) = '' or type = ${p.type})`)
     .where(hasText(dialect, p.pattern))
-    .orderBy("id", "desc")
     .limit(p.take),
 );
