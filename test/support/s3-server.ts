@@ -24,6 +24,22 @@ export function createSdkClient(server: Omit<S3Server, "stop">): S3Client {
   });
 }
 
+/** The service's variables for a new bucket. A proxy is for the service alone; clients go past it. */
+export async function createBucketEnv(
+  server: S3Server,
+  proxy: { url: string } | null = null,
+): Promise<Record<string, string> & { UPSTOW_S3_BUCKET: string }> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = server;
+  return {
+    UPSTOW_S3_BUCKET: await createTestBucket(server),
+    UPSTOW_S3_ENDPOINT: proxy?.url ?? endpoint,
+    ...(proxy === null ? {} : { UPSTOW_S3_PUBLIC_ENDPOINT: endpoint }),
+    UPSTOW_S3_REGION: region,
+    UPSTOW_S3_ACCESS_KEY_ID: accessKeyId,
+    UPSTOW_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  };
+}
+
 export async function createTestBucket(server: S3Server): Promise<string> {
   const bucket = `test-${randomBytes(6).toString("hex")}`;
   const client = createSdkClient(server);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { radosgwMissing, startRadosgw } from "../../../test/support/radosgw.ts";
-import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
+import { createBucketEnv, type S3Server } from "../../../test/support/s3-server.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { envOf, runUpstow } from "./support/run-upstow.ts";
 
@@ -13,13 +13,7 @@ describe("doctor on radosgw", { skip: radosgwMissing }, () => {
   let env: Record<string, string>;
   before(async () => {
     server = await startRadosgw();
-    const bucketEnv = {
-      UPSTOW_S3_BUCKET: await createTestBucket(server),
-      UPSTOW_S3_ENDPOINT: server.endpoint,
-      UPSTOW_S3_REGION: server.region,
-      UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
-      UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-    };
+    const bucketEnv = await createBucketEnv(server);
     app = await startApp({ database: "sqlite", env: bucketEnv });
     env = { ...envOf(app), ...bucketEnv };
   });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
-import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { swiftMissing } from "../../../test/support/swift.ts";
 import { createBucketStore } from "../../server/src/compose.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
@@ -10,29 +9,15 @@ import { examineInstallation } from "../src/examine-installation.ts";
 import { envOf, runUpstow } from "./support/run-upstow.ts";
 
 describe("doctor on a bucket", { skip: swiftMissing }, () => {
-  let server: S3Server;
-  let proxy: FaultProxy;
+  const s3 = setUpFaultyS3();
   let app: TestApp;
   let env: Record<string, string>;
   before(async () => {
-    server = await startSwift();
-    proxy = await startFaultProxy(server.endpoint);
-    const bucketEnv = {
-      UPSTOW_S3_BUCKET: await createTestBucket(server),
-      UPSTOW_S3_ENDPOINT: proxy.url,
-      UPSTOW_S3_PUBLIC_ENDPOINT: server.endpoint,
-      UPSTOW_S3_REGION: server.region,
-      UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
-      UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-    };
+    const bucketEnv = await s3.createEnv();
     app = await startApp({ database: "sqlite", env: bucketEnv });
     env = { ...envOf(app), ...bucketEnv };
   });
-  after(async () => {
-    await app.close();
-    await proxy.close();
-    await server.stop();
-  });
+  after(() => app.close());
 
   /** The complaints about the bucket, its clock and its CORS rules. */
   const complaints = async (more: Record<string, string> = {}) => {
@@ -49,9 +34,9 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
     assert.match(run.stdout, /^✔ bucket's clock +as this machine's$/m);
     assert.match(run.stdout, /^! bucket's CORS +Pages may not upload/m);
     assert.match(run.stdout, /doctor --fix/);
-    const { s3 } = readConfig(env);
-    assert.ok(s3);
-    const store = createBucketStore(s3);
+    const { s3: config } = readConfig(env);
+    assert.ok(config);
+    const store = createBucketStore(config);
     const old = { stagedOlderThanMs: 0, uploadsIdleMs: 0, maxDeletions: 9, now: Date.now() + 60_000 };
     assert.deepEqual(await store.sweep(old), { stagedObjects: 0, uploads: 0, capped: false });
     await store.close();
@@ -71,7 +56,7 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
 
   it("names the right that is missing", async () => {
     const refuse = (isMeant: (method: string, url: string, headers: NodeJS.Dict<unknown>) => boolean) =>
-      proxy.setFaults(({ method = "", url = "", headers }) =>
+      s3.proxy.setFaults(({ method = "", url = "", headers }) =>
         isMeant(method, url, headers)
           ? { kind: "answer", status: 403, body: "<Error><Code>AccessDenied</Code></Error>" }
           : null,
@@ -92,7 +77,6 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
         new RegExp(`^bucket, ${status}: The service may not ${act} in .*AccessDenied`),
       );
     }
-    proxy.setFaults(() => null);
   });
 
   it("says that a store does not take rules for browsers, when asked to set them", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
-import { createTestBucket } from "../../../test/support/s3-server.ts";
+import { createBucketEnv } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
 import { startApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
@@ -42,13 +42,7 @@ it("an embedded installation moves to PostgreSQL and a bucket in one break", {
   open.defer(() => rm(dataDir, { recursive: true }));
   const server = open.adopt(await startSwift(), (swift) => swift.stop());
   const database = open.adopt(await createTestDatabase(), (created) => created.drop());
-  const bucketEnv = {
-    UPSTOW_S3_BUCKET: await createTestBucket(server),
-    UPSTOW_S3_ENDPOINT: server.endpoint,
-    UPSTOW_S3_REGION: server.region,
-    UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
-    UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-  };
+  const bucketEnv = await createBucketEnv(server);
   const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
 
   const old = await startApp({ database: "sqlite", env: appEnv, reuse: { dataDir } });

@@ -13,7 +13,7 @@ import { planCopy } from "../../server/src/features/relocation/database/copy-pla
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
-import { envOf, runFailing, runJson, runUpstow, startUpstow } from "./support/run-upstow.ts";
+import { envOf, examineMove, runFailing, runJson, runUpstow, startUpstow } from "./support/run-upstow.ts";
 
 const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
 const { tables } = planCopy(false);
@@ -107,6 +107,12 @@ describe("migrate database", () => {
       (error) => error instanceof ConfigError && /not wholly copied/.test(error.message),
     );
     assert.equal((await requestUpload()).status, 503);
+    const { UPSTOW_DATABASE_URL: _, ...without } = env;
+    assert.match(
+      await examineMove(without),
+      /^warning: The installation is read-only since .*: the database is being moved to postgres:.* run it again/,
+    );
+    assert.match(await examineMove(env), /^failed: UPSTOW_DATABASE_URL names .*not wholly copied/);
     const wanted = await readAllOf(app.url, furnished);
 
     const report = await runJson(["migrate", "database"], env);
@@ -127,6 +133,10 @@ describe("migrate database", () => {
     assert.equal((await requestUpload()).status, 503);
     assert.deepEqual(await readAllOf(app.url, furnished), wanted);
 
+    assert.match(
+      await examineMove(without),
+      /^warning: .*the database was copied to postgres:.*migrate database --abort/,
+    );
     await app.close();
     const moved = await startApp({
       database: "postgres",
@@ -150,7 +160,6 @@ describe("migrate database", () => {
     // Left to itself, the old database serves what it has and takes nothing that would be lost.
     app = await start();
     assert.equal((await requestUpload()).status, 503);
-    const { UPSTOW_DATABASE_URL: _, ...without } = env;
     await runJson(["migrate", "database", "--abort"], without);
     await app.close();
     app = await start();

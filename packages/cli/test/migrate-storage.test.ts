@@ -3,22 +3,29 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { afterEach, beforeEach, describe, it } from "node:test";
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
-import { createSdkClient, createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { createSdkClient } from "../../../test/support/s3-server.ts";
+import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, partPieces } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
-import { envOf, readAll, runFailing, runJson, runUpstow, startUpstow } from "./support/run-upstow.ts";
+import {
+  envOf,
+  examineMove,
+  readAll,
+  runFailing,
+  runJson,
+  runUpstow,
+  startUpstow,
+} from "./support/run-upstow.ts";
 
 const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
 
 describe("migrate storage", { skip: swiftMissing }, () => {
-  let server: S3Server;
-  let proxy: FaultProxy;
+  const s3 = setUpFaultyS3();
   let bucket: string;
   let bucketEnv: Record<string, string>;
   let dataDir: string;
@@ -27,25 +34,10 @@ describe("migrate storage", { skip: swiftMissing }, () => {
   const start = (more: Record<string, string> = {}) =>
     startApp({ database: "sqlite", env: { ...appEnv, ...more }, reuse: { dataDir } });
 
-  before(async () => {
-    server = await startSwift();
-    proxy = await startFaultProxy(server.endpoint);
-  });
-  after(async () => {
-    await proxy.close();
-    await server.stop();
-  });
   beforeEach(async () => {
-    proxy.setFaults(() => null);
-    bucket = await createTestBucket(server);
-    bucketEnv = {
-      UPSTOW_S3_BUCKET: bucket,
-      UPSTOW_S3_ENDPOINT: proxy.url,
-      UPSTOW_S3_PUBLIC_ENDPOINT: server.endpoint,
-      UPSTOW_S3_REGION: server.region,
-      UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
-      UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-    };
+    const created = await s3.createEnv();
+    bucketEnv = created;
+    bucket = created.UPSTOW_S3_BUCKET;
     dataDir = await mkdtemp(join(tmpdir(), "upstow-migrate-"));
     app = await start();
     env = { ...envOf(app), ...bucketEnv };
@@ -56,7 +48,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
   });
 
   const sdk = async <T>(use: (client: ReturnType<typeof createSdkClient>) => Promise<T>): Promise<T> => {
-    const client = createSdkClient(server);
+    const client = createSdkClient(s3.server);
     try {
       return await use(client);
     } finally {
@@ -78,7 +70,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     const isFinalPut = (method = "", url = "") => method === "PUT" && url.includes("/upstow/f/");
     let putCount = 0;
     const { promise: stuck, resolve: onStuck } = Promise.withResolvers<void>();
-    proxy.setFaults(({ method, url }) => {
+    s3.proxy.setFaults(({ method, url }) => {
       if (!isFinalPut(method, url)) return null;
       putCount++;
       if (putCount <= 3) return null;
@@ -95,7 +87,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       start(bucketEnv),
       (error) => error instanceof ConfigError && /not all files are in the bucket/.test(error.message),
     );
-    proxy.setFaults(({ method, url }) => {
+    s3.proxy.setFaults(({ method, url }) => {
       if (isFinalPut(method, url)) putCount++;
       return null;
     });
@@ -103,6 +95,8 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.deepEqual([online.state, online.damaged, online.set], ["copying", [], undefined]);
     // Six files, one of them since, and a variant.
     assert.equal(online.total.objects, 8);
+    assert.match(await examineMove(envOf(app)), /^ok: the files are being copied to s3:.*--finish` ends it$/);
+    assert.match(await examineMove(env), /^failed: UPSTOW_S3_BUCKET is set, but not all files/);
     const idle = await runJson(["migrate", "storage"], env);
     assert.deepEqual(idle.copied, { objects: 0, bytes: 0 });
 
@@ -112,10 +106,14 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.equal(finish.code, 0, finish.stderr);
     assert.match(finish.stderr, /read-only from now on/);
     assert.match(finish.stdout, new RegExp(`^ {2}UPSTOW_S3_BUCKET=${bucket}$`, "m"));
-    assert.doesNotMatch(finish.stdout, new RegExp(server.secretAccessKey));
+    assert.doesNotMatch(finish.stdout, new RegExp(s3.server.secretAccessKey));
     assert.match(finish.stdout, /1 were deleted since they were copied/);
     assert.match(finish.stdout, /1 uploads in parts are under way/);
     assert.equal((await client.requestAnswer()).status, 503);
+    assert.match(
+      await examineMove(envOf(app)),
+      /^warning: The installation is read-only since \d{4}-.*: the files were copied to s3:.* migrate storage --abort/,
+    );
     const wanted = await readAllOf(app.url, furnished);
     assert.ok(!(await listBucket()).includes(early.key));
 
@@ -133,6 +131,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.ok(bytes.equals(furnished.arrivedBytes));
     const inParts = await afterwards.completeParts(furnished.inParts, [{ partNumber: 1, etag: "x" }]);
     assert.equal(inParts.status, 422, "to be sent again");
+    assert.equal(await examineMove(env), "");
     const fresh = await afterwards.upload(randomBytes(40));
     assert.ok((await listBucket()).includes(fresh.key));
     assert.equal((await afterwards.remove(late.key)).status, 200);
@@ -184,7 +183,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     const client = createUploadClient(app, app.owner.live);
     const file = await client.upload(randomBytes(100));
     const put = (Key: string) =>
-      sdk((s3) => s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "theirs" })));
+      sdk((client) => client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "theirs" })));
     await put("upstow/f/somebody/default/x/theirs.txt");
     const taken = await runFailing(["migrate", "storage"], env);
     assert.deepEqual([taken.exitCode, taken.code], [1, "VALIDATION_ERROR"]);
@@ -200,13 +199,15 @@ describe("migrate storage", { skip: swiftMissing }, () => {
 
     await runJson(["migrate", "storage", "--abort"], envOf(app));
     assert.equal((await runFailing(["migrate", "storage", "--abort"], env)).code, "NOT_FOUND");
-    await sdk((s3) =>
-      s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: "second/f/somebody/default/x/theirs.txt" })),
+    await sdk((client) =>
+      client.send(new DeleteObjectCommand({ Bucket: bucket, Key: "second/f/somebody/default/x/theirs.txt" })),
     );
     await untilWritable(app, app.owner.live);
 
     // Begun again; what the bucket has lost in between is noticed.
-    await sdk((s3) => s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: `second/f/${file.key}` })));
+    await sdk((client) =>
+      client.send(new DeleteObjectCommand({ Bucket: bucket, Key: `second/f/${file.key}` })),
+    );
     const finished = await runJson(["migrate", "storage", "--finish"], elsewhere);
     assert.deepEqual([finished.state, finished.copied.objects], ["copied", 1]);
     await runJson(["migrate", "storage", "--abort"], elsewhere);
@@ -223,7 +224,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     const client = createUploadClient(app, app.owner.live);
     await client.upload(randomBytes(10));
     // Said to be stored, and not there.
-    proxy.setFaults(({ method, url = "" }) =>
+    s3.proxy.setFaults(({ method, url = "" }) =>
       method === "PUT" && url.includes("/upstow/f/") ? { kind: "answer", status: 200 } : null,
     );
     const changed = await runFailing(["migrate", "storage"], env);

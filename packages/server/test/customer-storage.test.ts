@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
-import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { createTestBucket } from "../../../test/support/s3-server.ts";
+import { swiftMissing } from "../../../test/support/swift.ts";
 import { setStorage } from "../src/features/customer-storage/customer-storage.ts";
 import { resealCredentials } from "../src/features/customer-storage/reseal.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
@@ -23,24 +23,12 @@ import {
 const secret = "the secret that seals credentials in these tests";
 
 describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
-  let server: S3Server;
-  let proxy: FaultProxy;
-  before(async () => {
-    server = await startSwift();
-    proxy = await startFaultProxy(server.endpoint);
-  });
-  after(async () => {
-    await proxy.close();
-    await server.stop();
-  });
-
-  const inputFor = async () => ({
-    endpoint: proxy.url,
-    region: server.region,
-    bucket: await createTestBucket(server),
-    accessKeyId: server.accessKeyId,
-    secretAccessKey: server.secretAccessKey,
-  });
+  const s3 = setUpFaultyS3();
+  const inputFor = async () => {
+    const { region, accessKeyId, secretAccessKey } = s3.server;
+    const bucket = await createTestBucket(s3.server);
+    return { endpoint: s3.proxy.url, region, bucket, accessKeyId, secretAccessKey };
+  };
 
   onBothDatabases("with its project", (database) => {
     let app: TestApp;
@@ -65,8 +53,8 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       const { bucket, endpoint, prefix } = set.body.storage;
       assert.deepEqual([bucket, endpoint, prefix], [input.bucket, input.endpoint, "upstow/"]);
       for (const answer of [set, await owner("GET", path())])
-        assert.ok(!JSON.stringify(answer.body).includes(server.secretAccessKey));
-      assert.ok(!(await dumpData(app)).includes(`"${server.secretAccessKey}"`));
+        assert.ok(!JSON.stringify(answer.body).includes(s3.server.secretAccessKey));
+      assert.ok(!(await dumpData(app)).includes(`"${s3.server.secretAccessKey}"`));
       const probe = (await owner("POST", `${path()}/probe`)).body.probe;
       assert.deepEqual([probe.ok, probe.refused, probe.allowsBrowsers], [true, [], false]);
 
@@ -98,11 +86,11 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
         "endpoint",
       );
       expectInvalid(await owner("PUT", path(), { ...input, secretAccessKey: "a\r\nb" }), "secretAccessKey");
-      proxy.setFaults(({ headers }) =>
+      s3.proxy.setFaults(({ headers }) =>
         "x-amz-copy-source" in headers ? { kind: "answer", status: 403 } : null,
       );
       const refused = await owner("PUT", path(), input);
-      proxy.setFaults(() => null);
+      s3.proxy.setFaults(() => null);
       assert.match(refused.body.error.message, /may not copy/);
       assert.deepEqual((await owner("GET", path())).body, { storage: null });
     });
@@ -163,14 +151,14 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
       const file = await client.upload();
       const other = createUploadClient(app, (await app.createTenant("pro")).live);
-      proxy.setFaults(() => ({ kind: "answer", status: 403 }));
+      s3.proxy.setFaults(() => ({ kind: "answer", status: 403 }));
       const deletion = await client.remove(file.key);
       assert.equal(deletion.status, 200);
       const answer = await fetch(`${app.url}/readyz`);
       assert.equal(answer.status, 200);
       const own = await other.upload();
       assert.equal((await other.remove(own.key)).status, 200);
-      proxy.setFaults(() => null);
+      s3.proxy.setFaults(() => null);
       expectError({ ...(await owner("DELETE", path())) }, 409, "VALIDATION_ERROR");
       app.clock.advance(3_600_000);
       await runDeletions(app.app.deps);
@@ -198,7 +186,7 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       const { projectId, accountId } = await app.createTenant("pro");
       const owner = await signInAs(app, accountId);
       const input = await inputFor();
-      const port = new URL(server.endpoint).port;
+      const port = new URL(s3.server.endpoint).port;
       for (const host of ["127.0.0.1", "localhost", "[::1]", "169.254.169.254", "0x7f.1", "10.0.0.1"]) {
         for (const scheme of ["http", "https"]) {
           const endpoint = `${scheme}://${host}:${port}`;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
-import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { swiftMissing } from "../../../test/support/swift.ts";
 import { expectError } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import {
@@ -16,39 +15,20 @@ import {
 } from "./support/upload-client.ts";
 
 describe("files in a bucket", { skip: swiftMissing }, () => {
-  let server: S3Server;
-  let proxy: FaultProxy;
-  before(async () => {
-    server = await startSwift();
-    proxy = await startFaultProxy(server.endpoint);
-  });
-  after(async () => {
-    await proxy.close();
-    await server.stop();
-  });
-
-  /** Clients go straight to the server; the service goes through the proxy. */
-  const bucketEnv = async () => ({
-    UPSTOW_S3_BUCKET: await createTestBucket(server),
-    UPSTOW_S3_ENDPOINT: proxy.url,
-    UPSTOW_S3_PUBLIC_ENDPOINT: server.endpoint,
-    UPSTOW_S3_REGION: server.region,
-    UPSTOW_S3_ACCESS_KEY_ID: server.accessKeyId,
-    UPSTOW_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-  });
+  const s3 = setUpFaultyS3();
 
   onBothDatabases("through the service", (database) => {
     let app: TestApp;
     let client: UploadClient;
     before(async () => {
-      app = await startApp({ database, env: await bucketEnv() });
+      app = await startApp({ database, env: await s3.createEnv() });
       client = createUploadClient(app, (await app.createTenant("pro")).live);
     });
     after(() => app.close());
 
     it("takes a single upload, serves it whole and in ranges, and deletes it", async () => {
       const upload = await client.request({ fileName: "größe 1.txt" });
-      assert.ok(upload.uploadUrl.startsWith(server.endpoint));
+      assert.ok(upload.uploadUrl.startsWith(s3.server.endpoint));
       expectError(await client.complete(upload.fileId), 422, "FILE_NOT_IN_STORAGE");
       assert.equal((await put(upload.uploadUrl, smallBody, "text/html")).status, 403);
       assert.equal((await put(upload.uploadUrl, Buffer.from("short"))).status, 403);
@@ -129,7 +109,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       const upload = await client.request();
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
       const [copying, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      proxy.setFaults(({ headers }) => {
+      s3.proxy.setFaults(({ headers }) => {
         if (!("x-amz-copy-source" in headers)) return null;
         copying.resolve();
         return { kind: "wait", until: goOn.promise };
@@ -142,7 +122,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
       goOn.resolve();
       expectError(await completing, 404, "NOT_FOUND");
-      proxy.setFaults(() => null);
+      s3.proxy.setFaults(() => null);
       assert.equal(await app.app.deps.store.head(upload.key), null);
       assert.equal(await app.app.deps.store.findReceived(upload.key), null);
       assert.equal((await fetch(upload.cdnUrl)).status, 404);
@@ -152,26 +132,27 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       const upload = await client.request();
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
       const file = await client.upload();
-      proxy.setFaults(() => ({ kind: "answer", status: 503 }));
+      s3.proxy.setFaults(() => ({ kind: "answer", status: 503 }));
       const refused = await client.complete(upload.fileId);
       assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
       expectError(refused, 503, "SERVICE_UNAVAILABLE");
       assert.equal((await fetch(file.url)).status, 503);
       assert.equal((await fetch(`${app.url}/readyz`)).status, 503);
       assert.equal((await fetch(`${app.url}/healthz`)).status, 200);
-      proxy.setFaults(() => null);
+      s3.proxy.setFaults(() => null);
       assert.equal((await client.complete(upload.fileId)).status, 200);
       assert.equal((await fetch(`${app.url}/readyz`)).status, 200);
       assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
       const lines = app.logLines.join("");
-      for (const secret of [server.secretAccessKey, "X-Amz-Signature="]) assert.ok(!lines.includes(secret));
+      for (const secret of [s3.server.secretAccessKey, "X-Amz-Signature="])
+        assert.ok(!lines.includes(secret));
     });
   });
 
   it("sends readers to the bucket where the operator wants it, with safe headers and not for long", async () => {
     const app = await startApp({
       database: "sqlite",
-      env: { ...(await bucketEnv()), UPSTOW_S3_DELIVERY: "redirect" },
+      env: { ...(await s3.createEnv()), UPSTOW_S3_DELIVERY: "redirect" },
     });
     try {
       const client = createUploadClient(app, (await app.createTenant("pro")).live);
@@ -182,7 +163,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.equal(answer.headers.get("cache-control"), "no-store");
       assert.equal(answer.headers.get("etag"), null);
       const address = new URL(answer.headers.get("location") ?? "");
-      assert.equal(address.origin, server.endpoint);
+      assert.equal(address.origin, s3.server.endpoint);
       assert.equal(address.searchParams.get("X-Amz-Expires"), "60");
 
       const served = await fetch(file.url, { headers: { range: "bytes=0-4" } });

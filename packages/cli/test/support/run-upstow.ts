@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { readConfig } from "../../../server/src/config.ts";
 import type { TestApp } from "../../../server/test/support/start-app.ts";
+import { examineInstallation } from "../../src/examine-installation.ts";
 
 export interface Run {
   code: number | null;
@@ -51,6 +53,13 @@ export function envOf({ app: { deps } }: TestApp): Record<string, string> {
     UPSTOW_DATA_DIR: dataDir,
     ...(databaseUrl === null ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
   };
+}
+
+/** What the doctor says of a move, each with the way to mend it. */
+export async function examineMove(env: Record<string, string>): Promise<string> {
+  const checks = await examineInstallation(() => readConfig(env));
+  const about = checks.filter(({ name }) => name === "move");
+  return about.map(({ status, message, fix }) => `${status}: ${message} ${fix ?? ""}`.trim()).join("\n");
 }
 
 /** Runs with --json, expects success and returns what was printed. */

@@ -1,4 +1,4 @@
-import { createTestBucket, type S3Server } from "../../../../test/support/s3-server.ts";
+import { createBucketEnv, type S3Server } from "../../../../test/support/s3-server.ts";
 import { startSwift } from "../../../../test/support/swift.ts";
 
 /**
@@ -8,19 +8,12 @@ import { startSwift } from "../../../../test/support/swift.ts";
 export const onDisk = process.env["UPSTOW_TEST_STORAGE"] !== "s3";
 
 let server: Promise<S3Server> | undefined;
-const buckets = new Map<string, string>();
+const envs = new Map<string, Record<string, string>>();
 
 /** A bucket for each database: instances that share the one share the other. The server ends with this process. */
 export async function bucketEnv(place: string): Promise<Record<string, string>> {
   server ??= startSwift();
-  const { endpoint, region, accessKeyId, secretAccessKey } = await server;
-  const bucket = buckets.get(place) ?? (await createTestBucket(await server));
-  buckets.set(place, bucket);
-  return {
-    UPSTOW_S3_BUCKET: bucket,
-    UPSTOW_S3_ENDPOINT: endpoint,
-    UPSTOW_S3_REGION: region,
-    UPSTOW_S3_ACCESS_KEY_ID: accessKeyId,
-    UPSTOW_S3_SECRET_ACCESS_KEY: secretAccessKey,
-  };
+  const env = envs.get(place) ?? (await createBucketEnv(await server));
+  envs.set(place, env);
+  return env;
 }

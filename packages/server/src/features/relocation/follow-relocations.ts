@@ -8,7 +8,11 @@ import { switchStorage } from "./switch-storage.ts";
 type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
 
 /** At start, before anything else is opened: a place that lacks something of the installation is refused. */
-export async function checkRelocations({ config, db, log }: Omit<FollowDeps, "now">): Promise<void> {
+export async function checkRelocations({
+  config,
+  db,
+  log,
+}: Pick<Deps, "config" | "db"> & { log: Pick<Deps["log"], "warn"> }): Promise<void> {
   const database = await db.get(findRelocation, { name: "database" });
   const storage = await db.get(findRelocation, { name: "storage" });
   const isMovedAway = db.dialect === "sqlite" && database?.state === "copied";

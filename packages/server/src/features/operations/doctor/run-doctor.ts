@@ -8,6 +8,7 @@ import { checkConfiguration } from "./check-configuration.ts";
 import { checkDataDirectory } from "./check-data-directory.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkLeftovers } from "./check-leftovers.ts";
+import { checkMove } from "./check-move.ts";
 import { checkProxies } from "./check-proxies.ts";
 import { checkSecret } from "./check-secret.ts";
 import { type BlobPath, checkStorage } from "./check-storage.ts";
@@ -63,6 +64,7 @@ async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
     const { checks, isUsable } = await checkDatabase(db);
     if (!isUsable) return checks;
     checks.push(...(await checkSecret(db, config, deps.keyring)));
+    checks.push(...(await checkMove(db, config)));
     checks.push(...(await checkClock(db, now())));
     checks.push(...(await checkStorage(db, config, deps.blobPath)));
     checks.push(...(await checkLeftovers(db, config.dataDir, now())));
