@@ -3,7 +3,7 @@ import { randomText } from "../../ids.ts";
 import { StorageUnavailable } from "../../ports/object-store.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
-import { isStatus } from "./s3-error.ts";
+import { isMissing, isStatus, isUnknownCaller } from "./s3-error.ts";
 
 export interface AccessProbe {
   /** Writes, reads and removes an object; throws when that does not work. */
@@ -13,9 +13,14 @@ export interface AccessProbe {
    * rights: only a probe can tell, and a file must not look deleted because somebody edited a policy.
    */
   nullIfForbidden<T>(work: () => Promise<T>): Promise<T | null>;
+  /**
+   * Throws where it is not the object alone that is missing. The answer to a HEAD gives no reason, and no file must
+   * look deleted or never sent because its bucket is gone or the key to it was changed.
+   */
+  confirmMissing(key: string): Promise<void>;
 }
 
-const trustMs = 60_000;
+const trustMs = 5_000;
 
 export function createAccessProbe({ objects }: S3Client, names: ObjectNames): AccessProbe {
   let trustedUntil = 0;
@@ -33,18 +38,28 @@ export function createAccessProbe({ objects }: S3Client, names: ObjectNames): Ac
     }
   }
 
+  async function nullIfForbidden<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStatus(error, 403) || isUnknownCaller(error)) throw error;
+      if (performance.now() > trustedUntil) {
+        await run();
+        trustedUntil = performance.now() + trustMs;
+      }
+      return null;
+    }
+  }
+
   return {
     run,
-    async nullIfForbidden(work) {
+    nullIfForbidden,
+    async confirmMissing(key) {
       try {
-        return await work();
+        const found = await nullIfForbidden(() => objects.get(key, {}));
+        found?.stream.destroy();
       } catch (error) {
-        if (!isStatus(error, 403)) throw error;
-        if (performance.now() > trustedUntil) {
-          await run();
-          trustedUntil = performance.now() + trustMs;
-        }
-        return null;
+        if (!isMissing(error)) throw error;
       }
     },
   };

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { after, afterEach, before, describe, it } from "node:test";
-import {
-  createRandomFaults,
-  type Fault,
-  type FaultProxy,
-  startFaultProxy,
-} from "../../../../../test/support/fault-proxy.ts";
-import { createTestBucket, type S3Server } from "../../../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../../../test/support/swift.ts";
+import { after, before, describe, it } from "node:test";
+import { createRandomFaults, type Fault } from "../../../../../test/support/fault-proxy.ts";
+import { setUpFaultyS3 } from "../../../../../test/support/faulty-s3.ts";
+import { createTestBucket } from "../../../../../test/support/s3-server.ts";
+import { swiftMissing } from "../../../../../test/support/swift.ts";
 import { StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
 import { put, readAll } from "../../ports/object-store-contract-client.ts";
 import { minPartBytes } from "./multipart.ts";
@@ -20,32 +16,23 @@ const type = "application/octet-stream";
 const quickRetry = { attempts: 5, baseDelayMs: 5, maxDelayMs: 20, giveUpAfterMs: 30_000 };
 
 describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
-  let server: S3Server;
-  let proxy: FaultProxy;
+  const s3 = setUpFaultyS3();
   let bucket: string;
   /** Sees the faults. */
   let store: S3Store;
   /** Sees the same bucket as it is. */
   let witness: S3Store;
   before(async () => {
-    server = await startSwift();
-    proxy = await startFaultProxy(server.endpoint);
+    const { server, proxy } = s3;
     bucket = await createTestBucket(server);
     const settings = { bucket, publicEndpoint: server.endpoint };
-    store = await openTestStore(server, {
-      ...settings,
-      endpoint: proxy.url,
-      retry: quickRetry,
-    });
+    store = await openTestStore(server, { ...settings, endpoint: proxy.url, retry: quickRetry });
     witness = await openTestStore(server, settings);
   });
   after(async () => {
     await store.close();
     await witness.close();
-    await proxy.close();
-    await server.stop();
   });
-  afterEach(() => proxy.setFaults(() => null));
 
   let lastKey = 0;
   const newKey = () => `faults/${++lastKey}`;
@@ -75,7 +62,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
   ];
 
   it("loses and mixes up nothing while three requests in ten fail", async () => {
-    proxy.setFaults(createRandomFaults(0.3, 20_260_314, unanswered));
+    s3.proxy.setFaults(createRandomFaults(0.3, 20_260_314, unanswered));
     const kept = new Map<string, Buffer>();
     const deleted: string[] = [];
     const indexes = Array.from({ length: 15 }, (_, index) => index).values();
@@ -96,13 +83,13 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
       for (const index of indexes) await live(index);
     };
     await Promise.all([work(), work(), work()]);
-    assert.ok(proxy.faultCount() > 20, `${proxy.faultCount()} faults`);
+    assert.ok(s3.proxy.faultCount() > 20, `${s3.proxy.faultCount()} faults`);
     for (const [key, body] of kept) assert.deepEqual(await readAll(witness, key), body, key);
     for (const key of deleted) assert.equal(await witness.head(key), null, key);
   });
 
   it("finishes multipart uploads once and whole", async () => {
-    proxy.setFaults(createRandomFaults(0.3, 7, unanswered));
+    s3.proxy.setFaults(createRandomFaults(0.3, 7, unanswered));
     const key = newKey();
     const bodies = [randomBytes(minPartBytes), randomBytes(1234)];
     const sizeBytes = minPartBytes + 1234;
@@ -129,7 +116,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     const body = randomBytes(3_000_000);
     await witness.write(key, body, { contentType: type });
     let cutsLeft = 3;
-    proxy.setFaults(() => (cutsLeft-- > 0 ? { kind: "cut", afterBytes: 700_001 } : null));
+    s3.proxy.setFaults(() => (cutsLeft-- > 0 ? { kind: "cut", afterBytes: 700_001 } : null));
     assert.deepEqual(await readAll(store, key), body);
     cutsLeft = 2;
     const range = { start: 17, end: 2_500_000 };
@@ -139,11 +126,11 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
   it("fails a read that it cannot end, and one whose object became another", async () => {
     const key = newKey();
     await witness.write(key, randomBytes(1_000_000), { contentType: type });
-    proxy.setFaults(() => ({ kind: "cut", afterBytes: 1000 }));
+    s3.proxy.setFaults(() => ({ kind: "cut", afterBytes: 1000 }));
     await assert.rejects(readAll(store, key));
 
     const replaced = Promise.withResolvers<void>();
-    proxy.setFaults(({ headers }) =>
+    s3.proxy.setFaults(({ headers }) =>
       headers.range === undefined
         ? { kind: "cut", afterBytes: 200_000 }
         : { kind: "wait", until: replaced.promise },
@@ -157,14 +144,14 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
 
   it("gives up in time where nothing answers, and works again afterwards", async () => {
     const key = newKey();
-    const hasty = await openTestStore(server, {
+    const hasty = await openTestStore(s3.server, {
       bucket,
-      endpoint: proxy.url,
+      endpoint: s3.proxy.url,
       retry: { ...quickRetry, attempts: 2 },
       attemptDeadlineMs: 200,
     });
     await stage(key, randomBytes(10));
-    proxy.setFaults(() => ({ kind: "hang" }));
+    s3.proxy.setFaults(() => ({ kind: "hang" }));
     const calls = [
       () => hasty.finishPut(key),
       () => hasty.read(key),
@@ -172,7 +159,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
       () => hasty.check(),
     ];
     for (const call of calls) await assert.rejects(call, StorageUnavailable);
-    proxy.setFaults(() => null);
+    s3.proxy.setFaults(() => null);
     assert.equal((await store.finishPut(key))?.sizeBytes, 10);
     await hasty.check();
     await hasty.close();
@@ -183,7 +170,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     const body = randomBytes(100);
     await stage(key, body);
     let count = 0;
-    proxy.setFaults(({ method, url }) => {
+    s3.proxy.setFaults(({ method, url }) => {
       if (method !== "PUT" || url?.includes("probe") || ++count > 1) return null;
       return { kind: "answer", status: 200, body: "<Error><Code>InternalError</Code></Error>" };
     });
@@ -194,7 +181,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
 
   it("calls a full bucket full, and does not ask again", async () => {
     let count = 0;
-    proxy.setFaults(() => {
+    s3.proxy.setFaults(() => {
       count++;
       return { kind: "answer", status: 403, body: "<Error><Code>QuotaExceeded</Code></Error>" };
     });
@@ -203,7 +190,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
   });
 
   it("calls a bucket that is gone unavailable, not empty", async () => {
-    proxy.setFaults(() => ({
+    s3.proxy.setFaults(() => ({
       kind: "answer",
       status: 404,
       body: "<Error><Code>NoSuchBucket</Code></Error>",
@@ -216,11 +203,16 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     const missing = newKey();
     const isNamed = (url: string | undefined) => url?.includes(missing) ?? false;
     const denied: Fault = { kind: "answer", status: 403, body: "<Error><Code>AccessDenied</Code></Error>" };
-    proxy.setFaults(() => denied);
+    s3.proxy.setFaults(() => denied);
     await assert.rejects(store.head(missing), StorageUnavailable);
     await assert.rejects(store.read(missing), StorageUnavailable);
-    proxy.setFaults(({ url }) => (isNamed(url) ? denied : null));
+    s3.proxy.setFaults(({ url }) => (isNamed(url) ? denied : null));
     assert.equal(await store.head(missing), null);
     assert.equal(await store.read(missing), null);
+    const calls = [() => store.head(missing), () => store.read(missing), () => store.finishPut(missing)];
+    for (const code of ["InvalidAccessKeyId", "RequestTimeTooSkewed"]) {
+      s3.proxy.setFaults(() => ({ ...denied, body: `<Error><Code>${code}</Code></Error>` }));
+      for (const call of calls) await assert.rejects(call, StorageUnavailable);
+    }
   });
 });

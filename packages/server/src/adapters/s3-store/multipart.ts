@@ -35,7 +35,7 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
   async function findFinished({ key, sizeBytes }: Finish): Promise<FinishMultipartResult> {
     const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
     if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
-    return failed("unknown-upload", "There is no such upload.");
+    return failed("unknown-upload", "Storage has no such upload any more; abort it and start again.");
   }
 
   async function complete(upload: Finish, received: ReceivedPart[]): Promise<FinishMultipartResult> {

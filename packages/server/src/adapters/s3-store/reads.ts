@@ -48,7 +48,9 @@ export function createReads(
 
   return {
     async head(key) {
-      const head = await findHead(names.finalOf(key));
+      const name = names.finalOf(key);
+      const head = await findHead(name);
+      if (head === null) await probe.confirmMissing(name);
       return head && toStored(head);
     },
 

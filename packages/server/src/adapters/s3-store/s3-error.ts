@@ -73,6 +73,19 @@ export function isStatus(error: unknown, ...statuses: number[]): boolean {
   return error instanceof S3Error && statuses.includes(error.status);
 }
 
+const unknownCallerCodes = [
+  "ExpiredToken",
+  "InvalidAccessKeyId",
+  "InvalidToken",
+  "RequestTimeTooSkewed",
+  "SignatureDoesNotMatch",
+];
+
+/** Refused for who asks or what time it is, so it says nothing of what was asked for. */
+export function isUnknownCaller(error: unknown): boolean {
+  return hasCode(error, ...unknownCallerCodes);
+}
+
 /** The object or upload is not there. A bucket that is gone is another matter. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";

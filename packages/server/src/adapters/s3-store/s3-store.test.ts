@@ -243,7 +243,14 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     await assert.rejects(wrongSecret.check(), StorageUnavailable);
     const noBucket = await openTestStore(server, { bucket: "there-is-no-such-bucket" });
     await assert.rejects(noBucket.probe(), { name: "StorageUnavailable", message: /NoSuchBucket/ });
-    await assert.rejects(noBucket.check(), StorageUnavailable);
+    const calls = [
+      () => noBucket.check(),
+      () => noBucket.head("k"),
+      () => noBucket.read("k"),
+      () => noBucket.finishPut("k"),
+      () => noBucket.findReceived("k"),
+    ];
+    for (const call of calls) await assert.rejects(call, StorageUnavailable);
     await store.probe();
     assert.equal(await store.allowsBrowsers(), false);
     assert.deepEqual(await listNames("installation/probe/"), []);

@@ -43,7 +43,10 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
     // second completion that was held up could carry a later PUT over the bytes that the first one confirmed.
     const staged = await findHead(names.stagedOf(key));
     const final = await findHead(names.finalOf(key));
-    if (final === null && staged === null) return null;
+    if (final === null && staged === null) {
+      await probe.confirmMissing(names.stagedOf(key));
+      return null;
+    }
     const object = final === null && staged !== null ? await makeFinal(key, staged) : final;
     if (object === "conflict" || object === null) return "conflict";
     // Its time has passed whether or not this works: what stays is swept.
