@@ -40,23 +40,18 @@ export interface UpstowErrorFields {
 /** Every failure of this package. */
 export class UpstowError extends Error {
   override readonly name: string = "UpstowError";
-  readonly code: UpstowErrorCode | (string & {});
-  readonly status: number;
-  readonly type: ErrorType;
-  readonly suggestion: string | undefined;
-  readonly requestId: string | undefined;
-  readonly retryAfter: number | undefined;
-  readonly details: ErrorDetail[] | undefined;
+  declare readonly code: UpstowErrorCode | (string & {});
+  declare readonly status: number;
+  declare readonly type: ErrorType;
+  declare readonly suggestion: string | undefined;
+  declare readonly requestId: string | undefined;
+  declare readonly retryAfter: number | undefined;
+  declare readonly details: ErrorDetail[] | undefined;
 
   constructor(message: string, fields: UpstowErrorFields) {
-    super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
-    this.code = fields.code;
-    this.status = fields.status ?? 0;
-    this.type = fields.type ?? errorType(this.status);
-    this.suggestion = fields.suggestion;
-    this.requestId = fields.requestId;
-    this.retryAfter = fields.retryAfter;
-    this.details = fields.details;
+    super(message, fields);
+    const { code, status = 0, type = errorType(status), suggestion, requestId, retryAfter, details } = fields;
+    Object.assign(this, { code, status, type, suggestion, requestId, retryAfter, details });
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { getEventListeners } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -190,6 +191,13 @@ describe("upload() in Node", () => {
         return !files.some((file) => file.name === "opened.bin");
       });
     }
+  });
+
+  it("leaves nothing on a signal that outlives its uploads", async () => {
+    const { signal } = new AbortController();
+    await upstow.upload(bytes.subarray(0, 9), { signal });
+    await upstow.upload(bytes, { signal });
+    assert.equal(getEventListeners(signal, "abort").length, 0);
   });
 
   it("lets go of a stream that hangs", async () => {

@@ -8,8 +8,9 @@ import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createDelivery, expectedOfDrive } from "./support/application-code.ts";
+import { edgeRuntimes } from "./support/edge-runtimes.ts";
 import { runtimes, scriptFor } from "./support/runtimes.ts";
-import { MB } from "./support/start-service.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
@@ -21,6 +22,10 @@ describe("the published package", () => {
   let project: string;
   let app: TestApp;
   const built = () => join(folder, "dist");
+  /** A project of its own for every runtime. */
+  async function createSettings() {
+    return { UPSTOW_API_KEY: (await app.createTenant("pro")).live, UPSTOW_URL: app.url };
+  }
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-package-"));
@@ -70,20 +75,33 @@ describe("the published package", () => {
     it(`works in a fresh project on ${runtime.name}`, async () => {
       const script = `on-${runtime.name}.js`;
       await writeFile(join(project, script), scriptFor(runtime));
-      const env = { ...process.env, UPSTOW_API_KEY: app.owner.live, UPSTOW_URL: app.url, DENO_DIR: folder };
+      const env = {
+        ...process.env,
+        ...(await createSettings()),
+        DENO_DIR: folder,
+        DELIVERY: JSON.stringify(createDelivery()),
+      };
       const [program, ...args] = runtime.command();
       const { stdout } = await run(program, [...args, script], { cwd: project, env });
-      assert.deepEqual(JSON.parse(stdout), {
-        byPath: ["package.json", "application/json"],
-        byStream: 11 * MB,
-        uploaded: [
-          [5, true],
-          [11 * MB, true],
-        ],
-        refused: "UNAUTHORIZED",
-        missing: "NOT_FOUND",
-        forged: "DeliveryError",
-      });
+      const byPath = ["package.json", "application/json"];
+      assert.deepEqual(JSON.parse(stdout), { byPath, ...expectedOfDrive });
+    });
+  }
+
+  for (const runtime of edgeRuntimes) {
+    it(`works in ${runtime.name}`, async () => {
+      const server = await runtime.serve(project, await createSettings());
+      try {
+        const answer = await fetch(`${server.url}/drive`, {
+          method: "POST",
+          body: JSON.stringify(createDelivery()),
+        });
+        const text = await answer.text();
+        assert.equal(answer.status, 200, text);
+        assert.deepEqual(JSON.parse(text), expectedOfDrive);
+      } finally {
+        await server.stop();
+      }
     });
   }
 

@@ -33,18 +33,24 @@ export function createUpstow(options: UpstowOptions = {}) {
     usage: {
       get: (callOptions?: RequestOptions) => request<Usage>("GET", "/usage", callOptions),
       /** Newest month first. */
-      history: (query: { months?: number } = {}, callOptions: RequestOptions = {}) =>
-        pick<"usage", UsageRecord[]>(request, "usage")("GET", "/usage/history", { ...callOptions, query }),
+      history: (query?: { months?: number }, callOptions?: RequestOptions) =>
+        pick<"usage", UsageRecord[]>(request, "usage")(
+          "GET",
+          "/usage/history",
+          callOptions,
+          undefined,
+          query,
+        ),
     },
     logs: {
       /** Newest first. */
-      list: (query: LogQuery = {}, callOptions: RequestOptions = {}) =>
+      list: (query?: LogQuery, callOptions?: RequestOptions) =>
         list<"logs", Log>(request, "/logs", "logs", query, callOptions),
     },
     transforms: {
       /** The URL of an image variant. */
       image: (body: TransformImageBody, callOptions?: PostOptions) =>
-        request<TransformedImage>("POST", "/transforms/image", { ...callOptions, body }),
+        request<TransformedImage>("POST", "/transforms/image", callOptions, body),
     },
     webhooks: createWebhooks(request),
     events: {

@@ -1,5 +1,5 @@
 import { parseJson, toError } from "../http/call.ts";
-import { backoffMs, wait } from "../http/wait.ts";
+import { backoffMs, onAbort, wait } from "../http/wait.ts";
 import type { StreamedEvent } from "../wire/webhooks.ts";
 import { apiUrl, type Connection } from "./request.ts";
 
@@ -55,6 +55,7 @@ async function* readOnce(
 ): AsyncGenerator<ReceivedEvent> {
   const end = new AbortController();
   const stop = () => end.abort();
+  const leave = onAbort(signal, stop);
   let watchdog = setTimeout(stop, silenceMs);
   try {
     const response = await fetch(apiUrl(baseUrl, "/events/stream", { last }), {
@@ -63,7 +64,7 @@ async function* readOnce(
         accept: "text/event-stream",
         ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
       },
-      signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
+      signal: end.signal,
     });
     if (!response.ok) throw toError(response, parseJson(await response.text()));
     const decoder = new TextDecoder();
@@ -77,6 +78,7 @@ async function* readOnce(
     }
   } finally {
     clearTimeout(watchdog);
+    leave();
     stop();
   }
 }

@@ -7,14 +7,14 @@ export function createFiles(request: Request) {
   const one = pick<"file", FileObject>(request, "file");
   return {
     /** Newest first. */
-    list: (query: PageQuery = {}, options: RequestOptions = {}) =>
+    list: (query?: PageQuery, options?: RequestOptions) =>
       list<"files", FileListItem>(request, "/files", "files", query, options),
 
     get: (key: string, options?: RequestOptions) => one("GET", pathTo("files", key), options),
 
     /** Replaces the metadata. */
     update: (key: string, body: { metadata: Metadata }, options?: RequestOptions) =>
-      one("PATCH", pathTo("files", key), { ...options, body }),
+      one("PATCH", pathTo("files", key), options, body),
 
     async delete(key: string, options?: RequestOptions) {
       await request("DELETE", pathTo("files", key), options);
@@ -23,7 +23,7 @@ export function createFiles(request: Request) {
     /** Up to 100 keys. Keys that were not there are in `failures`; that is not an error. */
     async deleteMany(keys: string[], options?: RequestOptions): Promise<BulkDeleteResult> {
       try {
-        return await request("DELETE", "/files", { ...options, body: { keys } });
+        return await request("DELETE", "/files", options, { keys });
       } catch (error) {
         const answer = error instanceof UpstowError ? (error.cause as Partial<BulkDeleteResult>) : null;
         if (answer?.failures === undefined) throw error;

@@ -8,11 +8,11 @@ export function list<Key extends string, Item>(
   request: Request,
   path: string,
   key: Key,
-  query: object,
-  options: RequestOptions,
+  query: object | undefined,
+  options: RequestOptions | undefined,
 ): List<Key, Item> {
   const getPage = (cursor: object) =>
-    request<Page<Key, Item>>("GET", path, { ...options, query: { ...query, ...cursor } });
+    request<Page<Key, Item>>("GET", path, options, undefined, { ...query, ...cursor });
   const first = getPage({});
   return Object.assign(first, {
     async *[Symbol.asyncIterator]() {

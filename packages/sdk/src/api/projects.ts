@@ -19,10 +19,9 @@ export function createProjects(request: Request) {
     list: (options?: RequestOptions) =>
       pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),
     get: (id: string, options?: RequestOptions) => one("GET", pathTo("projects", id), options),
-    create: (body: CreateProjectBody, options?: PostOptions) =>
-      one("POST", "/projects", { ...options, body }),
+    create: (body: CreateProjectBody, options?: PostOptions) => one("POST", "/projects", options, body),
     update: (id: string, body: UpdateProjectBody, options?: RequestOptions) =>
-      one("PATCH", pathTo("projects", id), { ...options, body }),
+      one("PATCH", pathTo("projects", id), options, body),
     /** Revokes the project's keys; its files stay. */
     async delete(id: string, options?: RequestOptions) {
       await request("DELETE", pathTo("projects", id), options);
@@ -41,10 +40,10 @@ export function createRouters(request: Request) {
         options,
       ),
     create: (projectId: string, body: CreateRouterBody, options?: PostOptions) =>
-      one("POST", pathTo("projects", projectId, "/routers"), { ...options, body }),
+      one("POST", pathTo("projects", projectId, "/routers"), options, body),
     get: (id: string, options?: RequestOptions) => one("GET", pathTo("routers", id), options),
     update: (id: string, body: UpdateRouterBody, options?: RequestOptions) =>
-      one("PATCH", pathTo("routers", id), { ...options, body }),
+      one("PATCH", pathTo("routers", id), options, body),
     async delete(id: string, options?: RequestOptions) {
       await request("DELETE", pathTo("routers", id), options);
     },
@@ -60,7 +59,7 @@ export function createKeys(request: Request) {
       pick<"keys", ApiKey[]>(request, "keys")("GET", pathTo("projects", projectId, "/keys"), options),
     /** The secret is shown this once. */
     create: (projectId: string, body: CreateKeyBody = {}, options?: PostOptions) =>
-      request<CreatedKey>("POST", pathTo("projects", projectId, "/keys"), { ...options, body }),
+      request<CreatedKey>("POST", pathTo("projects", projectId, "/keys"), options, body),
     async revoke(id: string, options?: RequestOptions) {
       await request("DELETE", pathTo("keys", id), options);
     },

@@ -23,30 +23,27 @@ export interface Connection {
   rateLimitWaitMs: number;
 }
 
-interface Content {
-  query?: object;
-  body?: unknown;
-}
-
 export type Request = <Answer>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
-  options?: PostOptions & Content,
+  options?: PostOptions,
+  body?: unknown,
+  query?: object,
 ) => Promise<Answer>;
 
 export function createRequest(connection: () => Connection): Request {
-  return (method, path, options = {}) => {
+  return (method, path, options = {}, body, query) => {
     const { baseUrl, apiKey, fetch, ...defaults } = connection();
     const retries = options.retries ?? defaults.retries;
     return call({
       method,
-      url: apiUrl(baseUrl, path, options.query),
+      url: apiUrl(baseUrl, path, query),
       headers: {
         authorization: `Bearer ${apiKey}`,
         // Without it a POST could not be repeated: the first one may have been heard.
         ...(method === "POST" ? { "idempotency-key": options.idempotencyKey ?? crypto.randomUUID() } : {}),
       },
-      body: options.body,
+      body,
       timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
       signal: options.signal,
       fetch,

@@ -10,19 +10,19 @@ import type {
   SignedParts,
   SignPartsBody,
 } from "../wire/uploads.ts";
-import { type PostOptions, pathTo, pick, type Request, type RequestOptions } from "./request.ts";
+import { type PostOptions, pathTo, type Request, type RequestOptions } from "./request.ts";
 
 /** The calls behind an upload, one by one; `upload()` makes them for you. */
 export function createUploads(request: Request) {
   const post = <Answer>(path: string, body: object, options?: PostOptions) =>
-    request<Answer>("POST", `/upload/${path}`, { ...options, body });
-  const complete = pick<"file", CompletedFile>(request, "file");
+    request<Answer>("POST", `/upload/${path}`, options, body);
+  const complete = async (path: string, body: object, options?: PostOptions) =>
+    (await post<{ file: CompletedFile }>(path, body, options)).file;
   return {
     request: (body: RequestUploadBody, options?: PostOptions) =>
       post<RequestedUpload>("request", body, options),
 
-    complete: (body: CompleteUploadBody, options?: PostOptions) =>
-      complete("POST", "/upload/complete", { ...options, body }),
+    complete: (body: CompleteUploadBody, options?: PostOptions) => complete("complete", body, options),
 
     multipart: {
       init: (body: RequestUploadBody, options?: PostOptions) =>
@@ -34,13 +34,10 @@ export function createUploads(request: Request) {
 
       /** What has arrived so far. */
       list: ({ fileId, uploadId }: MultipartRef, options?: RequestOptions) =>
-        request<ReceivedParts>("GET", pathTo("upload/multipart", fileId), {
-          ...options,
-          query: { uploadId },
-        }),
+        request<ReceivedParts>("GET", pathTo("upload/multipart", fileId), options, undefined, { uploadId }),
 
       complete: (body: CompleteMultipartBody, options?: PostOptions) =>
-        complete("POST", "/upload/multipart/complete", { ...options, body }),
+        complete("multipart/complete", body, options),
 
       async abort({ fileId, uploadId }: MultipartRef, options?: PostOptions) {
         await post("multipart/abort", { fileId, uploadId }, options);

@@ -15,7 +15,7 @@ export function createWebhooks(request: Request) {
   return {
     deliveries: {
       /** Newest first. */
-      list: (query: DeliveryQuery = {}, options: RequestOptions = {}) =>
+      list: (query?: DeliveryQuery, options?: RequestOptions) =>
         list<"deliveries", Delivery>(request, `/${root}`, "deliveries", query, options),
       /** With its payload and attempts. */
       get: (id: string, options?: RequestOptions) =>
@@ -23,13 +23,13 @@ export function createWebhooks(request: Request) {
       redeliver: (id: string, options?: PostOptions) =>
         pick<"delivery", Delivery>(request, "delivery")("POST", pathTo(root, id, "/redeliver"), options),
       redeliverMany: (body: RedeliverBody, options?: PostOptions) =>
-        request<RedeliverResult>("POST", `/${root}/redeliver`, { ...options, body }),
+        request<RedeliverResult>("POST", `/${root}/redeliver`, options, body),
     },
     signingKeys: {
       get: (options?: RequestOptions) => request<SigningKeys>("GET", "/webhooks/signing-keys", options),
       /** Within 24 hours of the last rotation this needs `force`. */
       rotate: (body: { force?: boolean } = {}, options?: PostOptions) =>
-        request<SigningKeys>("POST", "/webhooks/signing-keys/rotate", { ...options, body }),
+        request<SigningKeys>("POST", "/webhooks/signing-keys/rotate", options, body),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { stoppable } from "../http/wait.ts";
 import type { Put } from "../transfer/put.ts";
 import type { Online } from "./online.ts";
 import { createSlots } from "./slots.ts";
@@ -9,9 +10,10 @@ export function createLine(put: Put, concurrency: number, online: Online): Put {
     for (;;) {
       await online.untilOnline(request.signal);
       const offline = online.signal();
-      const signal = AbortSignal.any([request.signal, offline]);
       try {
-        return await inSlot(signal, () => put({ ...request, signal }));
+        return await stoppable([request.signal, offline], undefined, ({ signal }) =>
+          inSlot(signal, () => put({ ...request, signal })),
+        );
       } catch (error) {
         if (request.signal.aborted || !offline.aborted) throw error;
         request.onProgress(0);

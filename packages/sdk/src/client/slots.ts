@@ -1,3 +1,5 @@
+import { onAbort } from "../http/wait.ts";
+
 /** At most so many at once, first come first served. */
 export function createSlots(count: number) {
   let free = count;
@@ -10,15 +12,14 @@ export function createSlots(count: number) {
 
   const getTurn = (signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      const giveUp = () => {
+      const leave = onAbort(signal, (reason) => {
         waiting.splice(waiting.indexOf(take), 1);
-        reject(signal.reason);
-      };
+        reject(reason);
+      });
       const take = () => {
-        signal.removeEventListener("abort", giveUp);
+        leave();
         resolve();
       };
-      signal.addEventListener("abort", giveUp, { once: true });
       waiting.push(take);
     });
 

@@ -1,4 +1,5 @@
 import type { FileRouter } from "../handler/file-router.ts";
+import { onAbort } from "../http/wait.ts";
 import { createFetchPut } from "../transfer/put.ts";
 import { createBackend } from "./backend.ts";
 import { createEntry, type Entry } from "./entry.ts";
@@ -109,11 +110,10 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     const tasks = add(route, files, wait);
     const stop = () => void Promise.all(tasks.map((task) => task.cancel()));
     const unsubscribe = subscribe(() => onProgress?.(tasks.map((task) => task.getState())));
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop);
+    const leave = onAbort(signal, stop);
     const ends = tasks.map((task) => task.done);
     await Promise.allSettled(ends);
-    signal?.removeEventListener("abort", stop);
+    leave();
     unsubscribe();
     return Promise.all(ends);
   }

@@ -1,3 +1,4 @@
+import { onAbort } from "../http/wait.ts";
 import type { Put } from "../transfer/put.ts";
 import type { Xhr } from "./xhr.ts";
 
@@ -17,7 +18,7 @@ export function createXhrPut(create: new () => Xhr): Put {
       };
       const settle = (act: () => void) => () => {
         clearTimeout(stall);
-        signal.removeEventListener("abort", cut);
+        leave();
         act();
       };
       xhr.upload.onprogress = ({ loaded }) => {
@@ -28,7 +29,7 @@ export function createXhrPut(create: new () => Xhr): Put {
       xhr.onerror = xhr.onabort = settle(() => reject(new TypeError("The connection broke.")));
       xhr.open("PUT", url);
       if (contentType !== undefined) xhr.setRequestHeader("content-type", contentType);
-      signal.addEventListener("abort", cut, { once: true });
+      const leave = onAbort(signal, cut);
       watch();
       xhr.send(body);
     });

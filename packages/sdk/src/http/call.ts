@@ -1,6 +1,6 @@
 import { UpstowError } from "../errors.ts";
 import type { ErrorBody } from "../wire/errors.ts";
-import { backoffMs, wait } from "./wait.ts";
+import { backoffMs, stoppable, wait } from "./wait.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -46,22 +46,8 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
 }
 
 async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promise<Answer> {
-  const { method, headers, body, signal } = request;
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  let response: Response;
-  let text: string;
-  try {
-    response = await request.fetch(request.url, {
-      method,
-      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    });
-    text = await response.text();
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw noAnswer(request, timeout.aborted, error);
-  }
+  const { method, body } = request;
+  const { response, text } = await exchange(request);
   const answer = parseJson(text);
   if (response.ok && answer !== undefined) return answer as Answer;
   // The first attempt may have done it before its answer was lost.
@@ -70,16 +56,30 @@ async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promis
   throw toError(response, answer);
 }
 
-function mayPass({ status, code }: UpstowError): boolean {
-  return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
+function exchange(request: CallRequest): Promise<{ response: Response; text: string }> {
+  const { url, method, headers, body, signal, timeoutMs } = request;
+  return stoppable([signal], timeoutMs, async (stop) => {
+    try {
+      const response = await request.fetch(url, {
+        method,
+        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: stop.signal,
+      });
+      return { response, text: await response.text() };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const isTimeout = stop.signal.aborted;
+      throw new UpstowError(`No answer from ${url}${isTimeout ? ` within ${timeoutMs} ms` : ""}.`, {
+        code: isTimeout ? "TIMEOUT" : "NETWORK_ERROR",
+        cause,
+      });
+    }
+  });
 }
 
-function noAnswer({ url, timeoutMs }: CallRequest, isTimeout: boolean, cause: unknown): UpstowError {
-  const code = isTimeout ? "TIMEOUT" : "NETWORK_ERROR";
-  return new UpstowError(`No answer from ${url}${isTimeout ? ` within ${timeoutMs} ms` : ""}.`, {
-    code,
-    cause,
-  });
+function mayPass({ status, code }: UpstowError): boolean {
+  return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
 }
 
 export function toError(response: Response, answer: unknown): UpstowError {

@@ -1,5 +1,6 @@
 import { UpstowError } from "../errors.ts";
 import type { Fetch } from "../http/call.ts";
+import { stoppable } from "../http/wait.ts";
 
 export type PutBody = Blob | Uint8Array<ArrayBuffer>;
 
@@ -28,17 +29,19 @@ const slowestBytesPerSec = 16 * 1024;
 
 /** Where nothing tells how far a request is, all that can be seen is that it takes far too long. */
 export function createFetchPut(getFetch: () => Fetch): Put {
-  return async ({ url, body, contentType, signal, onProgress }) => {
-    const timeoutMs = Math.ceil(60_000 + (sizeOf(body) / slowestBytesPerSec) * 1000);
-    const response = await getFetch()(url, {
-      method: "PUT",
-      body,
-      ...(contentType === undefined ? {} : { headers: { "content-type": contentType } }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  return ({ url, body, contentType, signal, onProgress }) => {
+    const sizeBytes = sizeOf(body);
+    return stoppable([signal], 60_000 + (sizeBytes / slowestBytesPerSec) * 1000, async (stop) => {
+      const response = await getFetch()(url, {
+        method: "PUT",
+        body,
+        ...(contentType === undefined ? {} : { headers: { "content-type": contentType } }),
+        signal: stop.signal,
+      });
+      await response.arrayBuffer();
+      if (response.ok) onProgress(sizeBytes);
+      return { status: response.status, etag: response.headers.get("etag") ?? "" };
     });
-    await response.arrayBuffer();
-    if (response.ok) onProgress(sizeOf(body));
-    return { status: response.status, etag: response.headers.get("etag") ?? "" };
   };
 }
 

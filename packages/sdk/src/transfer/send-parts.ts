@@ -1,4 +1,4 @@
-import { orAborted } from "../http/wait.ts";
+import { orAborted, stoppable } from "../http/wait.ts";
 import type { SignedPart, UploadedPart } from "../wire/uploads.ts";
 import type { Verifier } from "./checksum.ts";
 import type { Put, PutBody } from "./put.ts";
@@ -26,9 +26,12 @@ export interface PartsToSend {
 }
 
 /** A few parts at a time. Rejects when one part has failed for good, once none is under way any more. */
-export async function sendParts(job: PartsToSend): Promise<void> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([job.signal, stop.signal]);
+export function sendParts(job: PartsToSend): Promise<void> {
+  return stoppable([job.signal], undefined, (stop) => sendUnder(stop, job));
+}
+
+async function sendUnder(stop: AbortController, job: PartsToSend): Promise<void> {
+  const { signal } = stop;
   const waiting = [...job.ranges];
   const urls = createUrls(job, waiting);
   if (waiting.some(({ partNumber }) => urls.get(partNumber) === "")) await urls.signAll();

@@ -22,8 +22,9 @@ export async function openSource(source: UploadSource, sizeBytes: number | undef
     return (await import("./file-source.ts")).openFile(source);
   }
   if (source instanceof Blob) return fromBlob(source);
-  if (source instanceof ArrayBuffer) return fromBlob(new Blob([source]));
-  if (ArrayBuffer.isView(source)) return fromBlob(new Blob([source as Uint8Array<ArrayBuffer>]));
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    return fromBlob(new Blob([source as ArrayBuffer]));
+  }
   const chunks = chunksOf(source);
   return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
 }

@@ -1,10 +1,11 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
+import { applicationCode } from "./application-code.ts";
 
 const modules = join(import.meta.dirname, "../../../../node_modules");
 
 /** The program itself, not the package's launcher: that one copies it at its first run. */
-function getProgram(pattern: string): string {
+export function getProgram(pattern: string): string {
   const [program] = globSync(pattern, { cwd: modules }).sort();
   if (program === undefined) throw new Error(`npm has installed no ${pattern} for this machine`);
   return join(modules, program);
@@ -57,52 +58,13 @@ export const runtimes: Runtime[] = [
   },
 ];
 
-/** What an application does with the package: every way to upload, on a server of the runtime's own. */
+/** What an application does with the package, by its path only where there are files. */
 export const scriptFor = ({ serve }: Runtime) => `
-  import { createUpstow, UpstowError } from "@upstow/sdk";
-  import { createUploader } from "@upstow/sdk/client";
-  import { createFileRouter, createRouteHandler, UpstowAuthError } from "@upstow/sdk/server";
-  import "@upstow/sdk/next";
-  import "@upstow/sdk/express";
-  import "@upstow/sdk/fastify";
-  import "@upstow/sdk/hono";
-  import "@upstow/sdk/sveltekit";
-  import { verifyDelivery } from "@upstow/sdk/webhooks";
-
-  const largeBytes = 11 * 1024 * 1024;
-  const upstow = createUpstow();
-  const byPath = await upstow.upload("package.json");
-  const stream = new Blob([new Uint8Array(largeBytes)]).stream();
-  const byStream = await upstow.upload(stream, { name: "stream.bin", size: largeBytes });
-
-  const f = createFileRouter();
-  const handle = createRouteHandler({
-    router: {
-      any: f({
-        middleware({ request }) {
-          if (request.headers.get("x-user") === null) throw new UpstowAuthError("Sign in first.");
-        },
-        onUploadComplete: ({ file }) => file.size,
-      }),
-    },
-  });
+  ${applicationCode}
   const serve = ${serve};
-  const server = await serve(handle);
-  const uploader = createUploader({ endpoint: server.url, headers: { "x-user": "ann" }, verify: true });
-  const files = [new File(["hello"], "hello.txt"), new File([new Uint8Array(largeBytes)], "large.bin")];
-  const uploaded = await uploader.upload("any", files);
-  const codeOf = (error) => error instanceof UpstowError && error.code;
-  const stranger = createUploader({ endpoint: server.url, retries: 0 });
-  const refused = await stranger.upload("any", files[0]).catch(codeOf);
+  const server = await serve(answer);
+  const seen = await drive(server.url, JSON.parse(process.env.DELIVERY));
   await server.stop();
-
-  const forged = { body: "{}", url: "https://a.example/", headers: new Headers(), currentKey: "whsec_a", nextKey: "whsec_b" };
-  console.log(JSON.stringify({
-    byPath: [byPath.name, byPath.type],
-    byStream: byStream.size,
-    uploaded: uploaded.map(({ result, isVerified }) => [result, isVerified]),
-    refused,
-    missing: await upstow.files.get("nothing").catch(codeOf),
-    forged: await verifyDelivery(forged).then(() => "taken", (error) => error.constructor.name),
-  }));
+  const byPath = await createUpstow().upload("package.json");
+  console.log(JSON.stringify({ byPath: [byPath.name, byPath.type], ...seen }));
 `;
