@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -37,6 +39,16 @@ describe("PostgreSQL", () => {
       db.check(),
       (error) => error instanceof DatabaseUnavailable && !error.message.includes("secret"),
     );
+  });
+
+  it("is said to be unavailable behind something that closes every connection", async (t) => {
+    const server = createServer((socket) => socket.on("error", () => {}).end());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => server.close());
+    const db = openPostgres(`postgres://127.0.0.1:${(server.address() as AddressInfo).port}/none`);
+    t.after(() => db.close());
+    const answers = Array.from({ length: 30 }, () => assert.rejects(db.check(), DatabaseUnavailable));
+    await Promise.all(answers);
   });
 
   it("may crash under load: answers are 201 or 503, and everything acknowledged is there", async (t) => {

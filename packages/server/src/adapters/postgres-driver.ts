@@ -19,6 +19,13 @@ const corrections = [
     missing: "    chunk = nextWriteTimer = null\n",
   },
   {
+    // Without it a query waits for ever, and a core with it, where something takes the connection for a PostgreSQL
+    // that is away and closes it again.
+    before: "    if (initial)\n      return reconnect()\n",
+    missing:
+      "    if (initial) {\n      queryError(initial, Errors.connection('CONNECTION_CLOSED', options))\n      initial = null\n    }\n",
+  },
+  {
     // Without it closing the pool waits for a query that has long been rejected.
     before: "    closedTime = performance.now()\n",
     missing: "    query = null\n",
