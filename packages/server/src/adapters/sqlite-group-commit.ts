@@ -8,15 +8,19 @@ interface Job {
   work: (tx: Queryable) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
+  /** Kept until the commit is durable. */
+  outcome: Outcome;
 }
 
-type Outcome = { job: Job; value: unknown } | { job: Job; error: unknown };
+type Outcome = { isDone: true; value: unknown } | { isDone: false; error: unknown };
 
 export interface GroupCommit {
   transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Resolves when nothing is left to commit. */
   drain(): Promise<void>;
 }
+
+const notRun: Outcome = { isDone: false, error: new Error("the transaction was not run") };
 
 /** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
 const largestGroup = 256;
@@ -29,25 +33,33 @@ const lockRetryMs = 5;
  * success only after that fsync. None of them sees another fail.
  */
 export function createGroupCommit(writer: Connection, snapshot: Snapshot): GroupCommit {
-  let queue: Job[] = [];
+  const queue: Job[] = [];
   let flushing = false;
 
   function scheduleFlush(): void {
     if (flushing || queue.length === 0) return;
     flushing = true;
-    setImmediate(async () => {
-      const group = queue.slice(0, largestGroup);
-      queue = queue.slice(largestGroup);
-      await commitGroup(writer, snapshot, group);
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    const group = queue.splice(0, largestGroup);
+    const tellAll = () => {
+      snapshot.end();
+      for (const job of group) tell(job);
       flushing = false;
       scheduleFlush();
+    };
+    commitTogether(writer, snapshot, group, (isSettled) => {
+      if (isSettled) tellAll();
+      else void commitApart(writer, snapshot, group).then(tellAll);
     });
   }
 
   return {
     transact: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
       new Promise<T>((resolve, reject) => {
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        queue.push({ work, resolve: resolve as Job["resolve"], reject, outcome: notRun });
         scheduleFlush();
       }),
     async drain() {
@@ -56,93 +68,151 @@ export function createGroupCommit(writer: Connection, snapshot: Snapshot): Group
   };
 }
 
-async function commitGroup(writer: Connection, snapshot: Snapshot, group: Job[]): Promise<void> {
+function tell({ outcome, resolve, reject }: Job): void {
+  if (outcome.isDone) resolve(outcome.value);
+  else reject(outcome.error);
+}
+
+/**
+ * As if nothing could fail, which saves each job a savepoint. Where one does fail, or another process writes, the group
+ * is not settled and has to be run apart. Made of callbacks: async functions would cost a lone insert some percent.
+ */
+function commitTogether(
+  writer: Connection,
+  snapshot: Snapshot,
+  group: Job[],
+  onOver: (isSettled: boolean) => void,
+): void {
   const watch = createStallWatch();
-  let outcomes: Outcome[];
-  try {
-    await takeLock(writer, snapshot);
-    watch.start();
-    outcomes = await runTogether(writer, group, watch);
-    if (group.length > 1 && outcomes.some(hasFailed)) {
-      writer.database.exec("ROLLBACK");
-      await takeLock(writer, snapshot);
-      outcomes = await runApart(writer, group, watch);
+  let position = 0;
+
+  function end(isSettled: boolean): void {
+    watch.end();
+    onOver(isSettled);
+  }
+  function failTogether(error: unknown): void {
+    failAll(writer, group, error);
+    end(true);
+  }
+  function runNext(): void {
+    const job = group[position++];
+    if (job === undefined) commit();
+    else runJob(writer, job, watch, runNext, handleFailure);
+  }
+  function commit(): void {
+    try {
+      guardEngine(() => writer.steps.commit.run());
+    } catch (error) {
+      failTogether(error);
+      return;
     }
-    if (outcomes.every(hasFailed)) writer.database.exec("ROLLBACK");
-    else guardEngine(() => writer.steps.commit.run());
+    end(true);
+  }
+  function handleFailure(error: unknown): void {
+    if (group.length === 1 || !writer.database.isTransaction) {
+      failTogether(error);
+      return;
+    }
+    writer.database.exec("ROLLBACK");
+    end(false);
+  }
+
+  let isLocked: boolean;
+  try {
+    isLocked = hasTakenLock(writer, snapshot);
   } catch (error) {
-    if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
-    outcomes = group.map((job) => ({ job, error }));
+    failTogether(error);
+    return;
+  }
+  if (!isLocked) {
+    end(false);
+    return;
+  }
+  watch.start();
+  runNext();
+}
+
+async function commitApart(writer: Connection, snapshot: Snapshot, group: Job[]): Promise<void> {
+  const watch = createStallWatch();
+  try {
+    await waitForLock(writer, snapshot);
+    watch.start();
+    for (const job of group) {
+      writer.steps.save.run();
+      await new Promise<void>((resolve, reject) => {
+        // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
+        runJob(writer, job, watch, resolve, (error) =>
+          writer.database.isTransaction ? resolve() : reject(error),
+        );
+      });
+      if (!job.outcome.isDone) writer.database.exec("ROLLBACK TO job");
+      writer.steps.release.run();
+    }
+    if (group.some((job) => job.outcome.isDone)) guardEngine(() => writer.steps.commit.run());
+    else writer.database.exec("ROLLBACK");
+  } catch (error) {
+    failAll(writer, group, error);
   } finally {
     watch.end();
-    snapshot.end();
   }
-  for (const outcome of outcomes) {
-    if ("error" in outcome) outcome.job.reject(outcome.error);
-    else outcome.job.resolve(outcome.value);
+}
+
+function failAll(writer: Connection, group: Job[], error: unknown): void {
+  if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
+  for (const job of group) job.outcome = { isDone: false, error };
+}
+
+function hasTakenLock(writer: Connection, snapshot: Snapshot): boolean {
+  snapshot.end();
+  try {
+    guardEngine(() => writer.steps.begin.run());
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseBusy) return false;
+    throw error;
   }
 }
 
 /** Waits without holding up the process, as the engine itself would. */
-async function takeLock(writer: Connection, snapshot: Snapshot): Promise<void> {
+async function waitForLock(writer: Connection, snapshot: Snapshot): Promise<void> {
   const deadline = performance.now() + lockWithinMs;
-  for (;;) {
-    snapshot.end();
-    try {
-      guardEngine(() => writer.steps.begin.run());
-      return;
-    } catch (error) {
-      if (!(error instanceof DatabaseBusy) || performance.now() >= deadline) throw error;
-    }
+  while (!hasTakenLock(writer, snapshot)) {
+    if (performance.now() >= deadline) throw new DatabaseBusy("the database is busy");
     await wait(lockRetryMs);
   }
 }
 
-/** As if none could fail, which saves each a savepoint; stops at the first that does. */
-async function runTogether(writer: Connection, group: Job[], watch: StallWatch): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const job of group) {
-    const outcome = await runJob(writer, job, watch);
-    outcomes.push(outcome);
-    if (hasFailed(outcome)) break;
-  }
-  return outcomes;
-}
-
-async function runApart(writer: Connection, group: Job[], watch: StallWatch): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const job of group) {
-    writer.steps.save.run();
-    const outcome = await runJob(writer, job, watch);
-    if (hasFailed(outcome)) writer.database.exec("ROLLBACK TO job");
-    writer.steps.release.run();
-    outcomes.push(outcome);
-  }
-  return outcomes;
-}
-
-async function runJob(writer: Connection, job: Job, watch: StallWatch): Promise<Outcome> {
-  let open = true;
+/** Sets the job's outcome, then calls the one or the other, once. */
+function runJob(
+  writer: Connection,
+  job: Job,
+  watch: StallWatch,
+  onDone: () => void,
+  onFailure: (error: unknown) => void,
+): void {
+  let isOpen = true;
   const usable = (): Connection => {
-    if (!open) throw new Error("this transaction has ended");
+    if (!isOpen) throw new Error("this transaction has ended");
     return writer;
   };
-  const tx: Queryable = {
-    all: async (statement, params) => usable().all(statement, params),
-    get: async (statement, params) => usable().get(statement, params),
-    run: async (statement, params) => usable().run(statement, params),
+  const settle = (outcome: Outcome): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    job.outcome = outcome;
+    if (outcome.isDone) onDone();
+    else onFailure(outcome.error);
   };
+  const fail = (error: unknown) => settle({ isDone: false, error });
+  watch.onStall(fail);
   try {
-    return { job, value: await watch.untilStalled(job.work(tx)) };
+    job
+      .work({
+        all: async (statement, params) => usable().all(statement, params),
+        get: async (statement, params) => usable().get(statement, params),
+        run: async (statement, params) => usable().run(statement, params),
+      })
+      .then((value) => settle({ isDone: true, value }), fail);
   } catch (error) {
-    // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
-    if (!writer.database.isTransaction) throw error;
-    return { job, error };
-  } finally {
-    open = false;
+    fail(error);
   }
-}
-
-function hasFailed(outcome: Outcome): boolean {
-  return "error" in outcome;
 }

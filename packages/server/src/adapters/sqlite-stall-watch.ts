@@ -1,8 +1,8 @@
 /** Refuses work that waits for anything but SQLite, because everyone who writes would wait with it. */
 export interface StallWatch {
   start(): void;
-  /** Settles as the work does, or rejects once the work waits for something else. */
-  untilStalled<T>(work: Promise<T>): Promise<T>;
+  /** Called, until the next call of this, each time the work is found to wait for something else. */
+  onStall(refuse: (reason: Error) => void): void;
   end(): void;
 }
 
@@ -15,19 +15,17 @@ export function createStallWatch(): StallWatch {
   let next: NodeJS.Immediate | undefined;
 
   function look(): void {
-    refuse(new Error("a transaction waited for something other than its own statements"));
     next = setImmediate(look);
+    refuse(new Error("a transaction waited for something other than its own statements"));
   }
 
   return {
     start() {
       next = setImmediate(look);
     },
-    untilStalled: (work) =>
-      new Promise((resolve, reject) => {
-        refuse = reject;
-        work.then(resolve, reject);
-      }),
+    onStall(refuseWork) {
+      refuse = refuseWork;
+    },
     end: () => clearImmediate(next),
   };
 }
