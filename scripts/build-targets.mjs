@@ -25,12 +25,14 @@ export const buildTargets = [
     inputs: [
       "packages/contract/src",
       "packages/dashboard/app",
-      "packages/dashboard/build.mjs",
+      "packages/dashboard/index.html",
       "packages/dashboard/package.json",
+      "packages/dashboard/tsconfig.json",
+      "packages/dashboard/vite.config.mjs",
       "packages/sdk/src",
     ],
     output: "packages/dashboard/dist",
-    command: ["node", "packages/dashboard/build.mjs"],
+    command: ["vite", "build", "packages/dashboard", "--logLevel", "warn"],
   },
   {
     name: "gallery",

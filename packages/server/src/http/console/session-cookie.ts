@@ -1,4 +1,5 @@
 import type { TLSSocket } from "node:tls";
+import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** As long as a session may last at all; the server decides whether it still does. */
@@ -6,13 +7,12 @@ const maxAgeSec = 60 * 24 * 60 * 60;
 
 /** Null also where two cookies have the name: one of them was planted, and nobody can tell which. */
 export function readSessionToken(request: FastifyRequest): string | null {
+  const pairs = (request.headers.cookie ?? "").split(";");
   const name = cookieName(request);
-  const values = (request.headers.cookie ?? "")
-    .split(";")
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 && /^[\w-]{43}$/.test(values[0] ?? "") ? (values[0] ?? null) : null;
+  // The parser keeps the first of a name.
+  const first = parseCookie(pairs.join(";"))[name] ?? "";
+  const last = parseCookie(pairs.reverse().join(";"))[name];
+  return first === last && /^[\w-]{43}$/.test(first) ? first : null;
 }
 
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
@@ -24,8 +24,15 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply)
 }
 
 function sessionCookie(request: FastifyRequest, value: string, maxAge: number): string {
-  const secure = isHttps(request) ? "; Secure" : "";
-  return `${cookieName(request)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
+  return stringifySetCookie({
+    name: cookieName(request),
+    value,
+    maxAge,
+    path: "/",
+    httpOnly: true,
+    sameSite: "strict",
+    secure: isHttps(request),
+  });
 }
 
 /** Browsers take the prefix only from the host itself over https: no neighbouring subdomain can plant the cookie. */
