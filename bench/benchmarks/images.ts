@@ -8,10 +8,11 @@ import {
   type Renderer,
   sharpInProcess,
   upstowRenderer,
+  warmIpx,
   warmUpstow,
 } from "../contenders/image-renderers.ts";
 import { startIpx } from "../contenders/ipx.ts";
-import { createPhoto } from "../contenders/photo.ts";
+import { createPhoto, shrinkPhoto } from "../contenders/photo.ts";
 import { startUpstow } from "../contenders/upstow.ts";
 import { formatNumber, formatShare } from "../harness/format.ts";
 import type { Benchmark, Table } from "../harness/report.ts";
@@ -32,10 +33,13 @@ export const images: Benchmark = {
   async run({ folder, rounds }) {
     const photo = await createPhoto();
     const photoPath = join(folder, "photo.jpg");
+    const small = await shrinkPhoto(photo);
     await writeFile(photoPath, photo);
+    await writeFile(join(folder, "small.jpg"), small);
     const upstow = await startUpstow({ folder });
-    await warmUpstow(upstow, photo);
     const ipx = await startIpx(photoPath);
+    await warmUpstow(upstow, small);
+    await warmIpx(ipx, "small.jpg");
     const vips = await findVipsRenderer(folder, photoPath);
     const renderers: Record<string, Renderer> = {
       sharp: sharpInProcess(photoPath),

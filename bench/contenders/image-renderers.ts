@@ -6,7 +6,7 @@ import { findCommand, installDebianPackages } from "../../scripts/debian-package
 import { readCpuSec } from "../harness/process-usage.ts";
 import { type ImageFormat, imageWidth } from "./image-formats.ts";
 import type { Ipx } from "./ipx.ts";
-import { requestVariant, storeImage } from "./stored-images.ts";
+import { type Ask, requestVariant, storeImage } from "./stored-images.ts";
 import type { Upstow } from "./upstow.ts";
 
 /** For one image. */
@@ -36,17 +36,29 @@ export function sharpInProcess(photoPath: string): Renderer {
 }
 
 const warmUpCalls = 1500;
+const warmUpRenders = 300;
+const warmUpClients = 4;
 
 /** V8 goes on optimising for thousands of calls; until then one can cost twice as much. */
-export async function warmUpstow(upstow: Upstow, photo: Buffer): Promise<void> {
-  const key = await storeImage(upstow, photo, "image/jpeg");
-  const again = async (calls: number) => {
-    for (let i = 0; i < calls; i++) {
-      const path = await requestVariant(upstow, key, { width: imageWidth, format: "jpeg" });
-      await fetchImage(`${upstow.url}${path}`, "jpeg");
-    }
+export async function warmUpstow(upstow: Upstow, small: Buffer): Promise<void> {
+  const key = await storeImage(upstow, small, "image/jpeg");
+  const get = async (ask: Ask) =>
+    fetchImage(`${upstow.url}${await requestVariant(upstow, key, ask)}`, ask.format);
+  // Another width is another variant, which has to be rendered.
+  await repeat(warmUpRenders, (i) => get({ width: 1 + i, format: "png" }));
+  await repeat(warmUpCalls, () => get({ width: imageWidth, format: "jpeg" }));
+}
+
+export async function warmIpx({ url }: Ipx, smallName: string): Promise<void> {
+  await repeat(warmUpRenders, (i) => fetchImage(`${url}/w_${1 + i},f_png/${smallName}`, "png"));
+}
+
+async function repeat(calls: number, call: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const runClient = async () => {
+    while (next < calls) await call(next++);
   };
-  await Promise.all(Array.from({ length: 4 }, () => again(warmUpCalls / 4)));
+  await Promise.all(Array.from({ length: warmUpClients }, runClient));
 }
 
 /** Every image is a file of its own, so that each one is rendered: asked for and fetched, as a page would. */

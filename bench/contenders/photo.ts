@@ -37,6 +37,11 @@ export async function createPhoto(): Promise<Buffer> {
     .toBuffer();
 }
 
+/** A copy that takes little time to render, yet is large enough to lie in a file of its own. */
+export function shrinkPhoto(photo: Buffer): Promise<Buffer> {
+  return sharp(photo).resize(700).jpeg({ quality: 90 }).toBuffer();
+}
+
 function grain(cells: number, seed: number): Buffer {
   let state = seed;
   return Buffer.from(

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { AppError } from "../src/errors.ts";
@@ -8,11 +7,16 @@ import { findServedFile } from "../src/features/delivery/queries.ts";
 import { nameFile } from "../src/features/files/name-file.ts";
 import { claimVariant, findVariant } from "../src/features/transforms/queries.ts";
 import { formatRecipe, type Recipe } from "../src/features/transforms/recipe.ts";
-import { createRenderPool, type RenderPoolOptions } from "../src/features/transforms/render/render-pool.ts";
+import {
+  createRenderPool,
+  type RenderPool,
+  type RenderPoolOptions,
+} from "../src/features/transforms/render/render-pool.ts";
 import { noise } from "../src/features/transforms/render/test-images.ts";
 import { openTransforms } from "../src/features/transforms/transforms.ts";
 import { variantId } from "../src/features/transforms/variant-id.ts";
 import { createVariants } from "../src/features/transforms/variants.ts";
+import type { Draft } from "../src/ports/object-store.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
@@ -44,6 +48,16 @@ onBothDatabases("variants", (database) => {
     store.write = (key, ...rest) => {
       written.push(key);
       return write(key, ...rest);
+    };
+    const openDraft = store.openDraft?.bind(store);
+    if (openDraft === undefined) return;
+    store.openDraft = async () => {
+      const draft = await openDraft();
+      const keep: Draft["keep"] = (key, file) => {
+        written.push(key);
+        return draft.keep(key, file);
+      };
+      return { ...draft, keep };
     };
   });
   after(() => app.close());
@@ -98,17 +112,51 @@ onBothDatabases("variants", (database) => {
     assert.ok(deletions.some(({ key }) => key === storeKey));
   });
 
-  it("a file deleted amid the render has no variant afterwards", async (t) => {
+  /** A pool that does something else before it renders, or when it has. */
+  function interrupt(
+    t: { after(work: () => Promise<void>): void },
+    moment: "before" | "after",
+    work: () => Promise<unknown>,
+  ) {
+    const pool = createRenderPool(roomy);
+    t.after(() => pool.close());
+    const render: RenderPool["render"] = async (request) => {
+      if (moment === "before") await work();
+      const result = await pool.render(request);
+      if (moment === "after") await work();
+      return result;
+    };
+    return createVariants(app.app.deps, { ...pool, render });
+  }
+
+  const remove = (key: string) => app.call("DELETE", `files/${encodeURIComponent(key)}`, { key: pro.live });
+
+  for (const [size, width, format] of [
+    ["small", 30, "webp"],
+    ["large", 500, "png"],
+  ] as const) {
+    it(`a file deleted when its ${size} variant is rendered has none afterwards`, async (t) => {
+      const file = await store(grain, "image/png");
+      const variants = interrupt(t, "after", () => remove(file.key));
+      await assert.rejects(variants.get(file, { ...recipe, width, format }, format), { status: 404 });
+      const id = variantId(file.id, { ...recipe, width, format }, format);
+      const [key = ""] = written.slice(-1);
+      assert.ok(key.includes(id));
+      assert.equal(await app.app.deps.store.head(key), null);
+      assert.equal(await app.app.deps.db.get(findVariant, { id }), null);
+    });
+  }
+
+  it("a file deleted before its source is read is not found, and no worker is blamed", async (t) => {
     const file = await store(grain, "image/png");
-    const large = { ...giant, width: 900, height: 900 };
-    const id = variantId(file.id, large, "avif");
-    const rejected = assert.rejects(openInstance(t).get(file, large, "avif"), { status: 404 });
-    while ((await app.app.deps.db.get(findVariant, { id })) === null) await sleep(5);
-    await app.call("DELETE", `files/${encodeURIComponent(file.key)}`, { key: pro.live });
-    await rejected;
-    const [key = ""] = written.slice(-1);
-    assert.ok(key.includes(id));
-    assert.equal(await app.app.deps.store.head(key), null);
+    written.length = 0;
+    const variants = interrupt(t, "before", async () => {
+      await remove(file.key);
+      await app.app.deps.store.delete([file.key]);
+    });
+    await assert.rejects(variants.get(file, recipe, "webp"), { status: 404 });
+    assert.deepEqual(written, []);
+    assert.equal(await app.app.deps.db.get(findVariant, { id: variantId(file.id, recipe, "webp") }), null);
   });
 
   it("18: past its deadline an image is 422, and the next one is rendered", async (t) => {

@@ -20,7 +20,7 @@ export interface BlobReader {
 }
 
 /** Up to here a blob is read whole and checked before its first byte is sent. */
-const smallBytes = 64 * 1024;
+export const smallBytes = 64 * 1024;
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
 /** For all streams together; each holds up to two chunks. */

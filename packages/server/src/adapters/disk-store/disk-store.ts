@@ -1,17 +1,23 @@
 import { readFile, unlink, writeFile } from "node:fs/promises";
 import type { Database } from "../../db/database.ts";
 import { randomText } from "../../ids.ts";
-import { type ObjectStore, StorageUnavailable } from "../../ports/object-store.ts";
+import {
+  type Draft,
+  type ObjectFile,
+  type ObjectStore,
+  StorageUnavailable,
+} from "../../ports/object-store.ts";
 import type { Keyring } from "../../security/keyring.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
+import { openDraft, recordFinal } from "./drafts.ts";
 import { createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createMultipart } from "./multipart.ts";
-import { buryObject, etagOf, findArrival, finishObject, keepFinal } from "./object-records.ts";
+import { buryObject, findArrival, finishObject } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
 import { createReads } from "./reads.ts";
@@ -42,6 +48,8 @@ export interface DiskStoreOptions {
 export interface DiskStore extends ObjectStore, UploadReceiver {
   /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
   findPath(key: string): Promise<string | null>;
+  findFile(key: string): Promise<ObjectFile | null>;
+  openDraft(): Promise<Draft>;
   /** Removes what nothing needs, and reports what is needed and missing. */
   sweep(options: SweepOptions): Promise<SweepReport>;
   /** Reads the next blobs again and marks the damaged ones. */
@@ -57,9 +65,10 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   const files = await openBlobFiles(options.root, now);
   await checkIdentity(db, files);
   const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
+  const mostRowBytes = options.largestRowBytes ?? largestRowBytes;
   const writer = createBlobWriter(files, space, createRateWatch(options.minimumRate ?? defaultRate), {
     now,
-    largestRowBytes: options.largestRowBytes ?? largestRowBytes,
+    largestRowBytes: mostRowBytes,
   });
   const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
   const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
@@ -83,14 +92,9 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
 
     async write(key, bytes) {
       await space.ensure(bytes.byteLength);
-      const sealed = await writer.writeBytes(bytes);
-      try {
-        await files.remove(await keepFinal(db, key, sealed, now()));
-      } finally {
-        files.release(sealed.blob);
-      }
-      return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
+      return recordFinal(db, files, key, await writer.writeBytes(bytes), now());
     },
+    openDraft: () => openDraft(db, files, space, { now, leastBytes: mostRowBytes + 1 }),
 
     async delete(keys) {
       // In one order everywhere, so that two deletions cannot wait for each other's locks.

@@ -1,15 +1,16 @@
 import { relative } from "node:path";
 import type { Database } from "../../db/database.ts";
-import type { ByteRange, ObjectBytes, ObjectStore } from "../../ports/object-store.ts";
+import type { ByteRange, ObjectBytes, ObjectFile, ObjectStore } from "../../ports/object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { isRowName } from "./blob-name.ts";
-import type { BlobReader } from "./blob-reader.ts";
+import { type BlobReader, smallBytes } from "./blob-reader.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
 import { type FinalObject, findFinal } from "./object-records.ts";
 import { listSegments, type Segment } from "./part-records.ts";
 
 export interface Reads extends Pick<ObjectStore, "head" | "read"> {
   findPath(key: string): Promise<string | null>;
+  findFile(key: string): Promise<ObjectFile | null>;
 }
 
 export function createReads(db: Database, files: BlobFiles, reader: BlobReader, report: ReportDamage): Reads {
@@ -38,15 +39,31 @@ export function createReads(db: Database, files: BlobFiles, reader: BlobReader, 
     },
 
     async findPath(key) {
-      const object = await findFinal(db, key);
-      if (object === null || object.blob === null || isRowName(object.blob)) return null;
-      const { blob, sizeBytes } = object;
+      const file = await findSingleFile(db, key);
+      if (file === null) return null;
       return nullIfDamaged(async () => {
-        await reader.checkSize(blob, sizeBytes);
-        return relative(files.root, files.pathOf(blob));
+        await reader.checkSize(file.blob, file.sizeBytes);
+        return relative(files.root, files.pathOf(file.blob));
       });
     },
+
+    async findFile(key) {
+      const file = await findSingleFile(db, key);
+      // What is small is checked whenever it is read here.
+      if (file === null || file.sizeBytes <= smallBytes) return null;
+      return { path: files.pathOf(file.blob), sizeBytes: file.sizeBytes };
+    },
   };
+}
+
+/** Null for what is not there, lies in a row or in several files. */
+async function findSingleFile(
+  db: Database,
+  key: string,
+): Promise<{ blob: string; sizeBytes: number } | null> {
+  const object = await findFinal(db, key);
+  if (object === null || object.blob === null || isRowName(object.blob)) return null;
+  return { blob: object.blob, sizeBytes: object.sizeBytes };
 }
 
 /** Null when the object was deleted between the two queries. */

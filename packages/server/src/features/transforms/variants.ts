@@ -4,7 +4,7 @@ import type { FileTable, VariantTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
-import type { ObjectStream } from "../../ports/object-store.ts";
+import type { Draft, ObjectStream, StoredObject } from "../../ports/object-store.ts";
 import { scheduleDeletion } from "../files/storage-deletions.ts";
 import { unsupportedType } from "./image-type.ts";
 import {
@@ -127,17 +127,19 @@ async function make(
 ): Promise<VariantTable> {
   const { id } = wanted;
   const { claim, storeKey } = held;
+  let draft: Draft | null = null;
   const extending = setInterval(() => {
     // Lost or away, the claim is looked at again when the bytes are there.
     deps.db.run(extendClaim, { id, claim, leaseMs }).catch(() => {});
   }, extendEveryMs);
   try {
-    const rendered = await render(deps, pool, wanted);
+    draft = (await deps.store.openDraft?.()) ?? null;
+    const rendered = await render(deps, pool, wanted, draft);
     if (!rendered.ok) {
       await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
     }
-    const object = await deps.store.write(storeKey, rendered.bytes, { contentType: rendered.contentType });
+    const object = await store(deps, storeKey, rendered, draft);
     const [ready] = await deps.db.change(markReady, {
       id,
       claim,
@@ -154,7 +156,18 @@ async function make(
     throw error;
   } finally {
     clearInterval(extending);
+    await draft?.discard();
   }
+}
+
+function store(
+  deps: Deps,
+  storeKey: string,
+  { bytes, written, contentType }: Extract<RenderResult, { ok: true }>,
+  draft: Draft | null,
+): Promise<StoredObject> {
+  if (draft !== null && written !== null) return draft.keep(storeKey, written);
+  return deps.store.write(storeKey, bytes, { contentType });
 }
 
 /** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */
@@ -164,11 +177,21 @@ async function getOthers(deps: Deps, id: string, claim: string): Promise<Variant
   throw other === null || other.claim === claim ? notFound("File") : busy(1);
 }
 
-async function render(deps: Deps, pool: RenderPool, { file, recipe, format }: Wanted): Promise<RenderResult> {
+async function render(
+  deps: Deps,
+  pool: RenderPool,
+  { file, recipe, format }: Wanted,
+  draft: Draft | null,
+): Promise<RenderResult> {
   if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-large" };
   try {
-    const readInto = (getMemory: GetMemory) => readSource(deps, file, getMemory);
-    return await pool.render({ readSource: readInto, recipe, format });
+    return await pool.render({
+      findSourceFile: async () => (await deps.store.findFile?.(file.key)) ?? null,
+      readSource: (getMemory) => readSource(deps, file, getMemory),
+      ...(draft === null ? {} : { draft }),
+      recipe,
+      format,
+    });
   } catch (error) {
     if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
     if (error instanceof RenderQueueFull) throw busy(error.retryAfterSec);

@@ -3,15 +3,18 @@ import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import {
+  type DraftFile,
   maxSourceBytes,
   type RenderedImage,
-  type RenderOrder,
   type RenderProblem,
+  type RenderTask,
   type RequestedFormat,
+  type SourceFile,
+  type WrittenFile,
 } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
-import type { WorkerJob, WorkerOutcome, WorkerProcess } from "./worker-process.ts";
+import type { WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
 export interface RenderPoolOptions extends JobLimits {
   /** Processes at most; they start when first needed. */
@@ -25,14 +28,22 @@ export interface RenderPoolOptions extends JobLimits {
 }
 
 export interface RenderRequest {
-  /** What it throws, `render` throws. The memory is the source's until the job has ended, then another's. */
+  /** Where the source can be read by the worker itself, which saves two copies of it; null where it cannot. */
+  findSourceFile?(): Promise<SourceFile | null>;
+  /**
+   * For all other sources, and for a file that was not there after all. What it throws, `render` throws. The memory is
+   * the source's until the job has ended, then another's.
+   */
   readSource(getMemory: GetMemory): Promise<Uint8Array>;
+  /** Where the worker may put the image. The file is the caller's, whatever becomes of the job. */
+  draft?: DraftFile;
   recipe: Omit<Recipe, "format">;
   format: RequestedFormat;
 }
 
 export type RenderResult =
-  | ({ ok: true; bytes: Buffer; contentType: string } & RenderedImage)
+  /** No bytes where they were `written`. */
+  | ({ ok: true; bytes: Buffer; written: WrittenFile | null; contentType: string } & RenderedImage)
   | { ok: false; problem: RenderProblem };
 
 export interface RenderPool {
@@ -44,8 +55,7 @@ export interface RenderPool {
 }
 
 interface Job {
-  order: RenderOrder;
-  readSource: RenderRequest["readSource"];
+  request: RenderRequest;
   settled: PromiseWithResolvers<RenderResult>;
 }
 
@@ -76,22 +86,35 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     }
   }
 
-  async function runJob({ order, readSource, settled }: Job): Promise<void> {
+  async function runJob({ request, settled }: Job): Promise<void> {
     const startedAt = performance.now();
-    const getMemory = memories.pop() ?? createReusedMemory(keptSourceBytes);
     try {
-      const bytes = await readSource(getMemory);
-      const problem = findProblem(bytes);
-      settled.resolve(
-        problem === null
-          ? toResult(await attempt({ order, bytes, limits: options }, maxAttempts))
-          : { ok: false, problem },
-      );
+      settled.resolve((await renderFile(request)) ?? (await renderBytes(request)));
     } catch (error) {
       settled.reject(error);
     }
-    memories.push(getMemory);
     averageMs += (performance.now() - startedAt - averageMs) / 10;
+  }
+
+  /** Null where the source has to be read here. */
+  async function renderFile(request: RenderRequest): Promise<RenderResult | null> {
+    const source = (await request.findSourceFile?.()) ?? null;
+    if (source === null) return null;
+    if (source.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-large" };
+    const outcome = await attempt(toTask(request, source), new Uint8Array(), maxAttempts);
+    return outcome.kind === "unread" ? null : toResult(outcome);
+  }
+
+  async function renderBytes(request: RenderRequest): Promise<RenderResult> {
+    const getMemory = memories.pop() ?? createReusedMemory(keptSourceBytes);
+    try {
+      const bytes = await request.readSource(getMemory);
+      const problem = findProblem(bytes);
+      if (problem !== null) return { ok: false, problem };
+      return toResult(await attempt(toTask(request, null), bytes, maxAttempts));
+    } finally {
+      memories.push(getMemory);
+    }
   }
 
   function takeWorker(): WorkerProcess {
@@ -102,13 +125,13 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     }
   }
 
-  async function attempt(job: WorkerJob, attemptsLeft: number): Promise<WorkerOutcome> {
+  async function attempt(task: RenderTask, bytes: Uint8Array, attemptsLeft: number): Promise<WorkerOutcome> {
     if (closed) return { kind: "stopped" };
     const worker = takeWorker();
-    const outcome = await worker.run(job);
+    const outcome = await worker.run({ task, bytes, limits: options });
     crew.putBack(worker, outcome);
     // Once more, in case the system was short of memory or someone sent a signal.
-    return outcome.kind === "crashed" && attemptsLeft > 1 ? attempt(job, attemptsLeft - 1) : outcome;
+    return outcome.kind === "crashed" && attemptsLeft > 1 ? attempt(task, bytes, attemptsLeft - 1) : outcome;
   }
 
   function getRetryAfterSec(): number {
@@ -117,16 +140,12 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   }
 
   return {
-    async render({ readSource, recipe: { width, height, fit, quality }, format }) {
+    async render(request) {
       if (closed) throw new RenderUnavailable(closedMessage);
       if (running >= size && queue.length >= queueLimit) throw new RenderQueueFull(getRetryAfterSec());
 
-      const sides = {
-        ...(width === undefined ? {} : { width }),
-        ...(height === undefined ? {} : { height }),
-      };
       const settled = Promise.withResolvers<RenderResult>();
-      queue.push({ order: { ...sides, fit, quality, format }, readSource, settled });
+      queue.push({ request, settled });
       startNext();
       return settled.promise;
     },
@@ -145,12 +164,25 @@ function findProblem(bytes: Uint8Array): RenderProblem | null {
   return bytes.length > maxSourceBytes ? "too-large" : null;
 }
 
+function toTask({ recipe, format, draft }: RenderRequest, source: SourceFile | null): RenderTask {
+  const { width, height, fit, quality } = recipe;
+  const sides = {
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+  };
+  return {
+    order: { ...sides, fit, quality, format },
+    source,
+    draft: draft === undefined ? null : { path: draft.path, leastBytes: draft.leastBytes },
+  };
+}
+
 function toResult(outcome: WorkerOutcome): RenderResult {
   switch (outcome.kind) {
     case "done": {
-      const { reply, bytes } = outcome;
+      const { reply, bytes, written } = outcome;
       if (!reply.ok) return reply;
-      return { ok: true, bytes, contentType: `image/${reply.image.format}`, ...reply.image };
+      return { ok: true, bytes, written, contentType: `image/${reply.image.format}`, ...reply.image };
     }
     case "crashed":
       return { ok: false, problem: "unprocessable" };
@@ -158,6 +190,8 @@ function toResult(outcome: WorkerOutcome): RenderResult {
       throw new RenderTimeout("The image took too long to render.");
     case "stopped":
       throw new RenderUnavailable(closedMessage);
+    case "unread":
+      throw new RenderUnavailable("A render worker looked for a file that it was not told of.");
     case "failed":
       throw new RenderUnavailable(`A render worker failed: ${outcome.reason}`);
   }

@@ -2,8 +2,10 @@ import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import os from "node:os";
 import { createFrameReader, createReusedMemory, writeFrame } from "./frame-channel.ts";
-import { confineDecoders, renderImage } from "./render-image.ts";
-import type { RenderOrder } from "./render-job.ts";
+import { readSourceFile, writeDraft } from "./local-files.ts";
+import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
+import type { RenderTask } from "./render-job.ts";
+import { findSourceKind } from "./sniff-image.ts";
 import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 // The process that decodes. It is started with an empty environment and one channel, does one job after
@@ -14,10 +16,8 @@ const keptSourceBytes = 16 * 1024 * 1024;
 confineDecoders();
 yieldToService();
 
-const reader = createFrameReader(
-  ({ header, bytes }) => void work(header as RenderOrder, bytes),
-  createReusedMemory(keptSourceBytes),
-);
+const getMemory = createReusedMemory(keptSourceBytes);
+const reader = createFrameReader(({ header, bytes }) => void work(header as RenderTask, bytes), getMemory);
 const channel = new Socket({
   fd: workerChannelFd,
   readable: true,
@@ -39,11 +39,18 @@ channel.on("close", () => process.kill(process.pid, "SIGKILL"));
 channel.on("error", () => channel.destroy());
 send({ kind: "ready" });
 
-async function work(order: RenderOrder, source: Buffer): Promise<void> {
-  const result = await renderImage(source, order);
-  const rssBytes = process.memoryUsage.rss();
-  if (result.ok) send({ kind: "done", reply: { ok: true, image: result.image }, rssBytes }, result.bytes);
-  else send({ kind: "done", reply: result, rssBytes });
+async function work({ order, source, draft }: RenderTask, sent: Buffer): Promise<void> {
+  const bytes = source === null ? sent : readSourceFile(source, getMemory);
+  const rss = () => ({ rssBytes: process.memoryUsage.rss() });
+  if (bytes === null) return send({ kind: "unread", ...rss() });
+  const result: ImageResult =
+    findSourceKind(bytes) === null ? { ok: false, problem: "unsupported" } : await renderImage(bytes, order);
+  if (!result.ok) return send({ kind: "done", reply: result, written: null, ...rss() });
+  const written = draft === null ? null : writeDraft(draft, result.bytes);
+  send(
+    { kind: "done", reply: { ok: true, image: result.image }, written, ...rss() },
+    written === null ? result.bytes : undefined,
+  );
 }
 
 /** When processor or memory run short, rendering gives way and the service lives on. */

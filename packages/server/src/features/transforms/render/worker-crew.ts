@@ -32,7 +32,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
     putBack(worker: WorkerProcess, outcome: WorkerOutcome): void {
       const jobs = (jobsDone.get(worker) ?? 0) + 1;
       jobsDone.set(worker, jobs);
-      const isFit = outcome.kind === "done" && outcome.rssBytes <= maxRssBytes && jobs < maxJobs;
+      const isFit = "rssBytes" in outcome && outcome.rssBytes <= maxRssBytes && jobs < maxJobs;
       if (isFit && worker.isAlive) idle.push(worker);
       else void dismiss(worker);
     },

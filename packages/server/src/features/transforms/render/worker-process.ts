@@ -3,11 +3,12 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { readFrames, writeFrame } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
-import type { RenderOrder, RenderReply } from "./render-job.ts";
+import type { RenderReply, RenderTask, WrittenFile } from "./render-job.ts";
 import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 export interface WorkerJob {
-  order: RenderOrder;
+  task: RenderTask;
+  /** Of a source that is not in a file. */
   bytes: Uint8Array;
   /** From the moment the worker can begin. */
   limits: JobLimits;
@@ -18,7 +19,8 @@ export interface WorkerJob {
  * `failed`: the process ended by itself, never started or hardly got to run, which no image explains.
  */
 export type WorkerOutcome =
-  | { kind: "done"; reply: RenderReply; bytes: Buffer; rssBytes: number }
+  | { kind: "done"; reply: RenderReply; bytes: Buffer; written: WrittenFile | null; rssBytes: number }
+  | { kind: "unread"; rssBytes: number }
   | { kind: "timeout" }
   | { kind: "crashed" }
   | { kind: "stopped" }
@@ -27,7 +29,7 @@ export type WorkerOutcome =
 export interface WorkerProcess {
   readonly pid: number | undefined;
   readonly isAlive: boolean;
-  /** One job at a time; never rejects. After any outcome but `done` the process is gone. */
+  /** One job at a time; never rejects. After any outcome but `done` and `unread` the process is gone. */
   run(job: WorkerJob): Promise<WorkerOutcome>;
   /** Kills the process and waits until it is gone. */
   stop(): Promise<void>;
@@ -75,6 +77,7 @@ export function startWorkerProcess(): WorkerProcess {
     readFrames(socket, ({ header, bytes }) => {
       const message = header as WorkerMessage;
       if (message.kind === "done") return settle({ ...message, bytes });
+      if (message.kind === "unread") return settle(message);
       ready = true;
       if (job !== null) restartDeadline(job.limits);
     });
@@ -100,12 +103,12 @@ export function startWorkerProcess(): WorkerProcess {
     get isAlive() {
       return alive && killedFor === null;
     },
-    run: ({ order, bytes, limits }) =>
+    run: ({ task, bytes, limits }) =>
       new Promise((resolve) => {
         if (channel === null) return resolve({ kind: "failed", reason: "the process could not be started" });
         job = { settle: resolve, limits };
         restartDeadline(ready ? limits : startLimits);
-        writeFrame(channel, order, bytes);
+        writeFrame(channel, task, bytes);
       }),
     async stop() {
       kill("stopped");
@@ -114,11 +117,22 @@ export function startWorkerProcess(): WorkerProcess {
   };
 }
 
+/**
+ * Freed memory of one image serves the next, in large pages: by default glibc gives it back to the kernel at once, and
+ * an image spends up to a twentieth of its CPU on getting it again. Other C libraries take no notice.
+ */
+const allocation = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: String(32 * 1024 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(128 * 1024 * 1024),
+  GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
+};
+
 function spawnWorker(): ChildProcess {
   const flags = ["--disable-warning=ExperimentalWarning", "--max-old-space-size=64"];
   return spawn(process.execPath, [...flags, workerPath], {
     // Nothing of the service's environment: code run by a hostile image would find no secret in it.
-    env: { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" },
+    env: { UV_THREADPOOL_SIZE: "1", ...allocation },
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
 }
