@@ -8,7 +8,9 @@ export function formatBytes(bytes: number): string {
 
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const twoDigits = (amount: number) => String(amount).padStart(2, "0");
+  return `${hours === 0 ? minutes : `${hours}:${twoDigits(minutes)}`}:${twoDigits(whole % 60)}`;
 }
 
 /** Columns as wide as their widest cell; the last one may run on. */

@@ -9,11 +9,17 @@ const eraseLine = "\r\x1b[2K";
 const lineUp = "\x1b[1A";
 
 export function createTerminal(
-  stderr: NodeJS.WritableStream & { isTTY?: boolean },
+  stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
   isSilent: boolean,
 ): Terminal {
   const showsProgress = !isSilent && stderr.isTTY === true;
   let openLines = 0;
+  /** A line that the terminal broke into two could not be erased again. Some terminals have no size, or none yet. */
+  const fit = (text: string) => {
+    const columns = stderr.columns || Number.POSITIVE_INFINITY;
+    const lines = text.split("\n").map((line) => [...line].slice(0, columns - 1).join(""));
+    return lines.join("\n");
+  };
 
   const erasing = () => (openLines === 0 ? "" : eraseLine + (lineUp + eraseLine).repeat(openLines - 1));
   const clear = () => {
@@ -29,7 +35,7 @@ export function createTerminal(
     },
     progress(text) {
       if (!showsProgress) return;
-      stderr.write(`${erasing()}${text}`);
+      stderr.write(`${erasing()}${fit(text)}`);
       openLines = text.split("\n").length;
     },
   };

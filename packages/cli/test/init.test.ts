@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
+import { transform } from "esbuild";
 import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
+const run = promisify(execFile);
+const modules = join(import.meta.dirname, "../../../node_modules");
 const apiKey = "svc_test_0123456789abcdef";
 const layout = `import "./globals.css";
 
@@ -45,6 +50,7 @@ describe("upstow init", () => {
   it("sets a Next.js project up, shows every change first, and takes all of it back", async () => {
     const original = {
       "package.json": manifestOf("next", "react"),
+      "tsconfig.json": "{}",
       "src/app/layout.tsx": layout,
       ".gitignore": "node_modules\n",
     };
@@ -89,21 +95,99 @@ describe("upstow init", () => {
     assert.equal((await runFailing(["init", project, "--undo"], env)).code, "NOT_FOUND");
   });
 
+  it("writes JavaScript where there is no TypeScript", async () => {
+    await write({
+      "package.json": manifestOf("next", "react"),
+      "app/layout.js": layout.replace(": { children: React.ReactNode }", ""),
+    });
+    const { changes } = await runJson(["init", project, "--yes", "--no-install"], env);
+    assert.deepEqual(changes, [
+      "package.json",
+      "app/api/upload/route.js",
+      "app/upload-provider.jsx",
+      "app/layout.js",
+      ".env.local",
+      ".gitignore",
+    ]);
+    for (const path of changes.filter((name: string) => /js/.test(name) && name !== "package.json")) {
+      await transform(await read(path), { loader: "jsx" });
+    }
+    assert.doesNotMatch(await read("app/api/upload/route.js"), /\btype\b|satisfies/);
+  });
+
+  it("adds a server to pages that Vite makes, and takes all of it back", async () => {
+    const original = {
+      "package.json": manifestOf("vite", "react", "typescript"),
+      "vite.config.ts": "export default defineConfig({\n  plugins: [react()],\n})\n",
+      "src/main.tsx": "import App from './App.tsx'\n\ncreateRoot(root).render(<App />)\n",
+    };
+    await write(original);
+    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    assert.equal(made.framework, "express");
+    assert.match(
+      await read("package.json"),
+      /"express": "\^5[\s\S]*"server": "node --env-file=.env server.ts"/,
+    );
+    assert.match(await read("server.ts"), /app\.all\("\/api\/upload"[\s\S]*app\.listen\(3000/);
+    assert.match(await read("vite.config.ts"), /proxy: \{ "\/api\/upload": "http:\/\/localhost:3000" \}/);
+    assert.match(await read("src/main.tsx"), /<UploadProvider><App \/><\/UploadProvider>/);
+    assert.match(made.notes.join("\n"), /npm run server, and npm run dev/);
+    await runJson(["init", project, "--undo", "--no-install"], env);
+    for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
+    assert.deepEqual(await list(), [...Object.keys(original), "src"].sort());
+  });
+
+  for (const type of ["module", "commonjs"]) {
+    it(`says how a server of plain JavaScript takes the handler, and is right (${type})`, async () => {
+      await write({ "package.json": JSON.stringify({ type, dependencies: { express: "5", fastify: "5" } }) });
+      await mkdir(join(project, "node_modules/@upstow"), { recursive: true });
+      for (const name of ["express", "fastify", "hono"]) {
+        await symlink(join(modules, name), join(project, "node_modules", name));
+      }
+      await symlink(join(modules, "../packages/sdk"), join(project, "node_modules/@upstow/sdk"));
+      const load = (what: string, from: string) =>
+        type === "module" ? `import ${what} from "${from}";` : `const ${what} = require("${from}");`;
+      const servers = {
+        express: `${load("express", "express")} const app = express(); MOUNT
+          const server = app.listen(0, async () => {
+            console.log(await (await fetch("http://127.0.0.1:" + server.address().port + "/api/upload")).text());
+            server.close();
+          });`,
+        fastify: `${load("{ fastify }", "fastify")} const app = fastify(); MOUNT
+          app.inject("/api/upload").then(({ body }) => console.log(body));`,
+        hono: `${load("{ Hono }", "hono")} const app = new Hono(); MOUNT
+          app.request("/api/upload").then(async (answer) => console.log(await answer.text()));`,
+      };
+      for (const [framework, code] of Object.entries(servers)) {
+        const args = ["init", project, "--framework", framework, "--yes", "--no-install"];
+        const { notes } = await runJson(args, env);
+        const mount = /Add it to your server: (.*)/.exec(notes.join("\n"))?.[1] ?? "";
+        await write({ "index.js": code.replace("MOUNT", mount) });
+        const { stdout } = await run(process.execPath, ["--no-warnings", "index.js"], { cwd: project });
+        assert.deepEqual(Object.keys(JSON.parse(stdout).routes), ["image"], framework);
+        await runJson(["init", project, "--undo", "--no-install"], env);
+      }
+    });
+  }
+
   it("writes over nothing, and takes back nothing that was changed since", async () => {
     await write({
-      "package.json": manifestOf("express"),
+      "package.json": manifestOf("express", "typescript"),
       "src/upload.ts": "// mine\n",
       ".env": "UPSTOW_URL=http://x\n",
     });
     const made = await runJson(["init", project, "--yes", "--no-install"], env);
     assert.match(made.notes.join("\n"), /src\/upload\.ts is there already/);
-    assert.match(made.notes.join("\n"), /app\.all\("\/api\/upload".*--env-file=\.env.*createUploader/s);
+    assert.match(
+      made.notes.join("\n"),
+      /import \{ app as uploads \} from ".\/src\/upload.ts"; app\.use.*--env-file=\.env.*createUploader/s,
+    );
     assert.equal(await read("src/upload.ts"), "// mine\n");
     assert.equal(await read(".env"), `UPSTOW_URL=http://x\nUPSTOW_API_KEY=${apiKey}\n`);
     await write({ ".env": "OTHER=1\n" });
-    const run = await runUpstow(["init", project, "--undo", "--no-install", "--json"], env);
-    assert.equal(run.code, 1);
-    assert.deepEqual(JSON.parse(run.stdout), { restored: ["package.json", ".gitignore"], kept: [".env"] });
+    const undone = await runUpstow(["init", project, "--undo", "--no-install", "--json"], env);
+    assert.equal(undone.code, 1);
+    assert.deepEqual(JSON.parse(undone.stdout), { restored: ["package.json", ".gitignore"], kept: [".env"] });
     assert.equal(await read(".env"), "OTHER=1\n");
   });
 
@@ -116,7 +200,7 @@ describe("upstow init", () => {
     const plan = await runJson(["init", project, "--framework", "hono", "--dry-run"], { HOME: home });
     assert.deepEqual([plan.framework, plan.packageManager], ["hono", "pnpm"]);
     assert.match(plan.diff, /UPSTOW_API_KEY=svc_test_…/);
-    assert.deepEqual(plan.changes, ["package.json", "src/upload.ts", ".env", ".gitignore"]);
+    assert.deepEqual(plan.changes, ["package.json", "src/upload.mjs", ".env", ".gitignore"]);
   });
 
   it("says when packages cannot be installed", async () => {

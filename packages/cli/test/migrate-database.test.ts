@@ -135,7 +135,7 @@ describe("migrate database", () => {
 
     assert.match(
       await examineMove(without),
-      /^warning: .*the database was copied to postgres:.*migrate database --abort/,
+      /^warning: .*the database was copied to postgres:.*migrate database --abort`, and changes are taken again\.$/,
     );
     await app.close();
     const moved = await startApp({

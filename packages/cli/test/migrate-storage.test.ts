@@ -12,6 +12,7 @@ import { ConfigError } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, partPieces } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
+import { runAtTerminal } from "./support/run-at-terminal.ts";
 import {
   envOf,
   examineMove,
@@ -81,6 +82,18 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     await Promise.race([stuck, killed.ended.then(({ stderr }) => assert.fail(stderr))]);
     killed.child.kill("SIGKILL");
     assert.match((await killed.ended).stderr, /^Copying files: 0 %/m);
+    const { promise: stuckAgain, resolve: onStuckAgain } = Promise.withResolvers<void>();
+    s3.proxy.setFaults(({ method, url }) => {
+      if (!isFinalPut(method, url)) return null;
+      onStuckAgain();
+      return { kind: "hang" };
+    });
+    const stopped = startUpstow(["migrate", "storage"], env);
+    await Promise.race([stuckAgain, stopped.ended.then(({ stderr }) => assert.fail(stderr))]);
+    stopped.child.kill("SIGINT");
+    const { code, stderr } = await stopped.ended;
+    assert.equal(code, 130);
+    assert.match(stderr, /^Stopped\. Run the command again: it goes on where it stopped\.$/m);
 
     const early = await client.upload(randomBytes(100));
     await assert.rejects(
@@ -112,7 +125,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.equal((await client.requestAnswer()).status, 503);
     assert.match(
       await examineMove(envOf(app)),
-      /^warning: The installation is read-only since \d{4}-.*: the files were copied to s3:.* migrate storage --abort/,
+      /^warning: The installation is read-only since \d{4}-.*: the files were copied to s3:.* migrate storage --abort`, and changes are taken again\.$/,
     );
     const wanted = await readAllOf(app.url, furnished);
     assert.ok(!(await listBucket()).includes(early.key));
@@ -190,7 +203,9 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.match(taken.message, /already holds objects/);
 
     const elsewhere = { ...env, UPSTOW_S3_PREFIX: "second/" };
-    await runJson(["migrate", "storage"], elsewhere);
+    const shown = await runAtTerminal(["migrate", "storage"], elsewhere);
+    assert.match(shown, /Copying files {2}░{24} {3}0 % {2}0 B of 100 B\r/);
+    assert.match(shown, /\r.*Copying files {2}█{24} 100 % {2}100 B of 100 B\r.*1 files \(100 B\) are in/);
     await put("second/f/somebody/default/x/theirs.txt");
     const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
     assert.match(foreign.message, /not of this installation, such as somebody/);
@@ -229,5 +244,13 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     );
     const changed = await runFailing(["migrate", "storage"], env);
     assert.match(changed.message, /does not give back what was put into it/);
+    s3.proxy.setFaults(({ method, url = "" }) =>
+      method === "PUT" && url.includes("/upstow/f/")
+        ? { kind: "answer", status: 403, body: "<Error><Code>QuotaExceeded</Code></Error>" }
+        : null,
+    );
+    const full = await runFailing(["migrate", "storage"], env);
+    assert.equal(full.code, "INSUFFICIENT_STORAGE");
+    assert.match(full.message, /is full.* Make room\. Run the command again: it goes on/);
   });
 });

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { MB } from "../../sdk/test/support/start-service.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+import { runAtTerminal } from "./support/run-at-terminal.ts";
 
 describe("at a terminal", () => {
   let app: TestApp;
@@ -24,42 +21,30 @@ describe("at a terminal", () => {
     await rm(home, { recursive: true });
   });
 
-  /** `script` gives the command a terminal of its own. Types the answer when the question is there. */
-  async function runAtTerminal(args: string[], question: RegExp | null, answer: string): Promise<string> {
-    const command = [process.execPath, "--disable-warning=ExperimentalWarning", main, ...args];
-    const child = spawn("script", ["-qec", command.map((word) => `'${word}'`).join(" "), "/dev/null"], {
-      env: { PATH: process.env["PATH"], HOME: home, SHELL: "/bin/sh" },
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    let shown = "";
-    let isAnswered = question === null;
-    for await (const chunk of child.stdout.setEncoding("utf8")) {
-      shown += chunk;
-      if (isAnswered || question?.test(shown) !== true) continue;
-      isAnswered = true;
-      child.stdin.write(answer);
-    }
-    assert.equal(child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve))), 0, shown);
-    return shown;
-  }
+  const run = (args: string[], dialog?: Parameters<typeof runAtTerminal>[2]) =>
+    runAtTerminal(args, { HOME: home }, dialog);
 
   it("asks for the key and never shows it", async () => {
-    const shown = await runAtTerminal(["login", "--url", app.url], /API key/, `${app.owner.live}\r`);
+    const shown = await run(["login", "--url", app.url], {
+      question: /API key/,
+      answer: `${app.owner.live}\r`,
+    });
     assert.match(shown, /Signed in to/);
     assert.ok(!shown.includes(app.owner.live.slice(9)));
   });
 
   it("draws bars while it uploads, and takes them away", async () => {
-    const shown = await runAtTerminal(["upload", join(home, "large.bin")], null, "");
+    const shown = await run(["upload", join(home, "large.bin")]);
     assert.match(shown, /large\.bin +[█░]{24} +\d+ % {2}/);
     assert.match(shown, /1 of 1 files +█{24} 100 %/);
     assert.match(shown, /✔ large\.bin {2}http\S+\r\n(?:.*\r)?.*Uploaded 1 file, 12\.0 MB\.\r\n$/s);
   });
 
   it("asks before it writes to a project", async () => {
-    const refused = await runAtTerminal(["init", home, "--no-install"], /\[y\/N\]/, "n\r");
+    const init = (answer: string) => run(["init", home, "--no-install"], { question: /\[y\/N\]/, answer });
+    const refused = await init("n\r");
     assert.match(refused, /\+\+\+ src\/upload\.ts[\s\S]*Nothing was written\./);
-    const written = await runAtTerminal(["init", home, "--no-install"], /\[y\/N\]/, "y\r");
+    const written = await init("y\r");
     assert.match(written, /Wrote 4 files/);
     assert.match(await readFile(join(home, "src/upload.ts"), "utf8"), /new Hono\(\)/);
   });

@@ -25,7 +25,8 @@ export const init: Command = {
     "no-install": { description: "leave the installing of packages to you" },
     undo: { description: "take back what init wrote, where nobody has changed it since" },
   },
-  notes: "Shows every change before it writes. A file that is there already is never replaced.",
+  notes: `Shows every change before it writes. A file that is there already is never replaced. Pages that Vite makes get an
+Express server beside them; where there is no TypeScript, none is written.`,
   async run(call) {
     const folder = resolve(call.positionals[0] ?? ".");
     return call.options.has("undo") ? undo(call, folder) : setUp(call, folder);
@@ -38,7 +39,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
     folder,
     asked === undefined ? undefined : readChoice("--framework", asked, FRAMEWORKS),
   );
-  const { framework, packageManager } = project;
+  const { framework, packageManager, isVite } = project;
   const { connection, isSignedIn } = findConnection(call);
   const { version } = (await import("../../package.json", { with: { type: "json" } })).default;
   const { changes, notes } = planChanges(project, connection, version);
@@ -52,7 +53,9 @@ async function setUp(call: Call, folder: string): Promise<Result> {
     return { json: { ...result, diff: shown, written: false }, text: [shown, ...notes].join("\n") };
   }
   call.note(shown);
-  if (!(await confirm(call, `Write ${changes.length} files to this ${framework} project?`))) {
+  if (
+    !(await confirm(call, `Write ${changes.length} files to this ${isVite ? "Vite" : framework} project?`))
+  ) {
     return { json: { ...result, written: false }, text: "Nothing was written." };
   }
   writeChanges(folder, changes);

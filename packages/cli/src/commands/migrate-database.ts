@@ -17,10 +17,13 @@ compared at the end. Killed or cut off, it goes on where it stopped when run aga
   async run(call) {
     const { runAbandonDatabase, runMoveDatabase } = await import("../migrate/move-database.ts");
     if (call.options.has("abort")) {
-      await runAbandonDatabase(call);
+      const isWritable = await runAbandonDatabase(call);
+      const now = isWritable
+        ? "the embedded database takes changes again."
+        : "the service stays read-only for the move of the files, which `upstow migrate storage --abort` gives up.";
       return {
         json: { state: "abandoned" },
-        text: "The move is given up: the embedded database takes changes again. What was copied is of no use any more.",
+        text: `The move is given up: ${now} What was copied is of no use any more.`,
       };
     }
     return present(await runMoveDatabase(call), call.config(), call.env);

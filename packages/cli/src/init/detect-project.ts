@@ -8,12 +8,17 @@ export interface Project {
   framework: Framework;
   packageManager: PackageManager;
   hasReact: boolean;
+  isTypeScript: boolean;
+  /** Pages without a server of their own: Express is added as one. */
+  isVite: boolean;
   /** Of its package.json. */
   manifest: Manifest;
 }
 
 export interface Manifest {
   packageManager?: string;
+  type?: string;
+  scripts?: Record<string, string>;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }
@@ -39,7 +44,9 @@ const packageOf: Record<Framework, string> = {
 export function detectProject(folder: string, asked: Framework | undefined): Project {
   const manifest = readManifest(folder);
   const packages = { ...manifest.dependencies, ...manifest.devDependencies };
-  const framework = asked ?? FRAMEWORKS.find((name) => packageOf[name] in packages);
+  const found = FRAMEWORKS.find((name) => packageOf[name] in packages);
+  const isVite = found === undefined && "vite" in packages && (asked === undefined || asked === "express");
+  const framework = asked ?? found ?? (isVite ? "express" : undefined);
   if (framework === undefined) {
     throw new OperatorError(
       "NOT_FOUND",
@@ -51,8 +58,19 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
     framework,
     packageManager: detectPackageManager(folder, manifest),
     hasReact: "react" in packages,
+    isTypeScript: isTypeScript(folder, manifest),
+    isVite,
     manifest,
   };
+}
+
+/** A TypeScript file in a project of plain JavaScript would bring a compiler along, or not run at all. */
+function isTypeScript(folder: string, { dependencies, devDependencies, scripts }: Manifest): boolean {
+  return (
+    existsSync(join(folder, "tsconfig.json")) ||
+    "typescript" in { ...dependencies, ...devDependencies } ||
+    Object.values(scripts ?? {}).some((script) => /\.tsx?\b/.test(script))
+  );
 }
 
 function readManifest(folder: string): Manifest {

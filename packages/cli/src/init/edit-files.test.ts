@@ -1,16 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addPackages, addVariables, ignoreFile, wrapChildren } from "./edit-files.ts";
+import { addPackages, addProxy, addScript, addVariables, ignoreFile, wrapInProvider } from "./edit-files.ts";
 
 describe("editing a project's files", () => {
   it("adds packages in order and keeps how the file is written", () => {
     const before = '{\n\t"name": "shop",\n\t"dependencies": {\n\t\t"next": "16"\n\t}\n}';
-    const after = addPackages(before, ["@upstow/sdk"], "^1.0.0");
+    const after = addPackages(before, { "@upstow/sdk": "^1.0.0" });
     assert.equal(
       after,
       '{\n\t"name": "shop",\n\t"dependencies": {\n\t\t"@upstow/sdk": "^1.0.0",\n\t\t"next": "16"\n\t}\n}',
     );
-    assert.equal(addPackages(after, ["@upstow/sdk"], "^2.0.0"), after);
+    assert.equal(addPackages(after, { "@upstow/sdk": "^2.0.0" }), after);
+  });
+
+  it("adds a script where its name is free", () => {
+    const after = addScript('{\n  "name": "shop"\n}\n', "server", "node server.js");
+    assert.equal(after, '{\n  "name": "shop",\n  "scripts": {\n    "server": "node server.js"\n  }\n}\n');
+    assert.equal(addScript(after, "server", "other"), after);
   });
 
   it("sets variables that are not set, and no others", () => {
@@ -26,19 +32,47 @@ describe("editing a project's files", () => {
     assert.equal(ignoreFile(".env.local\n", ".env"), ".env.local\n.env\n");
   });
 
+  it("tells Vite where uploads go, unless its configuration says more than it understands", () => {
+    const config = "export default defineConfig({\n  plugins: [react()],\n})\n";
+    const after = addProxy(config, "/api", "http://localhost:3000") ?? "";
+    assert.match(
+      after,
+      /defineConfig\(\{\n {2}server: \{ proxy: \{ "\/api": "http:\/\/localhost:3000" \} \},\n {2}plugins/,
+    );
+    assert.equal(addProxy(after, "/api", "http://localhost:3000"), after);
+    assert.equal(
+      addProxy("export default defineConfig({\n  server: { port: 1 },\n})", "/api", "http://x"),
+      null,
+    );
+    assert.equal(addProxy("export default defineConfig(() => ({}))", "/api", "http://x"), null);
+  });
+
+  it("wraps an application where it is clear which it is", () => {
+    const main = (inner: string) => `import App from './App.tsx'\n\ncreateRoot(root).render(${inner})\n`;
+    const wrapped = main("<UploadProvider><App /></UploadProvider>");
+    assert.equal(
+      wrapInProvider(main("<App />"), "<App />"),
+      wrapped.replace("\n\n", '\nimport { UploadProvider } from "./upload-provider";\n\n'),
+    );
+    assert.equal(wrapInProvider(main("<><App /><App /></>"), "<App />"), null);
+  });
+
   it("wraps a layout's children where it is clear which they are", () => {
     const layout = (inner: string) =>
       `import "./globals.css";\nimport type { A } from "b";\n\nexport default function L({ children }: { children: A }) {\n  return <body>${inner}</body>;\n}\n`;
     assert.equal(
-      wrapChildren(layout("\n    {children}\n  ")),
+      wrapInProvider(layout("\n    {children}\n  "), "{children}"),
       layout("\n    <UploadProvider>{children}</UploadProvider>\n  ").replace(
         '"b";\n',
         '"b";\nimport { UploadProvider } from "./upload-provider";\n',
       ),
     );
-    assert.match(wrapChildren(layout("{children}")) ?? "", /<body><UploadProvider>\{children\}</);
-    assert.equal(wrapChildren(layout("{children}{children}")), null);
-    assert.equal(wrapChildren(layout("<p>{children}</p><p>{children}</p>")), null);
-    assert.equal(wrapChildren(layout("<b />")), null);
+    assert.match(
+      wrapInProvider(layout("{children}"), "{children}") ?? "",
+      /<body><UploadProvider>\{children\}</,
+    );
+    assert.equal(wrapInProvider(layout("{children}{children}"), "{children}"), null);
+    assert.equal(wrapInProvider(layout("<p>{children}</p><p>{children}</p>"), "{children}"), null);
+    assert.equal(wrapInProvider(layout("<b />"), "{children}"), null);
   });
 });

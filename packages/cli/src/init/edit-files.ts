@@ -1,17 +1,25 @@
 /** Keeps the file's indentation and what else is in it; a package that is there keeps its version. */
-export function addPackages(text: string, names: readonly string[], range: string): string {
+export function addPackages(text: string, ranges: Record<string, string>): string {
   const manifest = JSON.parse(text);
-  const missing = names.filter(
-    (name) => manifest.dependencies?.[name] === undefined && manifest.devDependencies?.[name] === undefined,
+  const missing = Object.entries(ranges).filter(
+    ([name]) => manifest.dependencies?.[name] === undefined && manifest.devDependencies?.[name] === undefined,
   );
   if (missing.length === 0) return text;
-  const dependencies = {
-    ...manifest.dependencies,
-    ...Object.fromEntries(missing.map((name) => [name, range])),
-  };
+  const dependencies = { ...manifest.dependencies, ...Object.fromEntries(missing) };
   const sorted = Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1));
+  return writeManifest(text, { ...manifest, dependencies: Object.fromEntries(sorted) });
+}
+
+/** Adds a script under a name that is free. */
+export function addScript(text: string, name: string, command: string): string {
+  const manifest = JSON.parse(text);
+  if (manifest.scripts?.[name] !== undefined) return text;
+  return writeManifest(text, { ...manifest, scripts: { ...manifest.scripts, [name]: command } });
+}
+
+function writeManifest(text: string, manifest: object): string {
   const indent = /^([ \t]+)"/m.exec(text)?.[1] ?? "  ";
-  const after = JSON.stringify({ ...manifest, dependencies: Object.fromEntries(sorted) }, null, indent);
+  const after = JSON.stringify(manifest, null, indent);
   return text.endsWith("\n") ? `${after}\n` : after;
 }
 
@@ -40,17 +48,26 @@ export function ignoreFile(text: string, name: string): string {
 
 const importLines = /^import\b[^;]*?["'][^"'\n]+["'];?[ \t]*\r?\n/gm;
 
-/** Puts the provider around a layout's children; null where it is not clear where they are. */
-export function wrapChildren(text: string): string | null {
+/** Puts the provider around a layout's children or the application; null where it is not clear where they are. */
+export function wrapInProvider(text: string, inner: "{children}" | "<App />"): string | null {
   if (text.includes("<UploadProvider>")) return text;
-  const places = [...text.matchAll(/(?<=[>}]|^)([ \t\r\n]*)\{children\}/gm)];
+  const pattern = inner === "<App />" ? /()<App \/>/g : /(?<=[>}]|^)([ \t\r\n]*)\{children\}/gm;
+  const places = [...text.matchAll(pattern)];
   const [place] = places;
   if (place === undefined || places.length > 1) return null;
   const at = place.index + (place[1]?.length ?? 0);
-  const wrapped = `${text.slice(0, at)}<UploadProvider>{children}</UploadProvider>${text.slice(at + "{children}".length)}`;
+  const wrapped = `${text.slice(0, at)}<UploadProvider>${inner}</UploadProvider>${text.slice(at + inner.length)}`;
   const lastImport = [...wrapped.matchAll(importLines)].at(-1);
   const end = lastImport === undefined ? 0 : lastImport.index + lastImport[0].length;
   return `${wrapped.slice(0, end)}import { UploadProvider } from "./upload-provider";\n${wrapped.slice(end)}`;
+}
+
+/** Lets Vite's own server pass uploads on; null where its configuration is more than a plain object. */
+export function addProxy(text: string, path: string, target: string): string | null {
+  if (text.includes(target)) return text;
+  const opening = "defineConfig({\n";
+  if (text.split(opening).length !== 2 || /\bserver\s*:/.test(text)) return null;
+  return text.replace(opening, `${opening}  server: { proxy: { "${path}": "${target}" } },\n`);
 }
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

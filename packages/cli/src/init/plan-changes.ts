@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { type Framework, renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
+import type { Framework } from "@upstow/mcp/scaffolds";
 import type { Credentials } from "../credentials.ts";
 import type { Change } from "./change.ts";
 import type { Project } from "./detect-project.ts";
-import { addPackages, addVariables, ignoreFile, wrapChildren } from "./edit-files.ts";
+import { addPackages, addProxy, addScript, addVariables, ignoreFile, wrapInProvider } from "./edit-files.ts";
+import { serverPort, writeHandler, writeProvider } from "./write-code.ts";
 
 export interface Plan {
   changes: Change[];
@@ -12,14 +13,12 @@ export interface Plan {
   notes: string[];
 }
 
-const providerName = "upload-provider.tsx";
-
 /** How a server that is there already takes the handler. The others find it by the name of its file. */
-const mounts: Partial<Record<Framework, string>> = {
-  express: 'app.all("/api/upload", createRouteHandler({ router }))',
-  fastify:
-    'app.route({ method: ["GET", "POST"], url: "/api/upload", handler: createRouteHandler({ router }) })',
-  hono: 'app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }))',
+const mounts: Partial<Record<Framework, (load: (names: string) => string) => string>> = {
+  express: (load) => `${load("app: uploads")} app.use(uploads);`,
+  fastify: (load) =>
+    `${load("router")} app.route({ method: ["GET", "POST"], url: "/api/upload", handler: createRouteHandler({ router }) });`,
+  hono: (load) => `${load("app: uploads")} app.route("/", uploads);`,
 };
 
 const reactUse = 'Show it: <UploadDropzone route="image" />, from @upstow/react.';
@@ -28,7 +27,7 @@ const plainUse =
 
 /** What has to be written for uploads to work. What is there already stays as it is. */
 export function planChanges(project: Project, connection: Credentials, packageVersion: string): Plan {
-  const { folder, framework, hasReact } = project;
+  const { folder, framework, hasReact, isVite } = project;
   const changes: Change[] = [];
   const notes: string[] = [];
   const find = (path: string) => {
@@ -45,45 +44,76 @@ export function planChanges(project: Project, connection: Credentials, packageVe
     if (before === null) changes.push({ path, before, after: code });
     else if (before !== code) notes.push(`${path} is there already and stays as it is.`);
   };
-
-  const packages = ["@upstow/sdk", ...(hasReact ? ["@upstow/react"] : [])];
-  edit("package.json", (text) => addPackages(text, packages, `^${packageVersion}`));
-
-  const handler = renderRouteHandler({
-    framework,
-    routeName: "image",
-    maxFileSize: "4MB",
-    allowedTypes: ["image/*"],
-  });
+  /** Edits the one of these files that is there, where it is clear how. */
+  const tryToEdit = (paths: string[], change: (text: string) => string | null, otherwise: string) => {
+    const path = paths.find((name) => find(name) !== null);
+    const after = path === undefined ? null : change(find(path) ?? "");
+    if (path !== undefined && after !== null) edit(path, () => after);
+    else notes.push(otherwise);
+  };
   const inSrc = (path: string) => (path.startsWith("app/") && usesSrc(folder) ? `src/${path}` : path);
+
+  const handler = writeHandler(project);
+  const envFile = framework === "next" ? ".env.local" : ".env";
+  const start = `node --env-file=${envFile}`;
+  edit("package.json", (text) => {
+    const own = Object.fromEntries(packagesOf(project).map((name) => [name, `^${packageVersion}`]));
+    const added = addPackages(text, isVite ? { ...own, express: "^5.1.0" } : own);
+    return isVite ? addScript(added, "server", `${start} ${handler.path}`) : added;
+  });
   create(inSrc(handler.path), handler.code);
 
   if (hasReact) {
     const appFolder = framework === "next" ? inSrc("app/") : "src/";
-    create(posix.join(appFolder, providerName), renderProvider().code);
-    const layout = ["layout.tsx", "layout.jsx", "layout.js"]
-      .map((name) => posix.join(appFolder, name))
-      .find((path) => find(path) !== null);
-    const wrapped = layout === undefined ? null : wrapChildren(find(layout) ?? "");
-    if (layout !== undefined && wrapped !== null) edit(layout, () => wrapped);
-    else
-      notes.push(`Put <UploadProvider> of ${posix.join(appFolder, providerName)} around your application.`);
+    const provider = writeProvider(project);
+    const path = posix.join(appFolder, provider.path);
+    create(path, provider.code);
+    const pages = isVite ? ["main.tsx", "main.jsx"] : ["layout.tsx", "layout.jsx", "layout.js"];
+    tryToEdit(
+      pages.map((name) => posix.join(appFolder, name)),
+      (text) => wrapInProvider(text, isVite ? "<App />" : "{children}"),
+      `Put <UploadProvider> of ${path} around your application.`,
+    );
+  }
+  if (isVite) {
+    const target = `http://localhost:${serverPort}`;
+    tryToEdit(
+      ["vite.config.ts", "vite.config.js", "vite.config.mjs"],
+      (text) => addProxy(text, "/api/upload", target),
+      `Tell Vite where uploads go: server: { proxy: { "/api/upload": "${target}" } } in its configuration.`,
+    );
+    const manager = project.packageManager;
+    notes.push(`Start both: ${manager} run server, and ${manager} run dev.`);
   }
 
-  const envFile = framework === "next" ? ".env.local" : ".env";
   edit(envFile, (text) =>
     addVariables(text, { UPSTOW_URL: connection.url, UPSTOW_API_KEY: connection.apiKey }),
   );
   edit(".gitignore", (text) => ignoreFile(text, envFile));
-  const mount = mounts[framework];
+  const mount = isVite ? undefined : mounts[framework];
   if (mount !== undefined) {
     notes.push(
-      `${handler.path} makes an app of its own. If you have one, take its router there: ${mount}`,
-      `Start your server with node --env-file=${envFile}, so that it knows the service and the key.`,
+      `Add it to your server: ${mount(loading(project, handler.path))}`,
+      `Start your server with ${start}, so that it knows the service and the key.`,
     );
   }
   notes.push(hasReact ? reactUse : plainUse);
   return { changes, notes };
+}
+
+const packagesOf = ({ hasReact }: Project) => ["@upstow/sdk", ...(hasReact ? ["@upstow/react"] : [])];
+
+/** How the project's own files load one another. */
+function loading({ isTypeScript, framework, manifest }: Project, path: string) {
+  const isImported = isTypeScript || manifest.type === "module";
+  const load = (names: string, from: string) =>
+    isImported
+      ? `import { ${names.replace(":", " as")} } from "${from}";`
+      : `const { ${names} } = require("${from}");`;
+  return (names: string) =>
+    framework === "fastify"
+      ? `${load("createRouteHandler", "@upstow/sdk/fastify")} ${load(names, `./${path}`)}`
+      : load(names, `./${path}`);
 }
 
 /** Next looks below src as soon as there is one, unless there is an app folder beside it. */

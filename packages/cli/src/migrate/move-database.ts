@@ -1,5 +1,6 @@
 import { openPostgres } from "@upstow/server/adapters/postgres";
 import type { Config } from "@upstow/server/config";
+import { listReasons } from "@upstow/server/features/read-only/queries";
 import {
   abandonDatabase,
   type MoveDatabaseReport,
@@ -9,7 +10,7 @@ import { describeDatabase } from "@upstow/server/features/relocation/describe-ta
 import { type Call, OperatorError } from "../command.ts";
 import { alone, openEmbedded } from "./open-source.ts";
 import { createProgress } from "./progress.ts";
-import { resumable } from "./resumable.ts";
+import { resumable, unusable } from "./resumable.ts";
 
 const command = "migrate database";
 const labels = { copy: "Copying rows", compare: "Comparing rows" };
@@ -20,11 +21,13 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
   const progress = createProgress(call, (rows) => rows.toLocaleString("en"));
   let isReadOnly = false;
   return alone(config, () =>
-    resumable({ command, isReadOnly: () => isReadOnly }, async () => {
+    resumable({ command, isReadOnly: () => isReadOnly, note: call.note }, async () => {
       await using open = new AsyncDisposableStack();
       const source = open.adopt(await openEmbedded(config), (database) => database.close());
       const target = open.adopt(openTarget(url), (database) => database.close());
-      await target.check();
+      await target.check().catch((error: unknown) => {
+        throw unusable("database", error, "UPSTOW_DATABASE_URL");
+      });
       return await moveDatabase({
         source,
         target,
@@ -40,9 +43,10 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
   );
 }
 
-export async function runAbandonDatabase(call: Call): Promise<void> {
+/** Returns whether changes are taken again: the files may be on their way too. */
+export async function runAbandonDatabase(call: Call): Promise<boolean> {
   const config = call.config();
-  await alone(config, async () => {
+  return alone(config, async () => {
     await using open = new AsyncDisposableStack();
     const source = open.adopt(await openEmbedded(config), (database) => database.close());
     // Without the address it cannot be asked whether a service was started there.
@@ -51,6 +55,7 @@ export async function runAbandonDatabase(call: Call): Promise<void> {
         ? null
         : open.adopt(openTarget(config.databaseUrl), (database) => database.close());
     await abandonDatabase(source, target, Date.now());
+    return (await source.all(listReasons, {})).length === 0;
   });
 }
 

@@ -16,7 +16,7 @@ import { type Call, OperatorError } from "../command.ts";
 import { formatBytes } from "../format.ts";
 import { alone, openDatabaseOfFiles } from "./open-source.ts";
 import { createProgress } from "./progress.ts";
-import { resumable } from "./resumable.ts";
+import { resumable, unusable } from "./resumable.ts";
 
 const command = "migrate storage";
 const dayMs = 86_400_000;
@@ -35,7 +35,7 @@ export async function runMoveStorage(call: Call): Promise<MoveStorageReport> {
   const label = { text: "Copying files" };
   let isReadOnly = false;
   return alone(config, () =>
-    resumable({ command, isReadOnly: () => isReadOnly }, async () => {
+    resumable({ command, isReadOnly: () => isReadOnly, note: call.note }, async () => {
       await using open = new AsyncDisposableStack();
       const db = open.adopt(await openDatabaseOfFiles(config), (database) => database.close());
       const { target, close } = await openTarget(s3);
@@ -87,7 +87,7 @@ async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: 
     await store.probe();
   } catch (error) {
     await store.close();
-    throw error;
+    throw unusable("bucket", error, "UPSTOW_S3_BUCKET and its siblings");
   }
   const target: BucketTarget = {
     description: describeBucket(s3),

@@ -27,10 +27,18 @@ describe("the progress of a move", () => {
     progress.show("Copying", 1024, 4096);
     ms = 10_001;
     progress.show("Copying", 4096, 4096);
+    progress.show("Once more", 2048, 4_096_000);
+    ms += 10_000;
+    progress.show("Once more", 40_960, 4_096_000);
+    ms += 36_000;
+    progress.show("Once more", 43_008, 4_096_000);
     assert.deepEqual(shown, [
       "Copying  ░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 B of 4.0 KB",
       "Copying  ██████░░░░░░░░░░░░░░░░░░  25 %  1.0 KB of 4.0 KB  0:30 left",
       "Copying  ████████████████████████ 100 %  4.0 KB of 4.0 KB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   0 %  2.0 KB of 3.9 MB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1 %  40.0 KB of 3.9 MB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1 %  42.0 KB of 3.9 MB  1:15:52 left",
     ]);
   });
 

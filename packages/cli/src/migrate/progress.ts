@@ -9,6 +9,9 @@ export interface Progress {
 const barWidth = 24;
 const drawEveryMs = 100;
 const lineEveryMs = 5_000;
+/** What the first moments promise is far off. */
+const guessAfterMs = 3_000;
+const guessAfterShare = 0.01;
 
 /** A bar at a terminal; elsewhere a line now and then, and one at the end of each step. */
 export function createProgress(
@@ -28,9 +31,14 @@ export function createProgress(
     }
     const filled = Math.round(share * barWidth);
     const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
-    const perSec = (done - step.startedAt) / Math.max(0.001, (now() - step.startMs) / 1000);
-    const left = perSec > 0 && done < total ? `  ${formatDuration((total - done) / perSec)} left` : "";
-    call.progress(`${label}  ${bar} ${percent.padStart(5)}  ${amounts}${left}`);
+    call.progress(`${label}  ${bar} ${percent.padStart(5)}  ${amounts}${guessTimeLeft(done, total)}`);
+  }
+
+  function guessTimeLeft(done: number, total: number): string {
+    const [amount, tookMs] = [done - step.startedAt, now() - step.startMs];
+    const isEarly = tookMs < guessAfterMs || amount < (total - step.startedAt) * guessAfterShare;
+    if (isEarly || done >= total) return "";
+    return `  ${formatDuration(((total - done) / amount) * (tookMs / 1000))} left`;
   }
 
   return {

@@ -4,26 +4,55 @@ export interface Interruption {
   /** The move as it is called. */
   command: string;
   isReadOnly: () => boolean;
+  note: (text: string) => void;
 }
+
+const goOn = "Run the command again: it goes on where it stopped.";
+const exitCodeOfInterrupt = 130;
 
 /** What breaks off says that it can be taken up again, and in which state it leaves the service. */
 export async function resumable<T>(
-  { command, isReadOnly }: Interruption,
+  { command, isReadOnly, note }: Interruption,
   work: () => Promise<T>,
 ): Promise<T> {
+  const explainState = () =>
+    isReadOnly()
+      ? ` The service is read-only meanwhile; \`upstow ${command} --abort\` gives the move up.`
+      : "";
+  const stop = () => {
+    note(`Stopped. ${goOn}${explainState()}`);
+    // A move may be cut off anywhere, so nothing has to be waited for.
+    process.exit(exitCodeOfInterrupt);
+  };
+  process.once("SIGINT", stop);
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const isAway = ["StorageUnavailable", "StorageFull", "DatabaseUnavailable"].includes(error.name);
-    if (!isAway && !isReadOnly()) throw error;
-    const { suggestion } = error as { suggestion?: string };
+    const code = codesOfAway[error.name];
+    if (code === undefined && !isReadOnly()) throw error;
+    const { suggestion, code: ownCode } = error as { suggestion?: string; code?: string };
     const reason = error.message.charAt(0).toUpperCase() + error.message.slice(1).replace(/\.$/, "");
-    const advice = suggestion ?? "Run the command again: it goes on where it stopped.";
-    const state = isReadOnly()
-      ? ` The service is read-only meanwhile; \`upstow ${command} --abort\` gives the move up.`
-      : "";
-    const code = isAway ? "SERVICE_UNAVAILABLE" : ((error as { code?: string }).code ?? "INTERNAL_ERROR");
-    throw new OperatorError(code, `${reason}. ${advice}${state}`);
+    const advice = suggestion ?? (error.name === "StorageFull" ? `Make room. ${goOn}` : goOn);
+    const known = error.name === "AppError" ? ownCode : undefined;
+    throw new OperatorError(code ?? known ?? "INTERNAL_ERROR", `${reason}. ${advice}${explainState()}`);
+  } finally {
+    process.off("SIGINT", stop);
   }
 }
+
+/** A target that is wrong from the beginning. */
+export function unusable(what: "bucket" | "database", error: unknown, variables: string): OperatorError {
+  const reason = (error as Error).message.replace(/\.$/, "");
+  return new OperatorError(
+    "SERVICE_UNAVAILABLE",
+    `The ${what} cannot be used: ${reason}. Nothing was changed; check ${variables}.`,
+  );
+}
+
+/** By their names: their classes are not loaded for it. */
+const codesOfAway: Record<string, string> = {
+  StorageUnavailable: "SERVICE_UNAVAILABLE",
+  StorageFull: "INSUFFICIENT_STORAGE",
+  DatabaseUnavailable: "SERVICE_UNAVAILABLE",
+};

@@ -55,10 +55,10 @@ export function envOf({ app: { deps } }: TestApp): Record<string, string> {
   };
 }
 
-/** What the doctor says of a move, each with the way to mend it. */
+/** What the doctor says of a move or calls broken, each with the way to mend it. */
 export async function examineMove(env: Record<string, string>): Promise<string> {
   const checks = await examineInstallation(() => readConfig(env));
-  const about = checks.filter(({ name }) => name === "move");
+  const about = checks.filter(({ name, status }) => name === "move" || status === "failed");
   return about.map(({ status, message, fix }) => `${status}: ${message} ${fix ?? ""}`.trim()).join("\n");
 }
 
