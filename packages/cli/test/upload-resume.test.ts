@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -32,15 +32,18 @@ describe("upstow upload", () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Starts the command and kills it when the service has three parts. */
-  async function killHalfWay(): Promise<void> {
+  /** Starts the command, lets three bodies through and kills it when they have been seen. */
+  async function killHalfWay(
+    upload = path(),
+    isSeen: () => boolean | Promise<boolean> = () => stored().length === sentParts,
+  ): Promise<void> {
     service.storage.puts.length = 0;
     service.storage.allow(sentParts);
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "upload", path()], {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "upload", upload], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: "ignore",
     });
-    await until(() => stored().length === sentParts);
+    await until(isSeen);
     child.kill("SIGKILL");
     await once(child, "exit");
     service.storage.dropHeld();
@@ -57,6 +60,29 @@ describe("upstow upload", () => {
     const content = Buffer.from(await (await fetch(files[0].url)).arrayBuffer());
     assert.equal(hashOf(content), hashOf(bytes));
     assert.deepEqual(await readdir(join(folder, ".config/upstow/uploads")), []);
+  });
+
+  it("goes on with a folder: what was stored is not stored again", async () => {
+    const album = join(folder, "album");
+    await mkdir(album);
+    const names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "f.txt"];
+    for (const name of names) await writeFile(join(album, name), name);
+    const runs = join(folder, ".config/upstow/runs");
+    const readJournal = async () => {
+      const [journal] = await readdir(runs).catch(() => []);
+      return journal === undefined ? "" : readFile(join(runs, journal), "utf8");
+    };
+    await killHalfWay(album, async () => (await readJournal()).split("\n").length === sentParts + 1);
+
+    const { files } = await runJson(["upload", album], env);
+    assert.equal(stored().length, names.length - sentParts);
+    assert.deepEqual(
+      files.map((file: { name: string }) => file.name).sort(),
+      names.map((name) => `album/${name}`),
+    );
+    assert.deepEqual(await readdir(runs), []);
+    assert.equal((await runJson(["upload", album], env)).files.length, names.length);
+    assert.equal(stored().length, 2 * names.length - sentParts, "a whole run begins anew");
   });
 
   it("begins again where the file has changed, or the service has forgotten", async () => {

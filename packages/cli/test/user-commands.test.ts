@@ -43,9 +43,11 @@ describe("the commands of users", () => {
       ],
     );
     assert.deepEqual(
-      failures.map((failure: { path: string; code: string }) => [failure.path, failure.code]),
-      [[join(folder, "photos/empty.txt"), "VALIDATION_ERROR"]],
+      failures.map((failure: { path: string; message: string }) => [failure.path, failure.message]),
+      [[join(folder, "photos/empty.txt"), "The file is empty."]],
     );
+    const again = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}'], env);
+    assert.match(again.stdout, /^Uploaded 0 of 1 files\. .* The run before had stored 3\.$/m);
   });
 
   it("tell people what they do", async () => {
@@ -55,6 +57,17 @@ describe("the commands of users", () => {
     assert.equal(run.stdout, "Uploaded 1 file, 5 B.\n");
     const list = await runUpstow(["files", "ls", "--limit", "1"], env);
     assert.match(list.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d {2}uploaded {2}5 B {2}\S+\/größe\.txt\n$/);
+  });
+
+  it("let no file name steer the terminal", async () => {
+    const path = join(folder, "red\x1b[31m\nline.txt");
+    await writeFile(path, "x");
+    const sent = await runUpstow(["upload", path], env);
+    assert.match(sent.stderr, /^✔ red\ufffd\[31m line\.txt {2}http\S+\n$/);
+    const [key = ""] = await listKeys();
+    const got = await runUpstow(["files", "get", key, "--output", join(folder, "\x1b[2J.txt")], env);
+    assert.equal(got.code, 0, got.stderr);
+    assert.ok(!got.stdout.includes("\x1b"));
   });
 
   it("refuse what cannot be meant", async () => {

@@ -1,7 +1,7 @@
 import type { Command } from "../command.ts";
 import { connect } from "../connection.ts";
 import { readFrom } from "../download-file.ts";
-import { formatBytes } from "../format.ts";
+import { clean, formatBytes } from "../format.ts";
 
 export const filesCp: Command = {
   name: "files cp",
@@ -23,7 +23,7 @@ export const filesCp: Command = {
       routeSlug: call.options.find("route") ?? "default",
       metadata: file.metadata,
       onProgress: ({ sentBytes }) =>
-        call.progress(`${file.name}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
+        call.progress(`${clean(file.name)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
     });
     return { json: { file: copy }, text: `Copied to ${copy.key}\n${copy.url}` };
   },

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Command } from "../command.ts";
 import { connect } from "../connection.ts";
 import { downloadFile } from "../download-file.ts";
-import { formatBytes } from "../format.ts";
+import { clean, formatBytes } from "../format.ts";
 
 export const filesGet: Command = {
   name: "files get",
@@ -16,11 +16,11 @@ export const filesGet: Command = {
     // The stored name may be a path: nothing is written outside this folder unless --output says so.
     const path = call.options.find("output") ?? basename(file.name.replaceAll("\\", "/"));
     const isVerified = await downloadFile(file, path, (sentBytes) =>
-      call.progress(`${path}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
+      call.progress(`${clean(path)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
     );
     return {
       json: { path, key, size: file.size, sha256: file.sha256, isVerified },
-      text: `Wrote ${path}, ${formatBytes(file.size)}${isVerified ? ", as its SHA-256 says" : ""}.`,
+      text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${isVerified ? ", as its SHA-256 says" : ""}.`,
     };
   },
 };

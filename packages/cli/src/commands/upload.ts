@@ -1,9 +1,12 @@
+import { resolve } from "node:path";
+import type { CompletedFile } from "@upstow/sdk";
 import { type Command, type Options, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
-import { formatBytes } from "../format.ts";
+import { clean, formatBytes } from "../format.ts";
 import { collectFiles } from "../upload/collect-files.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
+import { openRunJournal } from "../upload/run-journal.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
 import { uploadFiles } from "../upload/upload-files.ts";
 
@@ -16,38 +19,49 @@ export const upload: Command = {
     metadata: { value: "JSON", description: "an object that is stored with every file" },
   },
   notes: `Files over 10 MB go in parts. Stop the command, or lose the network, and the same command goes on with the
-parts that are missing, for seven days and while the file stays as it is.
+files and parts that are missing, for seven days and while the files stay as they are.
 A file of a folder keeps its path from there as its name.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
-    const files = await collectFiles(call.positionals);
+    const all = await collectFiles(call.positionals);
+    const connection = getConnection(call);
+    const run = [connection, routeSlug, metadata, call.positionals.map((path) => resolve(path))];
+    const journal = openRunJournal(call.env, run);
+    const files = all.filter((file) => journal.find(file) === undefined);
     const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-    const stored: { path: string; key: string; url: string }[] = [];
+    const stored: ({ path: string } & CompletedFile)[] = [];
     const failures: { path: string; code: string; message: string }[] = [];
     await uploadFiles({
       upstow: await connect(call),
       files,
       options: { routeSlug, ...(metadata === undefined ? {} : { metadata }) },
-      unfinished: openUnfinishedUploads(call.env, getConnection(call), routeSlug),
+      unfinished: openUnfinishedUploads(call.env, connection, routeSlug),
       bars: createProgressBars({ files: files.length, bytes }, call.progress),
-      onDone({ path }, file) {
-        stored.push({ path, ...file });
-        call.note(`✔ ${file.name}  ${file.url}`);
+      onDone(local, file) {
+        journal.add(local, file);
+        stored.push({ path: local.path, ...file });
+        call.note(`✔ ${clean(file.name)}  ${file.url}`);
       },
       onFailed({ path, name }, error) {
         const { code, message } = explainError(error);
         failures.push({ path, code, message });
-        call.note(`✖ ${name}  ${message}`);
+        call.note(`✖ ${clean(name)}  ${message}`);
       },
     });
-    const sentBytes = formatBytes(bytes);
+    if (failures.length === 0) journal.end();
+    const earlier = all.flatMap((file) => {
+      const kept = journal.find(file);
+      return kept === undefined ? [] : [{ path: file.path, ...kept }];
+    });
+    const done =
+      failures.length === 0
+        ? `Uploaded ${stored.length} ${stored.length === 1 ? "file" : "files"}, ${formatBytes(bytes)}.`
+        : `Uploaded ${stored.length} of ${files.length} files. The same command tries the others again.`;
+    const before = earlier.length === 0 ? "" : ` The run before had stored ${earlier.length}.`;
     return {
-      json: { files: stored, failures },
-      text:
-        failures.length === 0
-          ? `Uploaded ${stored.length} ${stored.length === 1 ? "file" : "files"}, ${sentBytes}.`
-          : `Uploaded ${stored.length} of ${files.length} files. The same command tries the others again.`,
+      json: { files: [...earlier, ...stored], failures },
+      text: `${done}${before}`,
       ok: failures.length === 0,
     };
   },

@@ -1,4 +1,5 @@
 import type { EventPayload, ReceivedEvent } from "@upstow/sdk";
+import { clean } from "../format.ts";
 import type { Outcome } from "./send-locally.ts";
 
 /** One line that can be piped into other programs. */
@@ -18,9 +19,4 @@ function describeOutcome({ statusCode, error, response, durationMs }: Outcome): 
   const answer = [statusCode, error].filter((part) => part !== null).join(" ");
   const said = response.trim() === "" ? "" : `: ${clean(response.trim())}`;
   return `${answer} in ${durationMs} ms${said}`;
-}
-
-/** Names of files and answers of servers must not steer a terminal. */
-function clean(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }

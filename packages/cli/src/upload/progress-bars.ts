@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from "../format.ts";
+import { clean, formatBytes, formatDuration } from "../format.ts";
 
 const barWidth = 24;
 const nameWidth = 28;
@@ -66,6 +66,8 @@ function drawBar(name: string, sentBytes: number, totalBytes: number): string {
 
 /** The end of a long name tells more than its beginning. */
 function fit(name: string): string {
-  const letters = [...name];
-  return letters.length > nameWidth ? `…${letters.slice(1 - nameWidth).join("")}` : name.padEnd(nameWidth);
+  const letters = [...clean(name)];
+  return letters.length > nameWidth
+    ? `…${letters.slice(1 - nameWidth).join("")}`
+    : letters.join("").padEnd(nameWidth);
 }

@@ -42,7 +42,8 @@ export function openUnfinishedUploads(env: NodeJS.ProcessEnv, connection: Creden
 
 export type UnfinishedUploads = ReturnType<typeof openUnfinishedUploads>;
 
-function removeOld(folder: string): void {
+/** Of the files in which runs are remembered. */
+export function removeOld(folder: string): void {
   let names: string[];
   try {
     names = readdirSync(folder);

@@ -1,4 +1,5 @@
 import type { CompletedFile, UploadOptions, Upstow } from "@upstow/sdk";
+import { OperatorError } from "../command.ts";
 import type { LocalFile } from "./collect-files.ts";
 import type { createProgressBars } from "./progress-bars.ts";
 import type { UnfinishedUploads } from "./unfinished-uploads.ts";
@@ -37,6 +38,7 @@ export async function uploadFiles(job: UploadJob): Promise<void> {
 type Bar = ReturnType<UploadJob["bars"]["start"]>;
 
 async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<CompletedFile> {
+  if (file.sizeBytes === 0) throw new OperatorError("VALIDATION_ERROR", "The file is empty.");
   const earlier = job.unfinished.find(file);
   const send = (resume: Pick<UploadOptions, "resume">) =>
     job.upstow.upload(file.path, {

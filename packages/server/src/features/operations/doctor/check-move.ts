@@ -8,7 +8,8 @@ import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning, failed } = createChecks("move");
 
-const names: RelocationName[] = ["storage", "database"];
+/** Where both are moved, the database is what the next step is about. */
+const names: RelocationName[] = ["database", "storage"];
 const subjects = {
   storage: { are: "the files are", were: "the files were", finish: "upstow migrate storage --finish" },
   database: { are: "the database is", were: "the database was", finish: "upstow migrate database" },
@@ -23,14 +24,13 @@ export async function checkMove(db: Database, config: Config): Promise<Check[]> 
     ];
   }
   const since = new Map((await db.all(listReasons, {})).map((row) => [row.reason, row.since]));
-  const checks: Check[] = [];
   for (const name of names) {
     const move = await db.get(findRelocation, { name });
     const readOnlySince = since.get(name);
-    if (move !== null && readOnlySince !== undefined) checks.push(describeReadOnly(move, readOnlySince));
-    else if (move?.state === "copying") checks.push(describeCopying(move));
+    if (move !== null && readOnlySince !== undefined) return [describeReadOnly(move, readOnlySince)];
+    if (move?.state === "copying") return [describeCopying(move)];
   }
-  return checks;
+  return [];
 }
 
 async function findRefusal(db: Database, config: Config): Promise<string | null> {

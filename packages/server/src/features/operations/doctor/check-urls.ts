@@ -58,10 +58,13 @@ async function checkService(publicUrl: string, expiredUploadUrl: string | null):
   return ok(`this installation answers at ${publicUrl}`);
 }
 
-/** Only who holds our secret knows that the URL was good once; a stranger calls it invalid. Nothing is stored. */
+/**
+ * Only who holds our secret knows that the URL was good once; a stranger calls it invalid. Nothing is stored. One that
+ * is ready and takes no PUT at all is being moved, and cannot be asked.
+ */
 async function isOwnUrl(expiredUploadUrl: string): Promise<boolean> {
   const answer = await probe(expiredUploadUrl, "PUT");
-  return answer.isAnswered && JSON.stringify(answer.body).includes("expired");
+  return answer.isAnswered && (answer.status === 503 || JSON.stringify(answer.body).includes("expired"));
 }
 
 async function checkCdn(cdnUrl: string): Promise<Check> {

@@ -9,6 +9,7 @@ export interface CopyJob {
   source: Database;
   target: Database;
   plan: CopyPlan;
+  /** Those of an earlier run too. */
   onRows: (count: number) => void;
 }
 
@@ -41,6 +42,7 @@ export async function copyTable(job: CopyJob, shape: TableShape): Promise<void> 
   const { source, target, plan } = job;
   const { name } = shape;
   const begun = await target.get(findProgress, { name });
+  job.onRows(begun?.row_count ?? 0);
   if (begun?.is_complete === 1) return;
   const insert = insertInto(shape);
   let rowCount = begun?.row_count ?? 0;

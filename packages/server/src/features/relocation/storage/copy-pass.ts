@@ -1,7 +1,7 @@
 import type { Statement } from "../../../db/statement.ts";
 import { findContentTypes } from "./content-types.ts";
 import { type CopyDeps, copyObject } from "./copy-object.ts";
-import { listMissing, listStaged, measureMissing } from "./queries.ts";
+import { listMissing, listStaged, measureMissing, measureMoved } from "./queries.ts";
 import type { DamageReason, SourceObject } from "./read-object.ts";
 
 export interface Amount {
@@ -20,31 +20,40 @@ export interface PassReport {
 }
 
 export interface PassDeps extends CopyDeps {
+  /** Earlier runs are part of it. */
   onProgress: (done: Amount, planned: Amount) => void;
 }
+
+const nothing: Amount = { objects: 0, bytes: 0 };
+const add = (one: Amount, other: Amount): Amount => ({
+  objects: one.objects + other.objects,
+  bytes: one.bytes + other.bytes,
+});
 
 const pageSize = 200;
 const concurrency = 4;
 
 /** Copies what the journal does not name yet, in the order of the keys. */
 export async function copyMissing(deps: PassDeps): Promise<PassReport> {
-  const planned = (await deps.db.get(measureMissing, {})) ?? { objects: 0, bytes: 0 };
-  return copyListed(deps, listMissing, planned, false);
+  const moved = (await deps.db.get(measureMoved, {})) ?? nothing;
+  const planned = add(moved, (await deps.db.get(measureMissing, {})) ?? nothing);
+  const onCopied = (copied: Amount) => deps.onProgress(add(moved, copied), planned);
+  return copyListed(deps, listMissing, onCopied, false);
 }
 
 /** Copies bodies that wait for their upload to be completed, so that it can be completed afterwards. */
 export function copyStaged(deps: CopyDeps): Promise<PassReport> {
-  return copyListed({ ...deps, onProgress: () => {} }, listStaged, { objects: 0, bytes: 0 }, true);
+  return copyListed(deps, listStaged, () => {}, true);
 }
 
 async function copyListed(
-  deps: PassDeps,
+  deps: CopyDeps,
   list: Statement<{ after: string; take: number }, SourceObject>,
-  planned: Amount,
+  onCopied: (copied: Amount) => void,
   isStaged: boolean,
 ): Promise<PassReport> {
-  const report: PassReport = { copied: { objects: 0, bytes: 0 }, damaged: [] };
-  deps.onProgress(report.copied, planned);
+  const report: PassReport = { copied: { ...nothing }, damaged: [] };
+  onCopied(report.copied);
   for (let after = ""; ; ) {
     const page = await deps.db.all(list, { after, take: pageSize });
     const typeOf = await findContentTypes(
@@ -58,7 +67,7 @@ async function copyListed(
       if (outcome !== "copied") return;
       report.copied.objects++;
       report.copied.bytes += sizeBytes;
-      deps.onProgress(report.copied, planned);
+      onCopied(report.copied);
     });
     const last = page.at(-1);
     if (last === undefined) return report;
