@@ -53,9 +53,9 @@ onBothDatabases("variants", (database) => {
     if (openDraft === undefined) return;
     store.openDraft = async () => {
       const draft = await openDraft();
-      const keep: Draft["keep"] = (key, file) => {
+      const keep: Draft["keep"] = (key, ...rest) => {
         written.push(key);
-        return draft.keep(key, file);
+        return draft.keep(key, ...rest);
       };
       return { ...draft, keep };
     };

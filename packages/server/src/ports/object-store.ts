@@ -92,12 +92,16 @@ export interface ObjectFile {
 
 /** A file that becomes an object, or nothing. */
 export interface Draft {
-  /** Nothing is there yet. Who writes it makes it durable as well. */
+  /** Nothing is there yet. Who writes it makes the bytes and the name durable as well. */
   readonly path: string;
   /** Less than this is not worth a file; `write` takes it. */
   readonly leastBytes: number;
-  /** Makes the file the final bytes of a key, as `write` does. */
-  keep(key: string, written: { sizeBytes: number; sha256: string }): Promise<StoredObject>;
+  /** Makes the file the final bytes of a key, as `write` does, in one transaction with what else is to be recorded. */
+  keep<T>(
+    key: string,
+    written: { sizeBytes: number; sha256: string },
+    record: (tx: Queryable, object: StoredObject) => Promise<T>,
+  ): Promise<T>;
   /** Removes what was written, unless it was kept. */
   discard(): Promise<void>;
 }

@@ -48,39 +48,14 @@ export async function openBlobFiles(root: string, now: () => number) {
     return shard.ready;
   }
 
-  function reserveTemp(): string {
-    const name = randomText(26);
-    inUse.add(name);
-    return name;
-  }
-
-  /** Makes a temporary file whose bytes are durable a blob, whose name stays in use until `release`. */
-  async function sealSynced(name: string): Promise<string> {
-    const blob = createFileName(now());
-    await prepareShard(shardOf(blob));
-    inUse.add(blob);
-    try {
-      await rename(join(tempRoot, name), pathOf(blob));
-      await syncDirectory(shardPath(shardOf(blob)));
-    } catch (error) {
-      await unlink(pathOf(blob)).catch(() => {});
-      inUse.delete(blob);
-      throw error;
-    }
-    inUse.delete(name);
-    return blob;
-  }
-
   return {
     root,
     inUse: inUse as ReadonlySet<string>,
     pathOf,
 
-    reserveTemp,
-    sealSynced,
-
     async openTemp(): Promise<TempFile> {
-      const name = reserveTemp();
+      const name = randomText(26);
+      inUse.add(name);
       try {
         const file = await open(
           join(tempRoot, name),
@@ -94,20 +69,40 @@ export async function openBlobFiles(root: string, now: () => number) {
       }
     },
 
-    async discardTemp({ name, file }: { name: string; file?: FileHandle }): Promise<void> {
-      await file?.close().catch(() => {});
+    async discardTemp({ name, file }: TempFile): Promise<void> {
+      await file.close().catch(() => {});
       await unlink(join(tempRoot, name)).catch(() => {});
       inUse.delete(name);
     },
 
+    /** A name in use for a blob that another process writes in its place; it counts only once it is recorded. */
+    async reserve(): Promise<string> {
+      const blob = createFileName(now());
+      await prepareShard(shardOf(blob));
+      inUse.add(blob);
+      return blob;
+    },
+
     /**
-     * Makes a temporary file a durable blob. After a failed fsync the kernel drops the bytes and calls the next
-     * fsync a success, so there is no second try.
+     * Makes a temporary file a durable blob and returns its name, which stays in use until `release`. After a
+     * failed fsync the kernel drops the bytes and calls the next fsync a success, so there is no second try.
      */
     async seal({ name, file }: TempFile): Promise<string> {
       await file.sync();
       await file.close();
-      return sealSynced(name);
+      const blob = createFileName(now());
+      await prepareShard(shardOf(blob));
+      inUse.add(blob);
+      try {
+        await rename(join(tempRoot, name), pathOf(blob));
+        await syncDirectory(shardPath(shardOf(blob)));
+      } catch (error) {
+        await unlink(pathOf(blob)).catch(() => {});
+        inUse.delete(blob);
+        throw error;
+      }
+      inUse.delete(name);
+      return blob;
     },
 
     release(blob: string): void {

@@ -13,11 +13,11 @@ import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
-import { openDraft, recordFinal } from "./drafts.ts";
+import { openDraft } from "./drafts.ts";
 import { createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createMultipart } from "./multipart.ts";
-import { buryObject, findArrival, finishObject } from "./object-records.ts";
+import { buryObject, etagOf, findArrival, finishObject, keepFinal } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
 import { createReads } from "./reads.ts";
@@ -92,7 +92,13 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
 
     async write(key, bytes) {
       await space.ensure(bytes.byteLength);
-      return recordFinal(db, files, key, await writer.writeBytes(bytes), now());
+      const sealed = await writer.writeBytes(bytes);
+      try {
+        await files.remove(await db.transact((tx) => keepFinal(tx, key, sealed, now())));
+      } finally {
+        files.release(sealed.blob);
+      }
+      return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
     },
     openDraft: () => openDraft(db, files, space, { now, leastBytes: mostRowBytes + 1 }),
 

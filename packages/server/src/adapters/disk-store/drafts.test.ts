@@ -3,11 +3,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { describe, it } from "node:test";
-import { type ObjectBytes, StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
+import { type ObjectBytes, StorageFull, type StoredObject } from "../../ports/object-store.ts";
 import { databaseKinds, openTestStore } from "./open-test-store.ts";
 
 const bytes = randomBytes(100_000);
 const written = { sizeBytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+
+const recordNothing = async (_: unknown, object: StoredObject) => object;
 
 async function readAll(source: ObjectBytes | null): Promise<Buffer> {
   assert.ok(source !== null);
@@ -21,7 +23,7 @@ for (const kind of databaseKinds) {
       const { store } = opened;
       const draft = await store.openDraft();
       await writeFile(draft.path, bytes);
-      const object = await draft.keep("variant", written);
+      const object = await draft.keep("variant", written, recordNothing);
       await draft.discard();
       assert.deepEqual(object, await store.head("variant"));
       assert.equal(object.sha256, written.sha256);
@@ -43,13 +45,28 @@ for (const kind of databaseKinds) {
       await other.discard();
     });
 
+    it("an object and what else is recorded come together or not at all", async () => {
+      await using opened = await openTestStore(kind);
+      const { store, listFiles } = opened;
+      const draft = await store.openDraft();
+      await writeFile(draft.path, bytes);
+      const refused = draft.keep("variant", written, async () => {
+        throw new Error("no room for the record");
+      });
+      await assert.rejects(refused, /no room for the record/);
+      await draft.discard();
+      assert.equal(await store.head("variant"), null);
+      await store.sweep({ graceMs: 0, maxDeletions: 10, now: Date.now() + 1000 });
+      assert.deepEqual(await listFiles(), []);
+    });
+
     it("a draft replaces what its key had", async () => {
       await using opened = await openTestStore(kind);
       const { store, listFiles } = opened;
       await store.write("variant", randomBytes(50_000), { contentType: "image/png" });
       const draft = await store.openDraft();
       await writeFile(draft.path, bytes);
-      await draft.keep("variant", written);
+      await draft.keep("variant", written, recordNothing);
       assert.ok((await readAll(await store.read("variant"))).equals(bytes));
       assert.equal((await listFiles()).length, 1);
     });
@@ -62,23 +79,25 @@ for (const kind of databaseKinds) {
       const later = { graceMs: 0, maxDeletions: 10, now: Date.now() + 7 * 24 * 3_600_000 };
       await store.sweep(later);
       assert.deepEqual(await listFiles(), [draft.path]);
-      await draft.keep("variant", written);
+      await draft.keep("variant", written, recordNothing);
     });
 
     it("a draft that nobody wrote, or that lies about itself, is no object for long", async () => {
       await using opened = await openTestStore(kind);
       const { store, damages } = opened;
       const missing = await store.openDraft();
-      await assert.rejects(missing.keep("missing", written), StorageUnavailable);
-      await missing.discard();
-      assert.equal(await store.head("missing"), null);
+      await missing.keep("missing", written, recordNothing);
+      assert.equal(await store.read("missing"), null);
       const short = await store.openDraft();
       await writeFile(short.path, bytes.subarray(1));
-      await short.keep("short", written);
+      await short.keep("short", written, recordNothing);
       assert.equal(await store.read("short"), null);
       assert.deepEqual(
         damages.map(({ key, reason }) => [key, reason]),
-        [["short", "wrong-size"]],
+        [
+          ["missing", "missing"],
+          ["short", "wrong-size"],
+        ],
       );
     });
   });

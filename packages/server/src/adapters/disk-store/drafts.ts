@@ -1,16 +1,15 @@
 import type { Database } from "../../db/database.ts";
 import type { Draft } from "../../ports/object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { explainDiskError } from "./disk-errors.ts";
 import type { FreeSpace } from "./free-space.ts";
-import { etagOf, keepFinal, type SealedBlob } from "./object-records.ts";
+import { etagOf, keepFinal } from "./object-records.ts";
 
 interface DraftOptions {
   now: () => number;
   leastBytes: number;
 }
 
-/** A temporary file that another process writes; only its name is taken here. */
+/** A blob that another process writes; only its name is taken here. */
 export async function openDraft(
   db: Database,
   files: BlobFiles,
@@ -18,37 +17,25 @@ export async function openDraft(
   { now, leastBytes }: DraftOptions,
 ): Promise<Draft> {
   await space.ensure(0);
-  const name = files.reserveTemp();
-  let isKept = false;
+  const blob = await files.reserve();
+  let mayBeRecorded = false;
   return {
-    path: files.tempPath(name),
+    path: files.pathOf(blob),
     leastBytes,
-    async keep(key, { sizeBytes, sha256 }) {
-      const blob = await files.sealSynced(name).catch((error) => {
-        throw explainDiskError(error);
-      });
-      isKept = true;
-      return recordFinal(db, files, key, { blob, sizeBytes, sha256, rowBytes: null }, now());
+    async keep(key, { sizeBytes, sha256 }, record) {
+      mayBeRecorded = true;
+      const sealed = { blob, sizeBytes, sha256, rowBytes: null };
+      const { replaced, recorded } = await db.transact(async (tx) => ({
+        replaced: await keepFinal(tx, key, sealed, now()),
+        recorded: await record(tx, { sizeBytes, etag: etagOf(sha256), sha256 }),
+      }));
+      await files.remove(replaced);
+      return recorded;
     },
     async discard() {
-      if (!isKept) await files.discardTemp({ name });
+      // Of a commit that failed nobody knows whether it came to pass; a sweep looks for the record first.
+      if (!mayBeRecorded) await files.remove([blob]);
+      files.release(blob);
     },
   };
-}
-
-/** Makes a sealed blob the final bytes of its key, and removes what it replaces. */
-export async function recordFinal(
-  db: Database,
-  files: BlobFiles,
-  key: string,
-  sealed: SealedBlob,
-  now: number,
-) {
-  try {
-    await files.remove(await keepFinal(db, key, sealed, now));
-  } finally {
-    files.release(sealed.blob);
-  }
-  const { sizeBytes, sha256 } = sealed;
-  return { sizeBytes, etag: etagOf(sha256), sha256 };
 }

@@ -153,13 +153,16 @@ export function keepStaged(
 }
 
 /** Makes the blob the final bytes of its key, whatever was there. Returns the files it replaced. */
-export function keepFinal(db: Database, key: string, sealed: SealedBlob, now: number): Promise<string[]> {
-  return db.transact(async (tx) => {
-    const parts = await deletePartsOfKey(tx, key);
-    const kept = await tx.all(keepFinalStatement, toKeep(key, sealed, now));
-    if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
-    return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
-  });
+export async function keepFinal(
+  tx: Queryable,
+  key: string,
+  sealed: SealedBlob,
+  now: number,
+): Promise<string[]> {
+  const parts = await deletePartsOfKey(tx, key);
+  const kept = await tx.all(keepFinalStatement, toKeep(key, sealed, now));
+  if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
+  return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
 }
 
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {

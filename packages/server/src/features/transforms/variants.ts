@@ -1,5 +1,6 @@
 import { finished } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Queryable } from "../../db/database.ts";
 import type { FileTable, VariantTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
@@ -46,9 +47,11 @@ export function createVariants(deps: Deps, pool: RenderPool): Variants {
   return {
     async get(file, recipe, format) {
       const id = variantId(file.id, recipe, format);
+      let making = underWay.get(id);
+      if (making !== undefined) return making;
       const stored = await deps.db.get(findVariant, { id });
       if (stored?.state === "ready") return stored;
-      let making = underWay.get(id);
+      making = underWay.get(id);
       if (making === undefined) {
         making = makeOrAwait(deps, pool, { id, file, recipe, format }, stored).finally(() =>
           underWay.delete(id),
@@ -139,16 +142,12 @@ async function make(
       await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
     }
-    const object = await store(deps, storeKey, rendered, draft);
-    const [ready] = await deps.db.change(markReady, {
-      id,
-      claim,
-      sizeBytes: object.sizeBytes,
-      etag: object.etag,
-      contentType: rendered.contentType,
-      now: deps.now(),
-    });
-    if (ready !== undefined) return ready;
+    const recordReady = async (tx: Queryable, { sizeBytes, etag }: StoredObject) => {
+      const { contentType } = rendered;
+      return tx.get(markReady, { id, claim, sizeBytes, etag, contentType, now: deps.now() });
+    };
+    const ready = await store(deps, storeKey, rendered, draft, recordReady);
+    if (ready !== null) return ready;
     await deps.store.delete([storeKey]);
     return await getOthers(deps, id, claim);
   } catch (error) {
@@ -160,14 +159,16 @@ async function make(
   }
 }
 
-function store(
+async function store(
   deps: Deps,
   storeKey: string,
   { bytes, written, contentType }: Extract<RenderResult, { ok: true }>,
   draft: Draft | null,
-): Promise<StoredObject> {
-  if (draft !== null && written !== null) return draft.keep(storeKey, written);
-  return deps.store.write(storeKey, bytes, { contentType });
+  recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantTable | null>,
+): Promise<VariantTable | null> {
+  if (draft !== null && written !== null) return draft.keep(storeKey, written, recordReady);
+  const object = await deps.store.write(storeKey, bytes, { contentType });
+  return deps.db.transact((tx) => recordReady(tx, object));
 }
 
 /** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */

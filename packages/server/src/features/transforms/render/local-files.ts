@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import type { GetMemory } from "./frame-channel.ts";
 import type { DraftFile, SourceFile, WrittenFile } from "./render-job.ts";
 
@@ -27,8 +28,18 @@ export function writeDraft({ path, leastBytes }: DraftFile, bytes: Buffer): Writ
     let doneBytes = 0;
     while (doneBytes < bytes.length) doneBytes += writeSync(file, bytes, doneBytes);
     fsyncSync(file);
+    if (!syncFolder(dirname(path))) return null;
     return { sizeBytes: bytes.length, sha256: hash("sha256", bytes) };
   });
+}
+
+/** So that the file's name is durable as well. */
+function syncFolder(path: string): boolean {
+  const isSynced = withFile(path, "r", (folder) => {
+    fsyncSync(folder);
+    return true;
+  });
+  return isSynced ?? false;
 }
 
 /** Null where the system refuses: the service, which then reads or writes itself, knows what to say of it. */
