@@ -19,6 +19,7 @@ const listenerOptions = {
 };
 const tlsOptions = { minVersion: "TLSv1.2", handshakeTimeout: 10_000 } as const;
 const tlsHandshake = 0x16;
+const idleCheckMs = 200;
 
 export function createListener(handler: RequestListener, tls: TlsFiles | null): Server {
   const silent = new Set<Socket>();
@@ -43,6 +44,9 @@ function dropOnClose(server: Server, silent: Set<Socket>, opened: "connection" |
   server.closeIdleConnections = () => {
     closeIdle();
     for (const socket of silent) socket.destroy();
+    // What was promised to stay open before the shutdown began becomes idle only when its answer has ended.
+    const again = setInterval(closeIdle, idleCheckMs);
+    server.once("close", () => clearInterval(again));
   };
 }
 
