@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pickFreePort } from "../../test/support/free-port.ts";
+import { readStartArguments } from "../../test/support/start-command.ts";
 import { type Program, startProgram, waitUntilServing } from "../harness/program.ts";
 
 export interface UpstowOptions {
@@ -31,9 +32,7 @@ export interface Upstow {
 }
 
 const ownRoot = fileURLToPath(new URL("../..", import.meta.url));
-const serverMain = "packages/server/src/main.ts";
 const cliMain = "packages/cli/src/main.ts";
-const nodeArgs = ["--disable-warning=ExperimentalWarning"];
 const endless = "1000000000";
 
 /** Starts the server as `npm start` does, on a data directory that may exist, and waits until it serves. */
@@ -45,7 +44,7 @@ export async function launch(
   const url = `http://127.0.0.1:${port}`;
   const program = startProgram({
     command: process.execPath,
-    args: [...nodeArgs, ...(options.nodeOptions ?? []), join(options.root ?? ownRoot, serverMain)],
+    args: [...(options.nodeOptions ?? []), ...readStartArguments(options.root ?? ownRoot)],
     env: { ...environment(dataDir, options), ...options.env, UPSTOW_PORT: String(port) },
     outputFile: `${dataDir}.log`,
   });
@@ -105,7 +104,14 @@ async function liftRateLimits(env: Record<string, string>, root: string): Promis
   const limits = ["--rate-upload", "--rate-transform", "--rate-other"].flatMap((name) => [name, endless]);
   await promisify(execFile)(
     process.execPath,
-    [...nodeArgs, join(root, cliMain), "account", "set-limits", "owner@localhost", ...limits],
+    [
+      "--disable-warning=ExperimentalWarning",
+      join(root, cliMain),
+      "account",
+      "set-limits",
+      "owner@localhost",
+      ...limits,
+    ],
     { cwd: root, env: { ...process.env, ...env } },
   );
 }

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
+import { readStartArguments } from "../../../../test/support/start-command.ts";
 import { type Answer, type CallOptions, callApi } from "./start-app.ts";
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const startArguments = readStartArguments(fileURLToPath(new URL("../../../../", import.meta.url)));
 
 export interface ServerProcess {
   url: string;
@@ -17,7 +18,7 @@ export interface ServerProcess {
 }
 
 export function spawnMain(env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
+  return spawn(process.execPath, startArguments, {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { readStartArguments } from "./support/start-command.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const started = readStartArguments(root).join(" ").replace(root, "");
+const read = (path: string) => readFileSync(`${root}${path}`, "utf8");
+
+it("the container runs what npm start runs", () => {
+  const [, list = "[]"] = /^CMD (.+)$/m.exec(read("deploy/Dockerfile")) ?? [];
+  assert.equal((JSON.parse(list) as string[]).slice(1).join(" "), started);
+});
+
+it("so does the unit of systemd", () => {
+  const [, command = ""] = /^ExecStart=\S+ (.+)$/m.exec(read("deploy/upstow.service")) ?? [];
+  assert.equal(command, started);
+});
