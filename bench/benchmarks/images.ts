@@ -55,6 +55,7 @@ export const images: Benchmark = {
       notes: [
         "CPU and time are those of one image. Encoders are given the same quality; AVIF is made with Upstow's effort of 1 everywhere but in IPX, which has no setting for it.",
         ...(vips === null ? ["Left out, because libvips-tools is not installed here: vipsthumbnail."] : []),
+        ...listProblems(data),
       ],
       data,
     };
@@ -77,7 +78,7 @@ async function runRounds(
 }
 
 function toTable(format: ImageFormat["name"], costs: Costs): Table {
-  const middle = (name: string, part: keyof RenderCost) =>
+  const middle = (name: string, part: "cpuMs" | "wallMs" | "sizeBytes") =>
     spreadOf((costs[name] ?? []).map((cost) => cost[part])).median;
   const cpuBeside = (name: string, other: string) =>
     spreadOf((costs[name] ?? []).map(({ cpuMs }, i) => cpuMs / (costs[other]?.[i]?.cpuMs ?? Number.NaN)));
@@ -97,6 +98,11 @@ function toTable(format: ImageFormat["name"], costs: Costs): Table {
     columns: ["", "CPU ms", "ms", "KiB", "CPU beside sharp", "target"],
     rows,
   };
+}
+
+function listProblems(data: Record<string, Costs>): string[] {
+  const costs = Object.values(data).flatMap((byRenderer) => Object.values(byRenderer).flat());
+  return [...new Set(costs.flatMap(({ problem }) => problem ?? []))];
 }
 
 function describeTargets(format: string, besideSharp: number, ipxBeside: number): string {
