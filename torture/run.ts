@@ -6,7 +6,7 @@ import { NotPossible } from "./not-possible.ts";
 import { saveReport } from "./report.ts";
 import { scenarios } from "./scenarios.ts";
 
-const usage = `npm run torture -- [name …] [--rounds N] [--seed N] [--lanes N] [--minutes 60] [--resume] [--no-save]
+const usage = `npm run torture -- [name …] [--rounds N] [--seed N] [--lanes N] [--minutes 180] [--resume] [--no-save]
 
 Names (all of them, one after the other, where none is given):
 ${Object.entries(scenarios)
@@ -27,7 +27,7 @@ function readCommandLine() {
       requests: { type: "string" },
       seed: { type: "string", default: String(randomInt(2 ** 31)) },
       lanes: { type: "string" },
-      minutes: { type: "string", default: "60" },
+      minutes: { type: "string", default: "180" },
       resume: { type: "boolean", default: false },
       save: { type: "boolean", default: true },
     },

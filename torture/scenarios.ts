@@ -82,6 +82,6 @@ export const scenarios: Record<string, ScenarioEntry> = {
     roundsPerBatch: 500,
     lanes: 2,
   },
-  // As many samples as two hours have; `--minutes` bounds it.
+  // As many samples as two hours have.
   soak: { run: soak, unit: "samples of memory", rounds: 1_440, roundsPerBatch: 1_440, lanes: 1 },
 };
