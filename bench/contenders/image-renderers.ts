@@ -101,11 +101,13 @@ export async function findVipsRenderer(folder: string, photoPath: string): Promi
     ];
     const command = `vipsthumbnail ${photoPath} -s ${imageWidth}x -o '${output}[${options.join(",")}]'`;
     const timed = `TIMEFORMAT='%R %U %S'; time for i in $(seq ${count}); do ${command} || exit 1; done`;
-    const env = { ...process.env, VIPS_CONCURRENCY: "1" };
+    // Not our environment: the libvips in sharp puts its own home there, where Debian's finds none of its parts.
+    const env = { PATH: process.env["PATH"], VIPS_CONCURRENCY: "1" };
     const ended = await run("bash", ["-c", timed], { env }).catch((error: Error) => error);
     if (ended instanceof Error) {
       // Not every libheif brings an encoder for AVIF.
-      const problem = `vipsthumbnail cannot write ${name} here: ${ended.message.trim().split("\n").at(-1)}`;
+      const [, reason = "it fails"] = ended.message.trim().split("\n");
+      const problem = `vipsthumbnail cannot write ${name} here: ${reason.replaceAll(photoPath, "the photo")}`;
       return { wallMs: Number.NaN, cpuMs: Number.NaN, sizeBytes: Number.NaN, problem };
     }
     const [wallSec = 0, userSec = 0, systemSec = 0] = (ended.stderr.trim().split("\n").at(-1) ?? "")
