@@ -62,8 +62,12 @@ const takeOver = {
   gone_at: null,
 };
 
+const keepFirstStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "open").onConflict((conflict) => conflict.column("key").doNothing()),
+);
+
 /** The condition is the lock against a late PUT: only an object that is still open changes its bytes. */
-const keepStagedStatement = statement((q, p: Keep) =>
+const replaceStagedStatement = statement((q, p: Keep) =>
   insertObject(q, p, "open")
     .onConflict((conflict) =>
       conflict
@@ -127,6 +131,8 @@ const buryStatement = statement((q, p: { key: string; now: number }) =>
     .returning("replaced_blob"),
 );
 
+const nothingReplaced = { replaced_blob: null };
+
 export function etagOf(sha256: string): string {
   return sha256.slice(0, 32);
 }
@@ -145,7 +151,9 @@ export function keepStaged(
   now: number,
 ): Promise<string[] | null> {
   return db.transact(async (tx) => {
-    const kept = await tx.get(keepStagedStatement, toKeep(key, sealed, now));
+    const keep = toKeep(key, sealed, now);
+    const isFirst = (await tx.run(keepFirstStatement, keep)) === 1;
+    const kept = isFirst ? nothingReplaced : await tx.get(replaceStagedStatement, keep);
     if (kept === null) return null;
     if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
     return deleteRows(tx, blobsOf(kept));

@@ -6,6 +6,7 @@ import { etagOf, isOpenForPut, keepStaged, type SealedBlob } from "./object-reco
 import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
 import type { PartTarget, UploadTarget } from "./presigned-url.ts";
 import { tooManyBytes, uploadEnded } from "./refusals.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 export interface StagedUploads {
   /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */
@@ -58,10 +59,10 @@ export function createStagedUploads(
   };
 }
 
-/** A lost body need not be read. The record, made in one guarded change, has the last word. */
+/** A lost body need not be read, unless it costs less than asking. The record, made in one guarded change, decides. */
 async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number): Promise<string> {
   if (target.kind === "single") {
-    if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
+    if (sizeBytes > largestRowBytes && !(await isOpenForPut(db, target.key))) throw uploadEnded();
     return target.key;
   }
   const upload = await findUpload(db, target.uploadId);
