@@ -3,6 +3,7 @@ import { whenSignedOut } from "./api.ts";
 import { Console } from "./console.tsx";
 import { useLoad } from "./load.ts";
 import { SignIn } from "./pages/entry/sign-in.tsx";
+import { Alone } from "./parts/alone.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { goTo, usePath } from "./router.tsx";
 
@@ -43,9 +44,9 @@ function Gate({ onEntered }: { onEntered: () => void }) {
   if (isOut) return <SignIn onEntered={onEntered} />;
   if (session.error !== null) {
     return (
-      <main className="alone">
+      <Alone>
         <Failure error={session.error} retry={session.reload} />
-      </main>
+      </Alone>
     );
   }
   if (session.data === null) return <Loading />;

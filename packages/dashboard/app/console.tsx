@@ -3,8 +3,8 @@ import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
 import type { Account } from "./app.tsx";
 import { useLoad } from "./load.ts";
 import { NewProject } from "./pages/new-project.tsx";
-import { Failure, Loading } from "./parts/states.tsx";
-import { usePath } from "./router.tsx";
+import { Empty, Failure, Loading } from "./parts/states.tsx";
+import { Link, usePath } from "./router.tsx";
 import { Shell } from "./shell.tsx";
 import { renewPolicyFor } from "./storage-policy.ts";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
@@ -64,12 +64,25 @@ export function Console({ account }: { account: Account }) {
           ) : workspace === null ? (
             <NewProject onCreated={projects.reload} />
           ) : Page === undefined ? (
-            <h1>There is no such page.</h1>
+            <NoSuchPage to={`/p/${workspace.project.id}/${workspace.environment}/overview`} />
           ) : (
             <Page key={`${workspace.api}/${pageName}`} />
           )}
         </Suspense>
       </Shell>
     </WorkspaceContext>
+  );
+}
+
+function NoSuchPage({ to }: { to: string }) {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <Empty title="The address leads nowhere">
+        <p>
+          Perhaps it was cut off. <Link to={to}>Go to the overview</Link>
+        </p>
+      </Empty>
+    </>
   );
 }

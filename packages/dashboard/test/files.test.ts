@@ -63,6 +63,22 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await context.close();
 });
 
+test("live and test files are shown apart, and the switch between them stays on the page", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  await uploadFile(dashboard.app, "x", { key: tenant.live, name: "real.txt" });
+  await uploadFile(dashboard.app, "x", { key: tenant.test, name: "trial.txt" });
+  const { page, context } = await openFiles(tenant);
+  await byName(page, "real.txt").waitFor();
+  assert.equal(await byName(page, "trial.txt").count(), 0);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await byName(page, "trial.txt").waitFor();
+  assert.equal(await byName(page, "real.txt").count(), 0);
+  assert.ok(page.url().endsWith(`/p/${tenant.projectId}/test/files`));
+  await page.getByRole("button", { name: "Live", exact: true }).click();
+  await byName(page, "real.txt").waitFor();
+  await context.close();
+});
+
 test("a deletion waits until it can no longer be undone, and is sent when the page is left", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const keys: string[] = [];

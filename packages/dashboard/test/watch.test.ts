@@ -36,7 +36,7 @@ test("the overview shows storage, charts that can be read as numbers, recent fil
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(`${app.url}/dashboard`);
   await page.getByText("No files yet").waitFor();
-  await page.getByRole("img", { name: "Uploads: nothing in this time." }).waitFor();
+  await page.getByRole("figure").filter({ hasText: "Uploads" }).getByText("Nothing in this time").waitFor();
   assert.equal(await page.getByRole("heading", { name: "Webhooks that failed" }).count(), 0);
 
   const webhookUrl = "https://hooks.example.com/upstow";
@@ -55,6 +55,9 @@ test("the overview shows storage, charts that can be read as numbers, recent fil
   assert.equal(await chart.getByRole("row").count(), 31);
   await page.getByRole("heading", { name: "Webhooks that failed" }).waitFor();
   await page.getByText(webhookUrl).waitFor();
+  await page.getByRole("link", { name: "first.txt" }).click();
+  await page.getByRole("button", { name: "first.txt", exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "second.txt", exact: true }).count(), 0);
   await context.close();
 });
 
@@ -150,7 +153,7 @@ test("each part that cannot be loaded says why and can be tried again", async ()
     await page.getByText("The server cannot be reached.").waitFor();
     await page.unroute(broken);
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("img", { name: /^Uploads/ }).waitFor();
+    await page.getByRole("figure").filter({ hasText: "Uploads" }).waitFor();
   }
   await context.close();
 });

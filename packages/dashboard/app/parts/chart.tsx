@@ -21,29 +21,32 @@ const height = 80;
 /** A picture for the eye; the same numbers as a table for everyone. */
 export function Chart({ title, note, points, format, kind }: ChartProps) {
   const largest = Math.max(0, ...points.map((point) => point.value));
-  const scaled = points.map((point) => (largest === 0 ? 0 : (point.value / largest) * height));
+  const scaled = points.map((point) => (point.value / largest) * height);
   const peak = points.find((point) => point.value === largest);
-  const summary =
-    largest === 0 || peak === undefined
-      ? `${title}: nothing in this time.`
-      : `${title}: ${note}. Highest ${format(largest)}, ${peak.label}.`;
+  const summary = `${title}: ${note}. Highest ${format(largest)}, ${peak?.label}.`;
   return (
     <figure className="chart">
       <figcaption>
         <span>{title}</span> <strong>{note}</strong>
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>
-        {kind === "bars" ? (
-          <Bars points={points} scaled={scaled} format={format} />
-        ) : (
-          <Line scaled={scaled} />
-        )}
-        <line x1="0" x2={width} y1={height} y2={height} className="axis" />
-      </svg>
-      <p className="ends" aria-hidden="true">
-        <span>{points[0]?.label}</span>
-        <span>{points.at(-1)?.label}</span>
-      </p>
+      {largest === 0 ? (
+        <p className="dim">Nothing in this time</p>
+      ) : (
+        <>
+          <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>
+            {kind === "bars" ? (
+              <Bars points={points} scaled={scaled} format={format} />
+            ) : (
+              <Line scaled={scaled} />
+            )}
+            <line x1="0" x2={width} y1={height} y2={height} className="axis" />
+          </svg>
+          <p className="ends" aria-hidden="true">
+            <span>{points[0]?.label}</span>
+            <span>{points.at(-1)?.label}</span>
+          </p>
+        </>
+      )}
       <details>
         <summary>
           Show numbers<span className="visually-hidden"> of {title}</span>

@@ -44,16 +44,11 @@ export function Choice({ label, isBare = false, any, options, value, onChange }:
 }
 
 /** The route that a list is filtered by, also where it has been deleted since. */
-export function RouteChoice(props: { routes: Router[]; value: string; onChange: (slug: string) => void }) {
-  const slugs = new Set(props.routes.map(({ slug }) => slug));
+export function RouteChoice({
+  routes,
+  ...props
+}: { routes: Router[] } & Pick<ChoiceProps, "isBare" | "value" | "onChange">) {
+  const slugs = new Set(routes.map(({ slug }) => slug));
   if (props.value !== "") slugs.add(props.value);
-  return (
-    <Choice
-      label="Route"
-      any="All routes"
-      options={[...slugs]}
-      value={props.value}
-      onChange={props.onChange}
-    />
-  );
+  return <Choice label="Route" any="All routes" options={[...slugs]} {...props} />;
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { SafeText, showHidden } from "./safe-text.tsx";
 
 /** The browser's own modal: it keeps the focus inside, and Escape closes it. */
 export function Dialog(props: { title: string; onClose: () => void; wide?: boolean; children: ReactNode }) {
@@ -13,11 +14,13 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
     <dialog
       ref={ref}
       className={props.wide ? "wide" : undefined}
-      aria-label={props.title}
+      aria-label={showHidden(props.title)}
       onClose={props.onClose}
     >
       <header>
-        <h2>{props.title}</h2>
+        <h2>
+          <SafeText text={props.title} />
+        </h2>
         <button type="button" className="quiet" aria-label="Close" onClick={() => ref.current?.close()}>
           ✕
         </button>

@@ -32,8 +32,10 @@ function Meter({ label, value, limit, format }: MeterProps) {
     <div className="meter">
       <span className="dim">{label}</span>
       <strong>{format(value)}</strong>
-      <progress aria-label={label} value={share} max={1} className={share > 0.9 ? "full" : undefined} />
-      <small>{limit === null ? "no limit" : `of ${format(limit)}`}</small>
+      {limit !== null && limit > 0 && (
+        <progress aria-label={label} value={share} max={1} className={share > 0.9 ? "full" : undefined} />
+      )}
+      <small>{limit === null ? "no limit" : limit === 0 ? "not in this tier" : `of ${format(limit)}`}</small>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { formatBytes, formatCount } from "../../format.ts";
 import { usePages } from "../../load.ts";
+import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { ScrollTable } from "../../parts/scroll-table.tsx";
@@ -35,18 +36,12 @@ export function Accounts() {
   };
   return (
     <>
-      <search className="filters">
-        <input
-          type="search"
-          aria-label="Search by e-mail address"
-          placeholder="Search by e-mail address"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
+      <Filters>
+        <SearchBox label="Search by e-mail address" value={email} onChange={setEmail} />
         <button type="button" className="primary" onClick={() => setCreating(true)}>
           Make an account
         </button>
-      </search>
+      </Filters>
       <ListState list={list} empty={<Empty title="No account has such an address" />}>
         <ScrollTable label="Accounts">
           <thead>

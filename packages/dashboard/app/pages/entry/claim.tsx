@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { callApi } from "../../api.ts";
+import { Alone } from "../../parts/alone.tsx";
 import { EmailField, NewPasswordField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -14,7 +15,7 @@ export default function Claim({ onEntered }: { onEntered: () => void }) {
     callApi<{ email: string | null }>("POST", "/claim/look", { token }).then(setKnown, setProblem);
   }, [token]);
   return (
-    <main className="alone">
+    <Alone>
       {known !== null ? (
         <Credentials token={token} known={known.email} onEntered={onEntered} />
       ) : (
@@ -24,7 +25,7 @@ export default function Claim({ onEntered }: { onEntered: () => void }) {
           <SignInHint />
         </div>
       )}
-    </main>
+    </Alone>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { callApi } from "../../api.ts";
 import type { Account } from "../../app.tsx";
+import { Alone } from "../../parts/alone.tsx";
 import { PasswordField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
@@ -39,7 +40,7 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
   };
   if (invitation === null) {
     return (
-      <main className="alone">
+      <Alone>
         <div className="card">
           <h1>Invitation</h1>
           {problem === null ? <Loading /> : <Failure error={problem} />}
@@ -47,11 +48,11 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
             <Link to="/">Sign in</Link>
           </p>
         </div>
-      </main>
+      </Alone>
     );
   }
   return (
-    <main className="alone">
+    <Alone>
       {account === null ? (
         <Enter token={token} invitation={invitation} join={join} />
       ) : account.email === invitation.email ? (
@@ -74,7 +75,7 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
           </p>
         </Form>
       )}
-    </main>
+    </Alone>
   );
 }
 

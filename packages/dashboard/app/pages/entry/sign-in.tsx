@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { callApi } from "../../api.ts";
+import { Alone } from "../../parts/alone.tsx";
 import { EmailField, PasswordField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { CodeStep } from "./code-step.tsx";
@@ -20,7 +21,7 @@ export function SignIn({ onEntered }: { onEntered: () => void }) {
     else setTicket(answer.ticket);
   };
   return (
-    <main className="alone">
+    <Alone>
       {ticket !== null ? (
         <CodeStep ticket={ticket} onEntered={onEntered} onBack={() => setTicket(null)} />
       ) : (
@@ -36,6 +37,6 @@ export function SignIn({ onEntered }: { onEntered: () => void }) {
           <PasswordField value={password} onChange={setPassword} />
         </Form>
       )}
-    </main>
+    </Alone>
   );
 }

@@ -12,10 +12,7 @@ export function FileDialog(props: { file: FoundFile; onClose: () => void; onDele
   const { file } = props;
   const { mayChange, environment } = useWorkspace();
   return (
-    <Dialog title="File" wide onClose={props.onClose}>
-      <h3 className="name">
-        <SafeText text={file.name} />
-      </h3>
+    <Dialog title={file.name} wide onClose={props.onClose}>
       <FilePreview file={file} />
       <Facts file={file} />
       <MetadataEditor fileKey={file.key} />

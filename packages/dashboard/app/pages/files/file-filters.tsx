@@ -1,6 +1,7 @@
 import type { Router } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
+import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { type FileFilter, isFiltered, noFilter } from "./file-filter.ts";
 
@@ -32,40 +33,33 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
   });
   const hasMore = [filter.routeSlug, filter.metadata, filter.from, filter.to].some((value) => value !== "");
   return (
-    <search className="filters">
-      <input
-        type="search"
-        aria-label="Search by name"
-        placeholder="Search by name"
-        maxLength={255}
-        value={filter.name}
-        onChange={(event) => onChange({ ...filter, name: event.target.value })}
-      />
+    <Filters
+      onClear={isFiltered(filter) ? () => onChange(noFilter) : undefined}
+      more={{
+        label: "Route, date, metadata",
+        isOpen: hasMore,
+        fields: (
+          <>
+            <RouteChoice routes={routes} {...bind("routeSlug")} />
+            <Field label="From" type="date" max={filter.to} {...bind("from")} />
+            <Field label="To" type="date" min={filter.from} {...bind("to")} />
+            <div className="wide">
+              <Field
+                label="Metadata"
+                type="search"
+                placeholder="any text, or name=value"
+                maxLength={255}
+                {...bind("metadata")}
+              />
+            </div>
+          </>
+        ),
+      }}
+    >
+      <SearchBox label="Search by name" {...bind("name")} />
       <Choice isBare label="Type" any="All types" options={types} {...bind("type")} />
       <Choice isBare label="Status" any="Any status" options={statuses} {...bind("status")} />
-      {isFiltered(filter) && (
-        <button type="button" onClick={() => onChange(noFilter)}>
-          Clear
-        </button>
-      )}
-      <details className="more-filters" open={hasMore || undefined}>
-        <summary>Route, date, metadata</summary>
-        <div className="fields">
-          <RouteChoice routes={routes} {...bind("routeSlug")} />
-          <Field label="From" type="date" max={filter.to} {...bind("from")} />
-          <Field label="To" type="date" min={filter.from} {...bind("to")} />
-          <div className="wide">
-            <Field
-              label="Metadata"
-              type="search"
-              placeholder="any text, or name=value"
-              maxLength={255}
-              {...bind("metadata")}
-            />
-          </div>
-        </div>
-      </details>
-    </search>
+    </Filters>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Router } from "@upstow/contract";
 import { type ComponentProps, useEffect, useRef, useState } from "react";
+import { Choice } from "../../parts/choice.tsx";
 import { showHidden } from "../../parts/safe-text.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { type Chosen, readChoice, readDrop } from "./chosen-files.ts";
@@ -28,20 +29,13 @@ export function UploadButton({ routes }: { routes: Router[] }) {
   if (route === undefined) return null;
   return (
     <span className="line">
-      <label className="inline">
-        <span className="visually-hidden">Upload to route</span>
-        <select
-          aria-label="Upload to route"
-          value={route.slug}
-          onChange={(event) => setSlug(event.target.value)}
-        >
-          {open.map((candidate) => (
-            <option key={candidate.id} value={candidate.slug}>
-              {showHidden(candidate.slug)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        isBare
+        label="Upload to route"
+        options={open.map((candidate) => [candidate.slug, `to ${candidate.slug}`] as const)}
+        value={route.slug}
+        onChange={setSlug}
+      />
       <button type="button" className="aside" onClick={() => folderInput.current?.click()}>
         Upload folder
       </button>

@@ -2,6 +2,8 @@ import { LOG_TYPES, type Log } from "@upstow/contract";
 import { useState } from "react";
 import { formatAgo, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeJson, SafeText } from "../../parts/safe-text.tsx";
 import { Empty, ListState } from "../../parts/states.tsx";
@@ -10,13 +12,12 @@ import { useWorkspace } from "../../workspace.ts";
 import { type Connection, useLiveLogs } from "./use-live-logs.ts";
 
 const hourMs = 60 * 60 * 1000;
-const ranges: [label: string, ms: number][] = [
-  ["Any time", 0],
-  ["Last hour", hourMs],
-  ["Last 24 hours", 24 * hourMs],
-  ["Last 7 days", 7 * 24 * hourMs],
-  ["Last 30 days", 30 * 24 * hourMs],
-];
+const ranges = [
+  ["1", "Last hour"],
+  ["24", "Last 24 hours"],
+  ["168", "Last 7 days"],
+  ["720", "Last 30 days"],
+] as const;
 const words: Record<Connection, string> = {
   live: "Live",
   connecting: "Connecting …",
@@ -27,19 +28,24 @@ const words: Record<Connection, string> = {
 export default function Logs() {
   const { api } = useWorkspace();
   const [type, setType] = useState("");
-  const [since, setSince] = useState("");
+  const [range, setRange] = useState({ hours: "", since: "" });
   const [typed, setTyped] = useState("");
   const [isLive, setLive] = useState(true);
   const text = useSettled(typed.trim());
   const filter = param("type", type) + param("text", text);
   const list = usePages<Log, "logs">(
-    `${api}/logs${text === "" ? "" : "/search"}?limit=50${filter}${param("since", since)}`,
+    `${api}/logs${text === "" ? "" : "/search"}?limit=50${filter}${param("since", range.since)}`,
     "logs",
   );
   const stream = `${api}/logs/stream?${filter}`;
   const { connection, retry } = useLiveLogs(stream, isLive, (entry) =>
     list.setItems((items) => withEntry(items, entry)),
   );
+  const clear = () => {
+    setTyped("");
+    setType("");
+    setRange({ hours: "", since: "" });
+  };
   return (
     <>
       <div className="title">
@@ -59,30 +65,24 @@ export default function Logs() {
           )}
         </p>
       </div>
-      <search className="filters">
-        <input
-          type="search"
-          aria-label="Search in logs"
+      <Filters onClear={typed + type + range.hours === "" ? undefined : clear}>
+        <SearchBox
+          label="Search in logs"
           placeholder="Search in messages and details"
-          maxLength={255}
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={setTyped}
         />
-        <select aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
-          <option value="">Everything</option>
-          {LOG_TYPES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-        <select aria-label="Time" onChange={(event) => setSince(momentBefore(Number(event.target.value)))}>
-          {ranges.map(([label, ms]) => (
-            <option key={label} value={ms}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </search>
-      <ListState list={list} empty={<Empty title={emptyTitle(filter + since)} />}>
+        <Choice isBare label="Type" any="Everything" options={LOG_TYPES} value={type} onChange={setType} />
+        <Choice
+          isBare
+          label="Time"
+          any="Any time"
+          options={ranges}
+          value={range.hours}
+          onChange={(hours) => setRange({ hours, since: momentBefore(hours) })}
+        />
+      </Filters>
+      <ListState list={list} empty={<Empty title={emptyTitle(filter + range.since)} />}>
         <ul className="rows">
           {list.items.map((log) => (
             <LogRow key={log.id} log={log} />
@@ -122,8 +122,8 @@ function param(name: string, value: string): string {
   return value === "" ? "" : `&${name}=${encodeURIComponent(value)}`;
 }
 
-function momentBefore(ms: number): string {
-  return ms === 0 ? "" : new Date(Date.now() - ms).toISOString();
+function momentBefore(hours: string): string {
+  return hours === "" ? "" : new Date(Date.now() - Number(hours) * hourMs).toISOString();
 }
 
 function emptyTitle(filter: string): string {

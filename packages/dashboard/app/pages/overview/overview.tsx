@@ -53,7 +53,9 @@ function RecentFiles() {
         {data?.files.map((file) => (
           <li key={file.id}>
             <span className="grow name">
-              <SafeText text={file.name} />
+              <Link to={`${pageOf("files")}?${new URLSearchParams({ name: file.name })}`}>
+                <SafeText text={file.name} />
+              </Link>
             </span>
             <span className="dim">{formatBytes(file.size)}</span>
             <span className="dim">{formatAgo(file.createdAt)}</span>

@@ -86,7 +86,9 @@ function RouteRow({
         )}
         {error !== null && <Failure error={error} />}
       </span>
-      <span className={`tag ${route.environment}`}>{route.environment}</span>
+      <span className={`tag ${route.environment}`}>
+        {route.environment === "all" ? "live and test" : route.environment}
+      </span>
       {mayChange && (
         <span className="line">
           {route.webhookUrl !== null && (

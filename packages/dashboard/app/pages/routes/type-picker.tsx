@@ -52,16 +52,18 @@ export function TypePicker({ types, onChange }: TypePickerProps) {
         ))}
       </p>
       {groups.map(([label, group]) => (
-        <p key={label} className="line">
+        <div key={label} className="type-group">
           <small>{label}</small>
-          {group
-            .filter((type) => !types.includes(type))
-            .map((type) => (
-              <button type="button" key={type} className="small" onClick={() => onChange([...types, type])}>
-                + {type}
-              </button>
-            ))}
-        </p>
+          <p className="line">
+            {group
+              .filter((type) => !types.includes(type))
+              .map((type) => (
+                <button type="button" key={type} className="small" onClick={() => onChange([...types, type])}>
+                  + {type}
+                </button>
+              ))}
+          </p>
+        </div>
       ))}
       <p className="line">
         <input

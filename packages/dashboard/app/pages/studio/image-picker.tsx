@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
@@ -13,15 +14,9 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
   const images = search.files.filter(isImage);
   return (
     <>
-      <search className="filters">
-        <input
-          type="search"
-          aria-label="Search images by name"
-          placeholder="Search images by name"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </search>
+      <Filters>
+        <SearchBox label="Search images by name" value={name} onChange={setName} />
+      </Filters>
       {search.error !== null && <Failure error={search.error} retry={search.reload} />}
       {images.length > 0 ? (
         <ul className="pick">

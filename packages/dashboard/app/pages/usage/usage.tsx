@@ -102,7 +102,7 @@ function Months({ records }: { records: UsageRecord[] }) {
         <tbody>
           {records.map((record) => (
             <tr key={record.period}>
-              <td>{record.period}</td>
+              <td className="moment">{record.period}</td>
               <td className="number">{formatBytes(record.storageBytes)}</td>
               <td className="number">{formatCount(record.uploads)}</td>
               <td className="number">{formatBytes(record.bandwidthBytes)}</td>

@@ -1,6 +1,7 @@
 import type { Router } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
+import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { type DeliveryFilter, noFilter, statuses, toServerFilter } from "./delivery-filter.ts";
 
 interface DeliveryFiltersProps {
@@ -17,17 +18,22 @@ export function DeliveryFilters({ filter, routes, onChange }: DeliveryFiltersPro
   });
   const isFiltered = Object.keys(toServerFilter(filter)).length > 0;
   return (
-    <search className="fields filters-grid">
-      <Choice label="Status" any="Any status" options={statuses} {...bind("status")} />
-      <RouteChoice routes={routes} {...bind("routeSlug")} />
-      <Field label="Since" type="datetime-local" {...bind("since")} />
-      <Field label="Until" type="datetime-local" {...bind("until")} />
-      <Field label="File id" type="search" maxLength={100} {...bind("fileId")} />
-      {isFiltered && (
-        <button type="button" className="at-end" onClick={() => onChange(noFilter)}>
-          Clear
-        </button>
-      )}
-    </search>
+    <Filters
+      onClear={isFiltered ? () => onChange(noFilter) : undefined}
+      more={{
+        label: "Time",
+        isOpen: filter.since !== "" || filter.until !== "",
+        fields: (
+          <>
+            <Field label="Since" type="datetime-local" {...bind("since")} />
+            <Field label="Until" type="datetime-local" {...bind("until")} />
+          </>
+        ),
+      }}
+    >
+      <SearchBox label="File id" placeholder="Search by file id" {...bind("fileId")} />
+      <Choice isBare label="Status" any="Any status" options={statuses} {...bind("status")} />
+      <RouteChoice isBare routes={routes} {...bind("routeSlug")} />
+    </Filters>
   );
 }

@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+
+interface FiltersProps {
+  /** Left out where nothing is filtered. */
+  onClear?: (() => void) | undefined;
+  /** What is asked for less often, behind its name. */
+  more?: { label: string; isOpen: boolean; fields: ReactNode };
+  children: ReactNode;
+}
+
+/** What a list is narrowed down by, in one line above it. */
+export function Filters({ onClear, more, children }: FiltersProps) {
+  return (
+    <search className="filters">
+      {children}
+      {onClear !== undefined && (
+        <button type="button" onClick={onClear}>
+          Clear
+        </button>
+      )}
+      {more !== undefined && (
+        <details className="more-filters" open={more.isOpen || undefined}>
+          <summary>{more.label}</summary>
+          <div className="fields">{more.fields}</div>
+        </details>
+      )}
+    </search>
+  );
+}
+
+interface SearchBoxProps {
+  label: string;
+  placeholder?: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+export function SearchBox({ label, placeholder = label, value, onChange }: SearchBoxProps) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      maxLength={255}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
