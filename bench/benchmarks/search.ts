@@ -37,6 +37,7 @@ async function measure({ label, upstow, pids }: Server) {
     const once = async () => {
       const startedMs = performance.now();
       const response = await ask(path);
+      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
       const { files } = (await response.json()) as { files: unknown[] };
       if (files.length > 0) throw new Error(`${query} found something`);
       return performance.now() - startedMs;
