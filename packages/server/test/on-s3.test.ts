@@ -10,6 +10,7 @@ if (swiftMissing === false) {
   await import("./files-api.test.ts");
   await import("./delivery.test.ts");
   await import("./delivery-ranges.test.ts");
+  await import("./transforms-variants.test.ts");
 } else {
   const { it } = await import("node:test");
   it("files on PostgreSQL and S3", { skip: swiftMissing }, () => {});

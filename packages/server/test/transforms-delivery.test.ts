@@ -180,3 +180,33 @@ describe("secrets of variants", () => {
     await rm(dataDir, { recursive: true });
   });
 });
+
+describe("refusals of variants", () => {
+  it("may be kept for a minute, but never past the end of a signed URL", async (t) => {
+    const app = await startApp({ database: "sqlite" });
+    t.after(() => app.close());
+    app.clock.setTime(Date.UTC(2026, 5, 1, 12, 30));
+    const pro = await app.createTenant("pro");
+    const broken = await uploadFile(app, photo.subarray(0, 40), {
+      key: pro.live,
+      name: "p",
+      type: "image/jpeg",
+    });
+    const ask = async (delivery: string): Promise<string> => {
+      const body = { key: broken.key, width: 20, format: "png", delivery };
+      return (await app.call("POST", "transforms/image", { key: pro.live, body })).body.url;
+    };
+    const [signed, open] = [await ask("signed"), await ask("public")];
+    const cacheControl = async (url: string) => {
+      const response = await fetch(url);
+      assert.equal(response.status, 422);
+      return response.headers.get("cache-control");
+    };
+    assert.equal(await cacheControl(signed), "public, max-age=60");
+    app.clock.setTime(Number(new URL(signed).pathname.split("/")[2]) * 1000 - 12_000);
+    assert.equal(await cacheControl(signed), "public, max-age=12");
+    assert.equal(await cacheControl(open), "public, max-age=60");
+    app.clock.advance(12_000);
+    assert.equal((await fetch(signed)).status, 403);
+  });
+});

@@ -48,6 +48,8 @@ export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms)
   );
 }
 
+const longestRefusalSec = 60;
+
 interface VariantPath {
   Params: { expires?: string; signature: string; recipe: string; "*": string };
 }
@@ -79,11 +81,17 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
       return await sendVariant(request, reply, recipe);
     } catch (error) {
       if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
-        error.headers["cache-control"] = "public, max-age=60";
+        error.headers["cache-control"] = `public, max-age=${getRefusalSec(request.params.expires)}`;
         error.headers["access-control-allow-origin"] = "*";
       }
       throw error;
     }
+  }
+
+  /** How long a cache may keep a refusal: never beyond the URL itself. */
+  function getRefusalSec(expires: string | undefined): number {
+    if (expires === undefined) return longestRefusalSec;
+    return Math.min(longestRefusalSec, Math.max(0, Math.floor(Number(expires) - deps.now() / 1000)));
   }
 
   async function sendVariant(
