@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestBucket } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { setStorage } from "../src/features/customer-storage/customer-storage.ts";
+import { findHeldDeletion, listStoresOfProject } from "../src/features/customer-storage/queries.ts";
 import { resealCredentials } from "../src/features/customer-storage/reseal.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
+import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { createKeyring } from "../src/security/keyring.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { dumpData } from "./support/dump-data.ts";
@@ -16,6 +19,7 @@ import {
   createUploadClient,
   partPieces,
   put,
+  putParts,
   smallBody,
   type UploadClient,
 } from "./support/upload-client.ts";
@@ -135,6 +139,42 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       for (const { url } of [file, later])
         assert.equal(await (await fetch(url)).text(), smallBody.toString());
       await client.removeAll([file.key, later.key]);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("may be replaced while uploads to it are open: they end where they began", async () => {
+      const first = await inputFor();
+      assert.equal((await owner("PUT", path(), first)).status, 200);
+      const single = await client.request();
+      const pieces = partPieces();
+      const inParts = await client.init({ fileSize: Buffer.concat(pieces).length });
+      const sent = await putParts(inParts, pieces.slice(0, 1));
+      const given = await client.request();
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      assert.equal((await put(single.uploadUrl, smallBody)).status, 200);
+      assert.ok(single.uploadUrl.includes(first.bucket));
+      const completed = await client.complete(single.fileId);
+      assert.equal(completed.status, 200, JSON.stringify(completed.body));
+      const signed = (await client.sign(inParts, [2, 3])).body.parts;
+      assert.ok(signed[0].uploadUrl.includes(first.bucket));
+      const rest = await putParts({ ...inParts, parts: signed }, pieces.slice(1));
+      const whole = await client.completeParts(inParts, [...sent, ...rest]);
+      assert.equal(whole.status, 200, JSON.stringify(whole.body));
+      assert.equal(await (await fetch(completed.body.file.url)).text(), smallBody.toString());
+
+      // Nobody sends the third; once it has failed, it holds no bucket.
+      app.clock.advance(2 * 3_600_000);
+      await reapAbandonedUploads(app.app.deps);
+      assert.equal((await client.get(given.key)).body.file.status, "FAILED");
+      await client.removeAll([completed.body.file.key, whole.body.file.key]);
+      const { db } = app.app.deps;
+      const stores = await db.all(listStoresOfProject, { projectId: tenant.projectId });
+      assert.equal(stores.length, 2);
+      for (const { id } of stores)
+        while ((await db.get(findHeldDeletion, { storeId: id })) !== null) await wait(20);
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const left = await db.all(listStoresOfProject, { projectId: tenant.projectId });
+      assert.equal(left.length, 1, "the first is forgotten, and the second, which was never used");
       assert.equal((await owner("DELETE", path())).status, 200);
     });
 

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
+import { statement } from "../src/db/statement.ts";
+import { runDeletions } from "../src/features/files/storage-deletions.ts";
 import { expectError } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import {
@@ -13,6 +15,10 @@ import {
   smallBody,
   type UploadClient,
 } from "./support/upload-client.ts";
+
+const findDeletion = statement((q, p: { key: string }) =>
+  q.selectFrom("storage_deletion").selectAll().where("key", "=", p.key),
+);
 
 describe("files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
@@ -126,6 +132,38 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.equal(await app.app.deps.store.head(upload.key), null);
       assert.equal(await app.app.deps.store.findReceived(upload.key), null);
       assert.equal((await fetch(upload.cdnUrl)).status, 404);
+    });
+
+    it("lets nobody who was too slow to delete touch the claim of another instance", async () => {
+      const file = await client.upload();
+      const { deps } = app.app;
+      s3.proxy.setFaults(() => ({ kind: "answer", status: 403 }));
+      assert.equal((await client.remove(file.key)).status, 200);
+      /** Later than any lease, so that whatever the service itself does meanwhile, this one claims the row. */
+      const later = (minutes: number) => ({ ...deps, now: () => deps.now() + minutes * 60_000 });
+      const find = () => deps.db.get(findDeletion, { key: file.key });
+      const [claimed, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const slow = runDeletions({
+        ...later(2),
+        stores: {
+          async get(name) {
+            claimed.resolve();
+            await goOn.promise;
+            return deps.stores.get(name);
+          },
+        },
+      });
+      await claimed.promise;
+      await runDeletions(later(4));
+      const row = await find();
+      assert.ok(row);
+      goOn.resolve();
+      await slow;
+      assert.deepEqual(await find(), row);
+      s3.proxy.setFaults(() => null);
+      await runDeletions(later(120));
+      assert.equal(await find(), null);
+      assert.equal(await deps.store.head(file.key), null);
     });
 
     it("answers 503 with nothing half done while the bucket is away, and goes on when it is back", async () => {

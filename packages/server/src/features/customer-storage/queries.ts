@@ -78,17 +78,18 @@ export const findProjectId = statement((q, p: { projectId: string }) =>
   q.selectFrom("project").select("id").where("id", "=", p.projectId).where("deleted_at", "is", null),
 );
 
-/** A file, or bytes of one that still have to be removed. */
+/** A file whose bytes are there or may still come; those that failed or were deleted have none. */
 export const findHeldFile = statement((q, p: { projectId: string; storeId: string }) =>
   q
     .selectFrom("file")
     .select("id")
     .where("project_id", "=", p.projectId)
     .where("store", "=", p.storeId)
-    .where("status", "<>", "DELETED")
+    .where("status", "in", ["UPLOADING", "UPLOADED"])
     .limit(1),
 );
 
+/** Bytes that still have to be removed. */
 export const findHeldDeletion = statement((q, p: { storeId: string }) =>
   q.selectFrom("storage_deletion").select("id").where("store", "=", p.storeId).limit(1),
 );

@@ -43,8 +43,13 @@ const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
     .returningAll(),
 );
 
-const postpone = statement((q, p: { id: string; runAt: number }) =>
-  q.updateTable("storage_deletion").set({ run_at: p.runAt }).where("id", "=", p.id),
+/** Each claim counts an attempt, so whoever was too slow, and lost its claim to another, changes nothing. */
+const postpone = statement((q, p: { id: string; attempts: number; runAt: number }) =>
+  q
+    .updateTable("storage_deletion")
+    .set({ run_at: p.runAt })
+    .where("id", "=", p.id)
+    .where("attempts", "=", p.attempts),
 );
 
 /** Those that were confirmed once; nobody can have cached the others. */
@@ -110,7 +115,11 @@ async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDelet
       due.map((row) =>
         isDone
           ? tx.run(forget, { id: row.id })
-          : tx.run(postpone, { id: row.id, runAt: now + pauseAfter(row.attempts) }),
+          : tx.run(postpone, {
+              id: row.id,
+              attempts: row.attempts,
+              runAt: now + pauseAfter(row.attempts),
+            }),
       ),
     );
   });
