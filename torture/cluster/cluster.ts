@@ -12,7 +12,7 @@ import { type Answer, type CallOptions, callApi } from "../../packages/server/te
 import { type FaultProxy, startFaultProxy } from "../../test/support/fault-proxy.ts";
 import { pickFreePort } from "../../test/support/free-port.ts";
 import { type PostgresHandle, startPostgres } from "../../test/support/postgres.ts";
-import { createTestBucket } from "../../test/support/s3-server.ts";
+import { createBucketEnv } from "../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../test/support/swift.ts";
 import { launch, liftRateLimits, type Server } from "../installation.ts";
 import { NotPossible } from "../not-possible.ts";
@@ -98,15 +98,7 @@ export async function startCluster({ instances, storage }: ClusterOptions): Prom
 async function startBucket(opened: AsyncDisposableStack) {
   const swift = opened.adopt(await startSwift(), (running) => running.stop());
   const proxy = opened.adopt(await startFaultProxy(swift.endpoint), (open) => open.close());
-  const env = {
-    UPSTOW_S3_BUCKET: await createTestBucket(swift),
-    UPSTOW_S3_ENDPOINT: proxy.url,
-    UPSTOW_S3_PUBLIC_ENDPOINT: swift.endpoint,
-    UPSTOW_S3_REGION: swift.region,
-    UPSTOW_S3_ACCESS_KEY_ID: swift.accessKeyId,
-    UPSTOW_S3_SECRET_ACCESS_KEY: swift.secretAccessKey,
-  };
-  return { proxy, env };
+  return { proxy, env: await createBucketEnv(swift, proxy) };
 }
 
 function createInstance(env: Record<string, string>) {
