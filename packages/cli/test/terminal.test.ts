@@ -43,9 +43,9 @@ describe("at a terminal", () => {
   it("asks before it writes to a project", async () => {
     const init = (answer: string) => run(["init", home, "--no-install"], { question: /\[y\/N\]/, answer });
     const refused = await init("n\r");
-    assert.match(refused, /\+\+\+ src\/upload\.ts[\s\S]*Nothing was written\./);
+    assert.match(refused, /\+\+\+ src\/upload\.mjs[\s\S]*Nothing was written\./);
     const written = await init("y\r");
     assert.match(written, /Wrote 4 files/);
-    assert.match(await readFile(join(home, "src/upload.ts"), "utf8"), /new Hono\(\)/);
+    assert.match(await readFile(join(home, "src/upload.mjs"), "utf8"), /new Hono\(\)/);
   });
 });
