@@ -21,3 +21,16 @@ export async function openTestStore(
     ...settings,
   });
 }
+
+/** A store on a server of its own, as the suite of the port wants it. */
+export async function openSubject(startServer: () => Promise<S3Server>) {
+  const server = await startServer();
+  const store = await openTestStore(server);
+  return {
+    store,
+    async close() {
+      await store.close();
+      await server.stop();
+    },
+  };
+}

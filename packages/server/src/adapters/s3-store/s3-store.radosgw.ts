@@ -6,30 +6,16 @@ import { describe, it } from "node:test";
 import { radosgwMissing, startRadosgw } from "../../../../../test/support/radosgw.ts";
 import { describeObjectStore } from "../../ports/object-store-contract.ts";
 import { minPartBytes } from "./multipart.ts";
-import { openTestStore } from "./open-test-store.ts";
+import { openSubject, openTestStore } from "./open-test-store.ts";
 
 describe("radosgw", { skip: radosgwMissing }, () => {
-  describeObjectStore(
-    "S3 on radosgw",
-    async () => {
-      const server = await startRadosgw();
-      const store = await openTestStore(server);
-      return {
-        store,
-        async close() {
-          await store.close();
-          await server.stop();
-        },
-      };
-    },
-    {
-      latePut: { afterFinish: 200, afterDelete: 200, partAfterEnd: 404 },
-      minPartBytes,
-      capsParts: false,
-      withoutLength: 403,
-      needsEveryPart: true,
-    },
-  );
+  describeObjectStore("S3 on radosgw", () => openSubject(startRadosgw), {
+    latePut: { afterFinish: 200, afterDelete: 200, partAfterEnd: 404 },
+    minPartBytes,
+    capsParts: false,
+    withoutLength: 403,
+    needsEveryPart: true,
+  });
 
   it("deletes 1,500 keys at once, and takes CORS rules for browsers", async () => {
     const server = await startRadosgw();
