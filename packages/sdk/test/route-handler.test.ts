@@ -157,6 +157,7 @@ describe("the route handler", () => {
     await refused(files({ ...png, type: "text/html" }), 400, "INVALID_FILE_TYPE");
     await refused(files({ ...png, size: MB + 1 }), 413, "FILE_TOO_LARGE");
     await refused(files(png, png, png), 400, "TOO_MANY_FILES");
+    await refused(begin({ files: [png], of: 3 }), 400, "TOO_MANY_FILES");
     for (const bad of [
       {},
       { ...png, size: 0 },

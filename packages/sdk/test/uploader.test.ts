@@ -312,6 +312,34 @@ describe("the uploader, outside of a browser", () => {
     assert.equal(storage().puts.length, partCount - 3);
   });
 
+  it("is stored once when two tabs go on with it, whichever is first", async () => {
+    const resumeStore = createMemoryStore();
+    storage().allow(2);
+    const first = create({ resumeStore }).upload("any", large());
+    await until(
+      () =>
+        storage().puts.length === partCount &&
+        storage().puts.filter((put) => put.status === 200).length === 2,
+    );
+    const second = create({ resumeStore }).upload("any", large());
+    await until(() => storage().puts.length === 2 * partCount - 2);
+    // What the first tab has on the way comes in; what the second one has comes too late.
+    storage().allow(partCount - 2);
+    const [stored] = await first;
+    storage().allow(Number.POSITIVE_INFINITY);
+    assert.equal((await second)[0]?.id, stored?.id);
+    assert.equal(await hashOf(stored?.url ?? ""), hashOfBytes);
+    assert.equal(storage().puts.filter((put) => put.status === 403).length, partCount - 2);
+  });
+
+  it("names more files than one call can hold in several", async () => {
+    const files = Array.from({ length: 501 }, (_, i) => new File(["x"], `${i}.txt`, { type: "text/plain" }));
+    const tasks = create().add("album", files, { input: { album: 1 } });
+    const ends = await Promise.allSettled(tasks.map((task) => task.done));
+    assert.ok(ends.every((end) => end.status === "rejected" && end.reason.code === "INVALID_FILE_TYPE"));
+    assert.deepEqual(application.site.actions, ["begin", "begin"]);
+  });
+
   it("tells what the routes take", async () => {
     const routes = await create().getRoutes();
     assert.deepEqual(routes["album"], { allowedTypes: ["image/*"], maxFileSize: null, maxFileCount: null });

@@ -8,7 +8,14 @@ import { createSession, type Session, type SessionTools } from "./session.ts";
 
 const multipartAboveBytes = 10 * 1024 * 1024;
 
-export function createBatch(backend: Backend, route: string, input: unknown, files: File[]): Batch {
+/** `of` is how many files were added together, where they are too many for one batch. */
+export function createBatch(
+  backend: Backend,
+  route: string,
+  input: unknown,
+  files: File[],
+  of = files.length,
+): Batch {
   let answer: Promise<BeginAnswer> | null = null;
   const infos = files.map(({ name, size, type }) => ({
     name,
@@ -17,7 +24,7 @@ export function createBatch(backend: Backend, route: string, input: unknown, fil
   }));
   return {
     async getTicket(index) {
-      answer ??= backend.begin({ route, input, files: infos });
+      answer ??= backend.begin({ route, input, files: infos, of });
       const { tickets, refusals = [] } = await answer;
       const refusal = refusals.find((item) => item.index === index);
       if (refusal !== undefined) throw new UpstowError(refusal.message, refusal);

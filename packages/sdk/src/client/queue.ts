@@ -83,6 +83,8 @@ export function createQueue(tools: QueueTools) {
   async function discard(entry: Entry, failure?: string): Promise<void> {
     const { session, route, input, file } = entry;
     entry.session = null;
+    // What it had sent is no longer there.
+    entry.state = null;
     // Its ticket opens the upload that ends here: another try needs another one.
     entry.batch = createBatch(backend, route, input, [file]);
     entry.index = 0;

@@ -50,6 +50,7 @@ export function createSession(
   const verifier = tools.verify ? createVerifier() : null;
   let uploadUrl = opened.uploadUrl ?? "";
   let urls = opened.parts ?? [];
+  let isEnded = false;
   let isUnchecked = verifier !== null && sent.size > 0;
 
   const sliceOf = ({ start, end }: PartRange) => file.slice(start, end);
@@ -105,7 +106,7 @@ export function createSession(
   }
 
   async function listSent(signal: AbortSignal): Promise<UploadedPart[] | undefined> {
-    if (!isMultipart) return undefined;
+    if (!isMultipart || isEnded) return undefined;
     // A storage that does not show its etags to browsers shows them to the backend.
     if ([...sent.values()].includes("")) {
       for (const { partNumber, etag } of await backend.parts(token, signal)) sent.set(partNumber, etag);
@@ -117,8 +118,13 @@ export function createSession(
 
   async function send(signal: AbortSignal): Promise<void> {
     underWay.clear();
-    if (isMultipart) await sendMissing(signal);
-    else if (!isStored && sent.size === 0) await sendWhole(signal);
+    if (isMultipart) {
+      await sendMissing(signal).catch((error) => {
+        // Another tab has ended this upload: if it was completed, that is what we are after.
+        isEnded = (error as UpstowError).code === "NOT_FOUND";
+        if (!isEnded) throw error;
+      });
+    } else if (!isStored && sent.size === 0) await sendWhole(signal);
   }
 
   async function finish(signal: AbortSignal): Promise<UploadedFile<unknown>> {

@@ -3,6 +3,10 @@ import type { UploaderSnapshot, UploadState } from "./types.ts";
 
 /** The same object as before while nothing has changed, so that a list draws only what moved. */
 export function describe(entry: Entry): UploadState {
+  const { state, status, error } = entry;
+  // Most of a long queue waits or is over, and is looked at each time that one of its files moves.
+  const isAtRest = ["queued", "done", "failed", "cancelled"].includes(status);
+  if (isAtRest && state?.status === status && state.error === error) return state;
   const next = toState(entry);
   const keys = Object.keys(next) as (keyof UploadState)[];
   if (entry.state === null || keys.some((key) => entry.state?.[key] !== next[key])) entry.state = next;
@@ -11,10 +15,14 @@ export function describe(entry: Entry): UploadState {
 
 export function takeSnapshot(entries: Entry[], isOnline: boolean): UploaderSnapshot {
   const uploads = entries.map(describe);
-  const counted = uploads.filter((state) => state.status !== "failed" && state.status !== "cancelled");
-  const sum = (field: "sentBytes" | "totalBytes" | "bytesPerSec") =>
-    counted.reduce((total, state) => total + state[field], 0);
-  return { uploads, isOnline, ...measure(sum("sentBytes"), sum("totalBytes"), sum("bytesPerSec")) };
+  let [sentBytes, totalBytes, bytesPerSec] = [0, 0, 0];
+  for (const state of uploads) {
+    if (state.status === "failed" || state.status === "cancelled") continue;
+    sentBytes += state.sentBytes;
+    totalBytes += state.totalBytes;
+    bytesPerSec += state.bytesPerSec;
+  }
+  return { uploads, isOnline, ...measure(sentBytes, totalBytes, bytesPerSec) };
 }
 
 function toState(entry: Entry): UploadState {

@@ -9,11 +9,14 @@ import { createBatch } from "./open-session.ts";
 import { createQueue } from "./queue.ts";
 import { findIndexedDbStore, forgiving } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
-import type { Uploader, UploaderOptions, UploadTask, WaitOptions } from "./types.ts";
+import type { Uploader, UploaderOptions, UploaderSnapshot, UploadTask, WaitOptions } from "./types.ts";
 import { findXhr } from "./xhr.ts";
 import { createXhrPut } from "./xhr-put.ts";
 
 const tickMs = 200;
+
+// What a handler takes at once, by far, however long their names are.
+const filesInBatch = 500;
 
 type Files = Iterable<File> | File;
 type AddOptions = { input?: unknown };
@@ -48,17 +51,23 @@ export function createUploader<Router extends FileRouter = FileRouter>(
   const listeners = new Set<() => void>();
   let ticker: ReturnType<typeof setInterval> | undefined;
   let nextId = 1;
-  let snapshot = takeSnapshot([], online.isOnline());
+  /** Null until somebody asks: in a queue of thousands, one for each change would cost more than the uploads. */
+  let snapshot: UploaderSnapshot | null = null;
+
+  function getSnapshot(): UploaderSnapshot {
+    snapshot ??= takeSnapshot(queue.entries(), online.isOnline());
+    return snapshot;
+  }
 
   function emit(): void {
-    snapshot = takeSnapshot(queue.entries(), online.isOnline());
+    snapshot = null;
     for (const listener of listeners) listener();
     watchProgress();
   }
 
   /** Bytes move all the time; whoever looks is told a few times a second. */
   function watchProgress(): void {
-    const hasMoved = (entry: Entry, i: number) => describe(entry) !== snapshot.uploads[i];
+    const hasMoved = (entry: Entry, i: number) => describe(entry) !== snapshot?.uploads[i];
     ticker ??= setInterval(() => {
       if (queue.entries().some(hasMoved)) emit();
       if (queue.isBusy()) return;
@@ -90,10 +99,13 @@ export function createUploader<Router extends FileRouter = FileRouter>(
 
   function add(route: string, given: Files, { input }: AddOptions = {}): UploadTask<unknown>[] {
     const files = given instanceof Blob ? [given] : [...given];
-    const batch = createBatch(backend, route, input, files);
-    const added = files.map((file, index) =>
-      createEntry({ id: String(nextId++), route, file, input, batch, index }),
-    );
+    const added: Entry[] = [];
+    for (let at = 0; at < files.length; at += filesInBatch) {
+      const together = files.slice(at, at + filesInBatch);
+      const batch = createBatch(backend, route, input, together, files.length);
+      for (const [index, file] of together.entries())
+        added.push(createEntry({ id: String(nextId++), route, file, input, batch, index }));
+    }
     queue.add(added);
     emit();
     queue.pump();
@@ -133,7 +145,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
       emit();
     },
     subscribe,
-    getSnapshot: () => snapshot,
+    getSnapshot,
     listResumable: store.list,
     getRoutes: async () => (await backend.routes()).routes,
     destroy() {

@@ -18,7 +18,7 @@ export async function beginUploads<Context>(
   handling: Handling<Context>,
 ): Promise<BeginAnswer> {
   const route = getRoute(router, body.route);
-  const checked = checkFiles(route, body.files);
+  const checked = checkFiles(route, body.files, body.of);
   const files = checked.filter((file): file is FileInfo => !(file instanceof UpstowError));
   const input = await checkInput(route, body.input);
   const returned: unknown = await route.middleware?.({ ...handling, input, files });

@@ -18,7 +18,7 @@ export interface MiddlewareArgs<Context, Input> {
   /** What the framework gave: see the adapter. */
   context: Context;
   input: Input;
-  /** Everything that this one call wants to upload; type, size and count are checked already. */
+  /** What is to be uploaded, up to 500 files at a time; type, size and count are checked already. */
   files: FileInfo[];
 }
 
@@ -42,7 +42,7 @@ export interface RouteRules {
   /** Such as `application/pdf` or `image/*`; every type unless given. */
   allowedTypes?: readonly string[];
   maxFileSize?: FileSize;
-  /** Files in one call. */
+  /** Files that are added together. */
   maxFileCount?: number;
   /** The file route of the service that the files go to; `default` unless given. */
   routeSlug?: string;

@@ -5,7 +5,7 @@ import type { FileInfo } from "./file-router.ts";
 /** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
 export type Action =
   /** May I upload these files? The answer has one ticket for each that is welcome. */
-  | { action: "begin"; route: string; input?: unknown; files: FileInfo[] }
+  | { action: "begin"; route: string; input?: unknown; files: FileInfo[] /** added together */; of?: number }
   /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
   | { action: "start"; ticket: string; resume?: string }
   | { action: "sign"; token: string; partNumbers: number[] }

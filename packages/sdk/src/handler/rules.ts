@@ -19,11 +19,15 @@ export function isAllowedType(allowedTypes: readonly string[] | undefined, conte
 
 const mostFiles = 1_000;
 
-/** One answer for each file: some may be welcome while others are not. Throws where none is. */
-export function checkFiles(rules: RouteRules, files: unknown): (FileInfo | UpstowError)[] {
+/**
+ * One answer for each file: some may be welcome while others are not. Throws where none is. A long list comes in
+ * several calls, each of which says of how many files it is a part.
+ */
+export function checkFiles(rules: RouteRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
   if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
-  const most = Math.min(rules.maxFileCount ?? mostFiles, mostFiles);
-  if (files.length > most) {
+  const { maxFileCount = Number.POSITIVE_INFINITY } = rules;
+  const most = files.length > mostFiles ? Math.min(maxFileCount, mostFiles) : maxFileCount;
+  if (Math.max(files.length, Number(of) || 0) > most) {
     throw new UpstowError(`At most ${most} ${most === 1 ? "file" : "files"} can be uploaded at once.`, {
       code: "TOO_MANY_FILES",
       status: 400,
