@@ -8,7 +8,8 @@ import { releaseUsage } from "../usage/quota.ts";
 import { findOpenUntil } from "./lifetime.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
 
-const batchSize = 100;
+/** They are ended side by side, and a bucket is asked for each of them. */
+const batchSize = 20;
 const awayMs = 10 * 60_000;
 
 /**
