@@ -19,6 +19,7 @@ import { createDispatcher, type DispatcherOptions } from "./features/webhooks/di
 import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
+import { createJobLeases } from "./job-leases.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
 
 export interface App {
@@ -89,10 +90,13 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
       log.error({ err: error }, "the last tallies are lost"),
     );
   });
-  const watch = opened.adopt(createBackground(log), (running) => running.close());
+  const runLeased = createJobLeases(db);
+  const watch = opened.adopt(createBackground(log, { runLeased }), (running) => running.close());
   watch.every(1_000, "look whether the installation is being moved", readOnly.look);
   watch.every(60_000, "compare clocks", clock.adjust);
-  const background = opened.adopt(createBackground(log, readOnly.isOn), (running) => running.close());
+  const background = opened.adopt(createBackground(log, { isResting: readOnly.isOn, runLeased }), (running) =>
+    running.close(),
+  );
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
   opened.defer(() => dispatcher.close());

@@ -1,16 +1,29 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { DatabaseReadOnly } from "./db/database.ts";
+import type { RunLeased } from "./job-leases.ts";
+
+type Work = (signal: AbortSignal) => Promise<unknown>;
 
 export interface Background {
   /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
-  every(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
+  every(intervalMs: number, name: string, work: Work): void;
+  /** The same, but each turn is taken by one of all instances. */
+  everyInOne(intervalMs: number, name: string, work: Work): void;
   /** Lets what runs finish. */
   close(): Promise<void>;
 }
 
-/** Turns are left out while `isResting`. */
-export function createBackground(log: FastifyBaseLogger, isResting: () => boolean = () => false): Background {
+interface BackgroundOptions {
+  /** Turns are left out meanwhile. */
+  isResting?: () => boolean;
+  runLeased: RunLeased;
+}
+
+export function createBackground(
+  log: FastifyBaseLogger,
+  { isResting = () => false, runLeased }: BackgroundOptions,
+): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
 
@@ -23,7 +36,7 @@ export function createBackground(log: FastifyBaseLogger, isResting: () => boolea
     }
   }
 
-  async function repeat(intervalMs: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
+  async function repeat(intervalMs: number, name: string, work: Work) {
     while (!closing.signal.aborted) {
       // A spread of a tenth keeps several instances from doing the same at the same moment.
       const pauseMs = intervalMs * (0.95 + Math.random() / 10);
@@ -36,6 +49,11 @@ export function createBackground(log: FastifyBaseLogger, isResting: () => boolea
   return {
     every(intervalMs, name, work) {
       loops.push(repeat(intervalMs, name, work));
+    },
+    everyInOne(intervalMs, name, work) {
+      // A little shorter than the turns are apart, so that each of them finds the last one over.
+      const leaseMs = Math.round(intervalMs * 0.9);
+      loops.push(repeat(intervalMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
     },
     async close() {
       closing.abort();

@@ -29,10 +29,14 @@ export async function writeTallies(services: Services): Promise<void> {
 export function keepHouse(background: Background, deps: Deps, services: Services, windowMs: number): void {
   background.every(5_000, "write tallies", () => writeTallies(services));
   background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
-  background.every(60_000, "end abandoned uploads", () => reapAbandonedUploads(deps));
-  background.every(60_000, "forget ended rate windows", () => deps.db.run(deleteEndedWindows, { windowMs }));
-  background.every(300_000, "note the usage of the day", () => noteUsageDays(deps));
-  background.every(600_000, "evict image variants", () => services.transforms.evict(variantCacheBytes));
-  background.every(3_600_000, "forget old webhook messages", (signal) => forgetOldMessages(deps, signal));
-  background.every(3_600_000, "forget old idempotency keys", () => deps.db.run(deleteOldCalls, {}));
+  background.everyInOne(60_000, "end abandoned uploads", (signal) => reapAbandonedUploads(deps, signal));
+  background.everyInOne(60_000, "forget ended rate windows", () =>
+    deps.db.run(deleteEndedWindows, { windowMs }),
+  );
+  background.everyInOne(300_000, "note the usage of the day", () => noteUsageDays(deps));
+  background.everyInOne(600_000, "evict image variants", () => services.transforms.evict(variantCacheBytes));
+  background.everyInOne(3_600_000, "forget old webhook messages", (signal) =>
+    forgetOldMessages(deps, signal),
+  );
+  background.everyInOne(3_600_000, "forget old idempotency keys", () => deps.db.run(deleteOldCalls, {}));
 }

@@ -17,7 +17,7 @@ export function maintainDisk(store: DiskStore, background: Background, deps: Upk
 }
 
 export function maintainBucket(store: S3Store, background: Background, deps: UpkeepDeps): void {
-  background.every(hourMs, "sweep the bucket", () => sweepBucket(store, deps));
+  background.everyInOne(hourMs, "sweep the bucket", () => sweepBucket(store, deps));
 }
 
 export async function sweepDisk(store: Pick<DiskStore, "sweep">, deps: UpkeepDeps): Promise<void> {

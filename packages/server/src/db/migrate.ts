@@ -13,6 +13,7 @@ import { cdnDomain } from "./migrations/011-cdn-domain.ts";
 import { relocation } from "./migrations/012-relocation.ts";
 import { smallBlobs } from "./migrations/013-small-blobs.ts";
 import { usageTotals } from "./migrations/014-usage-totals.ts";
+import { jobLeases } from "./migrations/015-job-leases.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -31,6 +32,7 @@ const migrations = [
   { id: "012-relocation", sql: relocation },
   { id: "013-small-blobs", sql: smallBlobs },
   { id: "014-usage-totals", sql: usageTotals },
+  { id: "015-job-leases", sql: jobLeases },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

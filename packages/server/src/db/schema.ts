@@ -67,6 +67,7 @@ export interface Schema {
   relocation: RelocationTable;
   relocated_object: { key: string; version: string; size_bytes: number };
   relocated_table: RelocatedTableTable;
+  job_lease: { name: string; token: number; held_until: number };
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
 

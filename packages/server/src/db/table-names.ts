@@ -42,6 +42,7 @@ const everyTable = {
   relocation: true,
   relocated_object: true,
   relocated_table: true,
+  job_lease: true,
 } satisfies Record<keyof Schema, true>;
 
 export type TableName = keyof Schema;

@@ -16,9 +16,10 @@ const awayMs = 10 * 60_000;
  * Ends uploads that nobody finishes, whatever became of their key or project: soon where nothing was received,
  * after a day (single) or a week (multipart) without activity where bytes are there.
  */
-export async function reapAbandonedUploads(deps: Deps): Promise<number> {
+export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Promise<number> {
   let failedCount = 0;
   for (;;) {
+    signal?.throwIfAborted();
     const candidates = await deps.db.all(listAbandoned, { now: deps.now(), take: batchSize });
     const outcomes = await Promise.allSettled(candidates.map((file) => reap(deps, file)));
     failedCount += outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value).length;
