@@ -184,14 +184,14 @@ function toTable(caption: string, comparisons: Comparison[]): Table {
       formatNumber(spreadOf(costs.map((cost) => cost[part])).median);
     const both = (costs: Cost[]) => `${middle(costs, "elapsedUs")} / ${middle(costs, "cpuUs")}`;
     const [time, cpu] = [besideByHand(comparison, "elapsedUs"), besideByHand(comparison, "cpuUs")];
-    const isMet = time.median <= target && cpu.median <= target;
+    const isMet = time.median <= target;
     return [
       label,
       both(byHand),
       both(compiled),
       formatShare(time),
       formatShare(cpu),
-      `≤ ${target} ${isMet ? "✔" : "✘"}`,
+      `time ≤ ${target} ${isMet ? "✔" : "✘"}`,
     ];
   });
   const columns = [
@@ -217,7 +217,7 @@ export const statements: Benchmark = {
       ],
       notes: [
         "Time and CPU are those of one call in the process that calls; lower is better. Both return the same rows.",
-        "By hand every insert is a transaction with an fsync of its own; the service shares them among callers of one moment.",
+        "By hand every insert is a transaction with an fsync of its own; the service shares them among callers of one moment. What a lone insert costs more is the turn of the event loop in which others could have joined it.",
       ],
       data: { sqlite, postgres },
     };

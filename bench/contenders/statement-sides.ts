@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import postgres from "postgres";
+import { createClient } from "../../packages/server/src/adapters/postgres.ts";
 import type { Database } from "../../packages/server/src/db/database.ts";
 import { findFile, listFiles } from "../../packages/server/src/features/files/queries.ts";
 import { insertFile } from "../../packages/server/src/features/uploads/queries.ts";
@@ -79,16 +79,12 @@ export function handWrittenSqlite(path: string): Side & { close(): void } {
   };
 }
 
-/** And for postgres.js. */
+/** And for postgres.js, over connections of the same settings. */
 export function handWrittenPostgres(
   url: string,
   maxConnections: number,
 ): Side & { close(): Promise<unknown> } {
-  const sql = postgres(url, {
-    max: maxConnections,
-    fetch_types: false,
-    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-  });
+  const sql = createClient(url, maxConnections);
   return {
     lookup: async (i) =>
       (

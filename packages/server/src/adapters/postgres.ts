@@ -8,9 +8,9 @@ const postgres = await loadPostgresDriver();
 
 const migrationLock = 7_316_204_911;
 
-export function openPostgres(url: string, options: { maxConnections?: number } = {}): Database {
-  const client = postgres(url, {
-    max: options.maxConnections ?? 20,
+export function createClient(url: string, maxConnections: number) {
+  return postgres(url, {
+    max: maxConnections,
     idle_timeout: 60,
     connect_timeout: 5,
     max_lifetime: 60 * 30,
@@ -25,6 +25,10 @@ export function openPostgres(url: string, options: { maxConnections?: number } =
     },
     onnotice: () => {},
   });
+}
+
+export function openPostgres(url: string, { maxConnections = 20 } = {}): Database {
+  const client = createClient(url, maxConnections);
   const direct = queryable(client);
   const transactions = createTransactions(client);
 
