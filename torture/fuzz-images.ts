@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/features/transforms/recipe.ts";
-import { createCorpus, mutateImage } from "../packages/server/src/features/transforms/render/mutate-image.ts";
+import {
+  createCorpus,
+  createLargeCorpus,
+  mutateImage,
+} from "../packages/server/src/features/transforms/render/mutate-image.ts";
 import { createInstallation, type Installation } from "./installation.ts";
 import { createRandom, type Random } from "./random.ts";
 import { type Outcome, type RunOptions, Violation } from "./scenario.ts";
@@ -9,17 +13,33 @@ import { type Outcome, type RunOptions, Violation } from "./scenario.ts";
 /** Far fewer than the render queue holds, so that no answer may be 503. */
 const clients = 6;
 const mostViolations = 20;
-const mebibyte = 1024 * 1024;
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+/** Larger ones are read from the disk by the renderer itself. */
+const mostSentBytes = 64 * kibibyte;
+/** Of the images before their damage, which makes some of them small. */
+const largeShare = 0.55;
 const mostServerBytes = 400 * mebibyte;
 const mostWorkerBytes = 800 * mebibyte;
 const types = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
 const accepts = ["image/avif,image/webp,*/*", "image/webp", "*/*", ""];
 
+let corpora: Promise<[small: Buffer[], large: Buffer[]]> | undefined;
+
 /** Uploads damaged images and asks for variants of them; every one is rendered as promised or refused cleanly. */
 export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
   const installation = await createInstallation();
-  const corpus = await createCorpus();
-  const counts = { rendered: 0, "refused as no image (415)": 0, "refused as damaged (422)": 0 };
+  // Made once for all batches of a run.
+  corpora ??= Promise.all([createCorpus(), createLargeCorpus()]);
+  const [small, large] = await corpora;
+  const counts = {
+    "larger than 64 KiB": 0,
+    "larger than 1 MiB": 0,
+    rendered: 0,
+    "rendered, larger than 64 KiB": 0,
+    "refused as no image (415)": 0,
+    "refused as damaged (422)": 0,
+  };
   const peaks = { server: 0, worker: 0 };
   const violations: string[] = [];
   const server = await installation.start();
@@ -30,9 +50,9 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
       try {
         // Its own choices for each image: the clients take turns as the kernel likes, the images stay the same.
         const choices = createRandom(random.int(0, 2 ** 32 - 1));
-        const status = await tryOne(installation, mutateImage(corpus, below(choices)), choices);
-        if (status === 200) counts.rendered++;
-        else counts[status === 415 ? "refused as no image (415)" : "refused as damaged (422)"]++;
+        const image = mutateImage(choices.chance(largeShare) ? large : small, below(choices));
+        const status = await tryOne(installation, image, choices);
+        for (const name of listCounters(image.length, status)) counts[name]++;
       } catch (error) {
         violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
       }
@@ -50,6 +70,16 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
   } finally {
     await installation.remove();
   }
+}
+
+function listCounters(sizeBytes: number, status: number) {
+  const isLarge = sizeBytes > mostSentBytes;
+  return [
+    ...(isLarge ? (["larger than 64 KiB"] as const) : []),
+    ...(sizeBytes > mebibyte ? (["larger than 1 MiB"] as const) : []),
+    ...(isLarge && status === 200 ? (["rendered, larger than 64 KiB"] as const) : []),
+    status === 200 ? "rendered" : status === 415 ? "refused as no image (415)" : "refused as damaged (422)",
+  ] as const;
 }
 
 async function tryOne({ call, key }: Installation, bytes: Buffer, random: Random): Promise<number> {

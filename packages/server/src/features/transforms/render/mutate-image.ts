@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import sharp from "sharp";
 import { animation, noise, palette, quadrants, solid } from "./test-images.ts";
 
 export type Random = (bound: number) => number;
@@ -28,6 +29,33 @@ export async function createCorpus(): Promise<Buffer[]> {
       solid(64, 64, palette.red, 0.5).avif({ effort: 0 }),
     ].map((image) => image.toBuffer()),
   );
+}
+
+/** The same kinds at 80 to 240 KB and at over 1 MiB: noise makes large files of few pixels, which are quick to decode. */
+export async function createLargeCorpus(): Promise<Buffer[]> {
+  return Promise.all(
+    [
+      noise(300, 200, 1).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
+      noise(300, 200, 2).jpeg({ quality: 100, progressive: true }),
+      noise(240, 160, 3).toColourspace("cmyk").jpeg({ quality: 100 }),
+      noise(900, 600, 4).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
+      noise(240, 160, 5).png(),
+      noise(240, 160, 6).png({ progressive: true }),
+      noise(640, 480, 7).toColourspace("rgb16").png(),
+      noise(300, 240, 8).webp({ quality: 100 }),
+      (await noisyFilm(160, 120, 4)).webp({ lossless: true, effort: 0 }),
+      noise(720, 540, 9).webp({ lossless: true, effort: 0 }),
+      noise(360, 240, 10).gif({ effort: 1 }),
+      (await noisyFilm(320, 240, 12)).gif({ effort: 1 }),
+      noise(240, 160, 11).avif({ quality: 100, effort: 0 }),
+      noise(800, 600, 12).avif({ quality: 100, effort: 0 }),
+    ].map((image) => image.toBuffer()),
+  );
+}
+
+async function noisyFilm(width: number, height: number, frames: number) {
+  const pictures = Array.from({ length: frames }, (_, seed) => noise(width, height, seed).png().toBuffer());
+  return sharp(await Promise.all(pictures), { join: { animated: true } });
 }
 
 export function mutateImage(corpus: Buffer[], random: Random): Buffer {
