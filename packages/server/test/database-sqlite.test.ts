@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/statement.ts";
@@ -45,6 +45,30 @@ describe("group commit", () => {
     assert.equal((await countCommits()) - before, 1);
     assert.equal((await buckets()).filter((bucket) => bucket.startsWith("shared-")).length, 100);
     await insert(opened.db, "alone");
+    assert.equal((await countCommits()) - before, 2);
+  });
+
+  it("lets who is alone commit at once, and all who come after that in the same turn commit together", async () => {
+    for (const bucket of ["quiet-1", "quiet-2"]) {
+      await nextTurn();
+      await insert(opened.db, bucket);
+    }
+    await nextTurn();
+    const before = await countCommits();
+    await nextTurn();
+    let isSameTurn = true;
+    setImmediate(() => {
+      isSameTurn = false;
+    });
+    await insert(opened.db, "first");
+    assert.ok(isSameTurn);
+    const later: Promise<number>[] = [];
+    for (let i = 0; i < 20; i++) {
+      later.push(insert(opened.db, `later-${i}`));
+      await null;
+    }
+    assert.ok(isSameTurn);
+    await Promise.all(later);
     assert.equal((await countCommits()) - before, 2);
   });
 

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../db/database.ts";
 import { type Connection, DatabaseBusy, guardEngine } from "./sqlite-connection.ts";
@@ -28,22 +29,31 @@ const largestGroup = 256;
 const lockWithinMs = 5000;
 const lockRetryMs = 5;
 
+const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+
 /**
  * Transactions that arrive in the same turn of the event loop share one COMMIT and so one fsync; callers hear of
- * success only after that fsync. None of them sees another fail.
+ * success only after that fsync. None of them sees another fail. A caller who has been alone for a turn does not wait
+ * for others, which would cost it a tenth.
  */
 export function createGroupCommit(writer: Connection, snapshot: Snapshot): GroupCommit {
   const queue: Job[] = [];
   let flushing = false;
+  let isAlone = false;
+  let turnOfLastFlush = -1;
 
   function scheduleFlush(): void {
     if (flushing || queue.length === 0) return;
     flushing = true;
-    setImmediate(flush);
+    if (isAlone && currentTurn() !== turnOfLastFlush) queueMicrotask(flush);
+    else setImmediate(flush);
   }
 
   function flush(): void {
     const group = queue.splice(0, largestGroup);
+    const turn = currentTurn();
+    isAlone = group.length === 1 && turn !== turnOfLastFlush;
+    turnOfLastFlush = turn;
     const tellAll = () => {
       snapshot.end();
       for (const job of group) tell(job);
