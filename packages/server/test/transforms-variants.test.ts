@@ -7,11 +7,8 @@ import { findServedFile } from "../src/features/delivery/queries.ts";
 import { nameFile } from "../src/features/files/name-file.ts";
 import { claimVariant, findVariant } from "../src/features/transforms/queries.ts";
 import { formatRecipe, type Recipe } from "../src/features/transforms/recipe.ts";
-import {
-  createRenderPool,
-  type RenderPool,
-  type RenderPoolOptions,
-} from "../src/features/transforms/render/render-pool.ts";
+import { openTestPool } from "../src/features/transforms/render/open-test-pool.ts";
+import type { RenderPool, RenderPoolOptions } from "../src/features/transforms/render/render-pool.ts";
 import { noise } from "../src/features/transforms/render/test-images.ts";
 import { openTransforms } from "../src/features/transforms/transforms.ts";
 import { variantId } from "../src/features/transforms/variant-id.ts";
@@ -27,14 +24,6 @@ const grain = await noise(512, 512, 1).png().toBuffer();
 const recipe: Recipe = { width: 30, fit: "cover", quality: 80, format: "webp" };
 const giant: Recipe = { width: 4096, height: 4096, fit: "cover", quality: 100, format: "avif" };
 const listDeletions = statement((q, _: object) => q.selectFrom("storage_deletion").select("key"));
-const roomy: RenderPoolOptions = {
-  size: 1,
-  queueLimit: 8,
-  deadlineMs: 60_000,
-  giveUpMs: 90_000,
-  maxRssBytes: 1024 ** 3,
-  maxJobs: 100,
-};
 
 onBothDatabases("variants", (database) => {
   let app: TestApp;
@@ -74,7 +63,7 @@ onBothDatabases("variants", (database) => {
     t: { after(work: () => Promise<void>): void },
     options: Partial<RenderPoolOptions> = {},
   ) {
-    const pool = createRenderPool({ ...roomy, ...options });
+    const pool = openTestPool(options);
     t.after(() => pool.close());
     return createVariants(app.app.deps, pool);
   }
@@ -118,7 +107,7 @@ onBothDatabases("variants", (database) => {
     moment: "before" | "after",
     work: () => Promise<unknown>,
   ) {
-    const pool = createRenderPool(roomy);
+    const pool = openTestPool();
     t.after(() => pool.close());
     const render: RenderPool["render"] = async (request) => {
       if (moment === "before") await work();
@@ -146,6 +135,24 @@ onBothDatabases("variants", (database) => {
       assert.equal(await app.app.deps.db.get(findVariant, { id }), null);
     });
   }
+
+  it("what the store took without an answer is cleared away, and the next one who asks gets the variant", async (t) => {
+    const file = await store(photo);
+    const variants = openInstance(t);
+    const { store: objects } = app.app.deps;
+    const { write } = objects;
+    objects.write = async (...args) => {
+      await write(...args);
+      objects.write = write;
+      throw new Error("the answer was lost");
+    };
+    await assert.rejects(variants.get(file, recipe, "webp"), /the answer was lost/);
+    const [key = ""] = written.slice(-1);
+    assert.ok((await objects.head(key)) !== null);
+    assert.ok((await app.app.deps.db.all(listDeletions, {})).some((deletion) => deletion.key === key));
+    const made = await variants.get(file, recipe, "webp");
+    assert.ok(made.state === "ready" && made.store_key !== key);
+  });
 
   it("a file deleted before its source is read is not found, and no worker is blamed", async (t) => {
     const file = await store(grain, "image/png");

@@ -1,12 +1,12 @@
 import { finished } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable, VariantTable } from "../../db/schema.ts";
+import type { FileTable, StorageDeletionTable, VariantTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
 import type { Draft, ObjectStream, StoredObject } from "../../ports/object-store.ts";
-import { scheduleDeletion } from "../files/storage-deletions.ts";
+import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { unsupportedType } from "./image-type.ts";
 import {
   claimVariant,
@@ -27,9 +27,10 @@ import { variantId, variantStoreKey } from "./variant-id.ts";
 type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store">;
 
 /** Extended while the holder lives, so that a claim runs out only when that died. */
-const leaseMs = 30_000;
+const leaseMs = 15_000;
 const extendEveryMs = leaseMs / 3;
 const failedForMs = 60_000;
+/** Longer than a claim outlives its holder, so that whoever asks after a crash waits and need not come back. */
 const waitAtMostMs = 20_000;
 
 export interface Variants {
@@ -115,8 +116,11 @@ async function makeOrAwait(
   throw busy(5);
 }
 
-/** Whoever held the claim before may have died between writing the bytes and saying so. */
-async function clearAway(deps: Deps, { store, store_key }: VariantTable): Promise<void> {
+/** Bytes may have been written that no row tells of: their writer died before it said so, or had no answer. */
+async function clearAway(
+  deps: Deps,
+  { store, store_key }: Pick<VariantTable, "store" | "store_key">,
+): Promise<void> {
   await deps.db.transact((tx) =>
     scheduleDeletion(tx, deps.now(), { store, key: store_key, upload_id: null }),
   );
@@ -130,6 +134,7 @@ async function make(
 ): Promise<VariantTable> {
   const { id } = wanted;
   const { claim, storeKey } = held;
+  const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
   let draft: Draft | null = null;
   const extending = setInterval(() => {
     // Lost or away, the claim is looked at again when the bytes are there.
@@ -142,13 +147,17 @@ async function make(
       await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
     }
+    const tooLate: StorageDeletionTable[] = [];
     const recordReady = async (tx: Queryable, { sizeBytes, etag }: StoredObject) => {
       const { contentType } = rendered;
-      return tx.get(markReady, { id, claim, sizeBytes, etag, contentType, now: deps.now() });
+      const now = deps.now();
+      const ready = await tx.get(markReady, { id, claim, sizeBytes, etag, contentType, now });
+      if (ready === null) tooLate.push(await scheduleDeletion(tx, now, toDelete));
+      return ready;
     };
     const ready = await store(deps, storeKey, rendered, draft, recordReady);
     if (ready !== null) return ready;
-    await deps.store.delete([storeKey]);
+    await removeBytes(deps, tooLate);
     return await getOthers(deps, id, claim);
   } catch (error) {
     await deps.db.run(dropClaim, { id, claim });
@@ -167,8 +176,13 @@ async function store(
   recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantTable | null>,
 ): Promise<VariantTable | null> {
   if (draft !== null && written !== null) return draft.keep(storeKey, written, recordReady);
-  const object = await deps.store.write(storeKey, bytes, { contentType });
-  return deps.db.transact((tx) => recordReady(tx, object));
+  try {
+    const object = await deps.store.write(storeKey, bytes, { contentType });
+    return await deps.db.transact((tx) => recordReady(tx, object));
+  } catch (error) {
+    await clearAway(deps, { store: deps.store.name, store_key: storeKey });
+    throw error;
+  }
 }
 
 /** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fuzzRenders } from "./fuzz-renders.ts";
-import { createRenderPool } from "./render-pool.ts";
+import { openTestPool } from "./open-test-pool.ts";
 
 test("300 damaged images: each is rendered or refused, and the workers live on", async (t) => {
-  const pool = createRenderPool({
-    size: 2,
-    queueLimit: 8,
-    deadlineMs: 60_000,
-    giveUpMs: 90_000,
-    maxRssBytes: 512 * 1024 * 1024,
-    maxJobs: 1000,
-  });
+  const pool = openTestPool({ size: 2, maxRssBytes: 512 * 1024 * 1024 });
   t.after(() => pool.close());
   const { outcomes, workersSeen, failures } = await fuzzRenders(pool, {
     count: 300,

@@ -1,14 +1,12 @@
 import { fuzzRenders } from "./fuzz-renders.ts";
-import { createRenderPool } from "./render-pool.ts";
+import { openTestPool } from "./open-test-pool.ts";
 
 // node fuzz.ts [count] [seed]: a long run of what the tests do briefly.
 
 const [count = 10_000, seed = 1] = process.argv.slice(2).map(Number);
-const pool = createRenderPool({
+const pool = openTestPool({
   size: 2,
-  queueLimit: 8,
   deadlineMs: 10_000,
-  giveUpMs: 90_000,
   maxRssBytes: 512 * 1024 * 1024,
   maxJobs: Number.POSITIVE_INFINITY,
 });

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import sharp from "sharp";
 import type { Recipe } from "../recipe.ts";
+import { openTestPool } from "./open-test-pool.ts";
 import type { RequestedFormat } from "./render-job.ts";
-import { createRenderPool, type RenderResult } from "./render-pool.ts";
+import type { RenderResult } from "./render-pool.ts";
 
-const pool = createRenderPool({
-  size: 2,
-  queueLimit: 50,
-  deadlineMs: 60_000,
-  giveUpMs: 90_000,
-  maxRssBytes: 1024 ** 3,
-  maxJobs: 1000,
-});
+const pool = openTestPool({ size: 2, queueLimit: 50 });
 /** For an `after` hook of every file that renders. */
 export const closePool = () => pool.close();
 

@@ -5,19 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import sharp from "sharp";
+import { openTestPool } from "./open-test-pool.ts";
 import { maxSourceBytes } from "./render-job.ts";
-import { createRenderPool } from "./render-pool.ts";
 import { noise, palette, solid } from "./test-images.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "upstow-render-files-"));
-const pool = createRenderPool({
-  size: 1,
-  queueLimit: 10,
-  deadlineMs: 60_000,
-  giveUpMs: 90_000,
-  maxRssBytes: 1024 ** 3,
-  maxJobs: 100,
-});
+const pool = openTestPool();
 after(async () => {
   await pool.close();
   await rm(folder, { recursive: true });

@@ -2,19 +2,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openTestPool } from "./open-test-pool.ts";
 import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import { maxSourceBytes } from "./render-job.ts";
-import { createRenderPool, type RenderPool, type RenderPoolOptions } from "./render-pool.ts";
+import type { RenderPool, RenderPoolOptions } from "./render-pool.ts";
 import { noise, palette, solid } from "./test-images.ts";
 
-const roomy: RenderPoolOptions = {
-  size: 1,
-  queueLimit: 10,
-  deadlineMs: 60_000,
-  giveUpMs: 90_000,
-  maxRssBytes: 1024 ** 3,
-  maxJobs: 100,
-};
 const dot = await solid(1, 1, palette.red).png().toBuffer();
 const quick = {
   readSource: async () => dot,
@@ -30,7 +23,7 @@ const slow = {
 } as const;
 
 function openPool(t: TestContext, options: Partial<RenderPoolOptions> = {}): RenderPool {
-  const pool = createRenderPool({ ...roomy, ...options });
+  const pool = openTestPool(options);
   t.after(() => pool.close());
   return pool;
 }
@@ -201,7 +194,7 @@ test("a worker sees nothing of the service's environment and ignores signals to 
 });
 
 test("closing kills the workers and fails what is under way", async () => {
-  const pool = createRenderPool(roomy);
+  const pool = openTestPool();
   await pool.render(quick);
   const pid = getOnlyPid(pool);
   const outcomes = Promise.allSettled([pool.render(slow), pool.render(quick)]);
