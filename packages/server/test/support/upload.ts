@@ -11,7 +11,7 @@ export interface UploadOptions {
 
 /** Request, PUT and complete, as a client would; returns the file object of the last answer. */
 export async function uploadFile(
-  app: TestApp,
+  app: Pick<TestApp, "call">,
   bytes: Uint8Array | string,
   options: UploadOptions,
 ): Promise<Answer["body"]> {
