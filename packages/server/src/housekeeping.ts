@@ -34,7 +34,9 @@ export function keepHouse(background: Background, deps: Deps, services: Services
     deps.db.run(deleteEndedWindows, { windowMs }),
   );
   background.everyInOne(300_000, "note the usage of the day", () => noteUsageDays(deps));
-  background.everyInOne(600_000, "evict image variants", () => services.transforms.evict(variantCacheBytes));
+  background.everyInOne(600_000, "evict image variants", (signal) =>
+    services.transforms.evict(variantCacheBytes, signal),
+  );
   background.everyInOne(3_600_000, "forget old webhook messages", (signal) =>
     forgetOldMessages(deps, signal),
   );

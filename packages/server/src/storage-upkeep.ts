@@ -17,7 +17,7 @@ export function maintainDisk(store: DiskStore, background: Background, deps: Upk
 }
 
 export function maintainBucket(store: S3Store, background: Background, deps: UpkeepDeps): void {
-  background.everyInOne(hourMs, "sweep the bucket", () => sweepBucket(store, deps));
+  background.everyInOne(hourMs, "sweep the bucket", (signal) => sweepBucket(store, deps, signal));
 }
 
 export async function sweepDisk(store: Pick<DiskStore, "sweep">, deps: UpkeepDeps): Promise<void> {
@@ -52,13 +52,14 @@ export async function scrubDisk(
 }
 
 // Later than the reaper, which ends an upload after a day (single) or a week (multipart) without activity.
-async function sweepBucket(store: S3Store, deps: UpkeepDeps): Promise<void> {
+async function sweepBucket(store: S3Store, deps: UpkeepDeps, signal: AbortSignal): Promise<void> {
   const startedAt = deps.now();
   const report = await store.sweep({
     stagedOlderThanMs: 2 * dayMs,
     uploadsIdleMs: 14 * dayMs,
     maxDeletions,
     now: Date.now(),
+    signal,
   });
   if (report.capped) warnOfMore(deps);
   await keepReport(deps.db, "sweep", timesFrom(deps, startedAt), {

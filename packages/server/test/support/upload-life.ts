@@ -1,4 +1,5 @@
 import { statement } from "../../src/db/statement.ts";
+import { createJobLeases } from "../../src/job-leases.ts";
 import type { TestApp } from "./start-app.ts";
 import { createUploadClient, type UploadClient } from "./upload-client.ts";
 
@@ -29,4 +30,10 @@ export async function statusOf(client: UploadClient, key: string): Promise<strin
 
 export async function listLogTypes(app: TestApp, fileId: string): Promise<string[]> {
   return (await app.app.deps.db.all(selectLogTypes, { fileId })).map((row) => row.type);
+}
+
+/** The service reaps by itself every minute. On PostgreSQL, which takes longer, that could be in the middle of a test. */
+export async function keepReaperAway(app: TestApp): Promise<void> {
+  const runLeased = createJobLeases(app.app.deps.db);
+  await runLeased("end abandoned uploads", 24 * 3_600_000, async () => {}, new AbortController().signal);
 }

@@ -233,6 +233,29 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     await swept.close();
   });
 
+  it("is swept by two at once without a word, and by none whose turn is over", async () => {
+    const settings = { bucket: await createTestBucket(server) };
+    const both = [await openTestStore(server, settings), await openTestStore(server, settings)] as const;
+    const [first] = both;
+    const urlOf = (key: string) =>
+      first.presignPut({ key, contentType: type, sizeBytes: 1, expiresInSec: 60 });
+    const keys = Array.from({ length: 4 }, (_, i) => `left/${i}`);
+    for (const key of ["kept", ...keys]) await put(await urlOf(key), "x", { "content-type": type });
+    await first.finishPut("kept");
+    const upload = {
+      key: "big",
+      uploadId: await first.startMultipart({ key: "big", contentType: type, sizeBytes: 9 }),
+    };
+    const later = { stagedOlderThanMs: 0, uploadsIdleMs: 0, maxDeletions: 100, now: Date.now() + hourMs };
+    await assert.rejects(first.sweep({ ...later, signal: AbortSignal.abort() }), { name: "AbortError" });
+    for (const key of keys) assert.ok((await first.findReceived(key)) !== null, key);
+    await Promise.all(both.map((instance) => instance.sweep(later)));
+    for (const key of keys) assert.equal(await first.findReceived(key), null, key);
+    assert.equal(await first.listParts(upload), null);
+    assert.deepEqual(await readAll(first, "kept"), Buffer.from("x"));
+    await Promise.all(both.map((instance) => instance.close()));
+  });
+
   it("says what is wrong with credentials or a bucket", async () => {
     const wrongSecret = await openTestStore(server, { bucket, secretAccessKey: "wrong" });
     await assert.rejects(wrongSecret.probe(), {

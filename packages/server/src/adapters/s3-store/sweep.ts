@@ -9,6 +9,8 @@ export interface SweepOptions {
   maxDeletions: number;
   dryRun?: boolean;
   now: number;
+  /** Ends it before the next request. */
+  signal?: AbortSignal;
 }
 
 export interface SweepReport {
@@ -24,18 +26,20 @@ export async function sweep(
   names: ObjectNames,
   options: SweepOptions,
 ): Promise<SweepReport> {
-  const { now, maxDeletions, dryRun = false } = options;
+  const { now, maxDeletions, dryRun = false, signal } = options;
   const staged: string[] = [];
   const isFull = () => staged.length + stale.length >= maxDeletions;
   const stale: { key: string; uploadId: string }[] = [];
 
   for (const prefix of [names.stagedPrefix, names.probePrefix]) {
     for await (const { key, modifiedAt } of bucket.listObjects(prefix)) {
+      signal?.throwIfAborted();
       if (isFull()) break;
       if (modifiedAt < now - options.stagedOlderThanMs) staged.push(key);
     }
   }
   for await (const upload of bucket.listUploads(names.finalPrefix)) {
+    signal?.throwIfAborted();
     if (isFull()) break;
     if (upload.startedAt >= now - options.uploadsIdleMs) continue;
     const parts = (await multipart.findParts(upload)) ?? [];
@@ -45,7 +49,11 @@ export async function sweep(
 
   const report = { stagedObjects: staged.length, uploads: stale.length, capped: isFull() };
   if (dryRun) return report;
+  signal?.throwIfAborted();
   await bucket.removeAll(staged);
-  for (const upload of stale) await multipart.abort(upload);
+  for (const upload of stale) {
+    signal?.throwIfAborted();
+    await multipart.abort(upload);
+  }
   return report;
 }

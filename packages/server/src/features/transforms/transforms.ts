@@ -17,7 +17,7 @@ export interface Transforms {
   /** Writes down which variants were used. */
   flush(): Promise<void>;
   /** Removes the least recently used variants beyond `maxBytes`. */
-  evict(maxBytes: number): Promise<void>;
+  evict(maxBytes: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
         for (const id of batch) await tx.run(setUsed, { id, at });
       });
     },
-    async evict(maxBytes) {
+    async evict(maxBytes, signal) {
       const sum = await deps.db.get(sumVariants, {});
       let excess = (sum?.bytes ?? 0) - maxBytes;
       while (excess > 0) {
@@ -65,6 +65,8 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
         if (oldest.length === 0) return;
         for (const variant of oldest) {
           if (excess <= 0) return;
+          // Whoever took over has made the room already.
+          signal?.throwIfAborted();
           await variants.forget(variant);
           excess -= variant.size_bytes ?? 0;
         }
