@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { statement } from "../../server/src/db/statement.ts";
-import { createSession } from "../../server/src/features/console/sessions.ts";
 import { until } from "../../server/src/features/webhooks/testing/until.ts";
+import { createSessionToken } from "../../server/test/support/console-client.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
 import { untilSettled } from "./support/settled.ts";
@@ -80,15 +80,14 @@ test("file names, types, metadata and slugs stay text", async () => {
 test("what webhooks answer and what browsers call themselves stay text", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
-  const { db, now } = app.app.deps;
+  const { db } = app.app.deps;
   const body = { slug: "hooked", webhookUrl: "https://hooks.example.com/upstow" };
   await app.call("POST", `projects/${tenant.projectId}/routers`, { key: tenant.live, body });
   await uploadFile(app, "x", { key: tenant.live, routeSlug: "hooked" });
   const { deliveries } = (await app.call("GET", "webhooks/deliveries", { key: tenant.live })).body;
   const answer = `${evil} pay\u202eload\u0007`;
   await db.run(insertAnswer, { messageId: deliveries[0].id, answer });
-  const visitor = { address: "127.0.0.1", userAgent: answer, oldToken: null };
-  await db.transact((tx) => createSession(tx, now(), tenant.accountId, visitor));
+  await createSessionToken(app, tenant.accountId, answer);
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(`${app.url}/dashboard`);
   await goToPage(page, "Webhooks");

@@ -5,6 +5,7 @@ import { throttleAccount, throttleAddress } from "../src/features/console/thrott
 import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 
 const password = "correct horse battery";
+const dayMs = 24 * 60 * 60 * 1000;
 
 function cookieOf(answer: Answer): string {
   return answer.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
@@ -71,7 +72,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
   test("a link ends after a day", async () => {
     const other = await startApp({ database });
     try {
-      other.clock.advance(24 * 60 * 60 * 1000 + 1);
+      other.clock.advance(dayMs + 1);
       const token = other.app.firstStart?.loginToken ?? "";
       const answer = await callApi(other.url, "POST", "/dashboard/api/claim", {
         body: { token, email: "owner@example.com", password },
@@ -86,7 +87,12 @@ onBothDatabases("signing in to the dashboard", (database) => {
   test("the cookie is out of reach for scripts and other sites", async () => {
     const answer = await call("POST", "/sign-in", { body: { email: "ada@example.com", password } });
     const cookie = answer.headers.get("set-cookie") ?? "";
-    assert.match(cookie, /^upstow_session=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/);
+    assert.match(
+      cookie,
+      /^upstow_session=[\w-]{43}\.\S{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+    );
+    const lastsMs = Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? "") - Date.now();
+    assert.ok(lastsMs > 59 * dayMs && lastsMs < 61 * dayMs);
     assert.equal(answer.headers.get("cache-control"), "no-store");
     assert.ok(!JSON.stringify(answer.body).includes(cookieOf(answer).split("=")[1] ?? "-"));
     assert.ok(!app.logLines.join("").includes(cookieOf(answer).split("=")[1] ?? "-"));
@@ -146,7 +152,11 @@ onBothDatabases("signing in to the dashboard", (database) => {
   test("signing out ends the session and clears the cookie", async () => {
     const cookie = await signIn();
     const answer = await call("POST", "/sign-out", { cookie });
-    assert.match(answer.headers.get("set-cookie") ?? "", /^upstow_session=; .*Max-Age=0/);
+    const cleared = answer.headers.get("set-cookie") ?? "";
+    assert.match(
+      cleared,
+      /^upstow_session=; Max-Age=0; Path=\/; Expires=[^;]+ 1970 [^;]+; HttpOnly; SameSite=Strict$/,
+    );
     assert.equal((await call("GET", "/session", { cookie })).status, 401);
   });
 
@@ -169,11 +179,11 @@ onBothDatabases("signing in to the dashboard", (database) => {
 
   test("a session that nobody uses ends", async () => {
     const cookie = await signIn();
-    app.clock.advance(13 * 24 * 60 * 60 * 1000);
+    app.clock.advance(13 * dayMs);
     assert.equal((await call("GET", "/session", { cookie })).status, 200);
-    app.clock.advance(13 * 24 * 60 * 60 * 1000);
+    app.clock.advance(13 * dayMs);
     assert.equal((await call("GET", "/session", { cookie })).status, 200);
-    app.clock.advance(15 * 24 * 60 * 60 * 1000);
+    app.clock.advance(15 * dayMs);
     assert.equal((await call("GET", "/session", { cookie })).status, 401);
   });
 
@@ -254,16 +264,31 @@ test("over https the cookie is bound to the host", async () => {
     env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1", UPSTOW_PUBLIC_URL: "https://files.example.com" },
   });
   try {
+    const headers = {
+      origin: "https://files.example.com",
+      "x-forwarded-proto": "https",
+      "x-forwarded-for": "198.51.100.7",
+    };
     const answer = await app.call("POST", "/dashboard/api/claim", {
       body: { token: app.app.firstStart?.loginToken, email: "me@example.com", password },
-      headers: {
-        origin: "https://files.example.com",
-        "x-forwarded-proto": "https",
-        "x-forwarded-for": "198.51.100.7",
-      },
+      headers,
     });
     const cookie = answer.headers.get("set-cookie") ?? "";
-    assert.match(cookie, /^__Host-upstow_session=[\w-]{43}; .*Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+    assert.match(
+      cookie,
+      /^__Host-upstow_session=[\w-]{43}\.\S{43}; Path=\/; .*HttpOnly; Secure; SameSite=Strict$/,
+    );
+    const signOut = (given: string) =>
+      app.call("POST", "/dashboard/api/sign-out", { headers: { ...headers, cookie: given } });
+    const bound = cookieOf(answer);
+    assert.equal((await signOut(bound.replace("__Host-", ""))).status, 401, "any subdomain can set this one");
+    const ended = await signOut(bound);
+    assert.equal(ended.status, 200);
+    const cleared = ended.headers.get("set-cookie") ?? "";
+    assert.match(
+      cleared,
+      /^__Host-upstow_session=; Max-Age=0; Path=\/; .*HttpOnly; Secure; SameSite=Strict$/,
+    );
   } finally {
     await app.close();
   }

@@ -8,6 +8,7 @@ import { limitBodyTime } from "../src/http/body-deadline.ts";
 import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
 import { acceptJsonBodies } from "../src/http/json-body.ts";
 import { createHttpFrame } from "../src/http/server.ts";
+import { parseCidrList } from "../src/net/cidr-list.ts";
 import { expectError } from "./support/expect-error.ts";
 import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
@@ -92,7 +93,11 @@ describe("a slow body", () => {
   let http: FastifyInstance;
   let url: string;
   before(async () => {
-    http = createHttpFrame({ tls: null, logger: pino({ level: "silent" }) });
+    http = createHttpFrame({
+      tls: null,
+      trustedProxies: parseCidrList(""),
+      logger: pino({ level: "silent" }),
+    });
     answerErrorsInEnvelope(http, http.log);
     acceptJsonBodies(http);
     limitBodyTime(http, withinMs);

@@ -32,7 +32,11 @@ export async function createHttp(
   addStorageRoutes: (http: FastifyInstance) => void,
 ): Promise<FastifyInstance> {
   const { config } = deps;
-  const http = createHttpFrame({ tls: config.tls, logger: deps.log });
+  const http = createHttpFrame({
+    tls: config.tls,
+    trustedProxies: config.trustedProxies,
+    logger: deps.log,
+  });
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
   answerErrorsInEnvelope(http, deps.log);

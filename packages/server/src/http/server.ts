@@ -4,12 +4,14 @@ import { BODY_MAX_BYTES } from "@upstow/contract";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { AppError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import type { CidrList } from "../net/cidr-list.ts";
 import { noCompilers } from "./compile-late.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 
 export interface ServerOptions {
   tls: TlsFiles | null;
+  trustedProxies: CidrList;
   logger: FastifyBaseLogger;
 }
 
@@ -18,6 +20,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     // A logger of its own for every request would cost more than the line it writes: what logs has the logger.
     logger: false,
     bodyLimit: BODY_MAX_BYTES,
+    trustProxy: (address) => options.trustedProxies.contains(address),
     schemaController: { compilersFactory: noCompilers },
     return503OnClosing: false,
     forceCloseConnections: "idle",

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { createSession } from "../../src/features/console/sessions.ts";
+import { createSessionSigner } from "../../src/http/console/session-cookie.ts";
 import type { Answer, TestApp } from "./start-app.ts";
 
 export type ConsoleCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
@@ -13,8 +15,15 @@ export async function signInAs(app: TestApp, accountId: string): Promise<Console
     });
 }
 
-export function createSessionToken(app: TestApp, accountId: string): Promise<string> {
-  const visitor = { address: "127.0.0.1", userAgent: "test", oldToken: null };
-  const { db, now } = app.app.deps;
-  return db.transact((tx) => createSession(tx, now(), accountId, visitor));
+/** What the browser keeps of a session of the account. */
+export async function createSessionToken(
+  app: TestApp,
+  accountId: string,
+  userAgent = "test",
+): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  const entrant = { address: "127.0.0.1", userAgent, token, oldToken: "" };
+  const { db, now, keyring } = app.app.deps;
+  await db.transact((tx) => createSession(tx, now(), accountId, entrant));
+  return createSessionSigner(keyring).sign(token);
 }

@@ -1,7 +1,8 @@
+import type { Signer } from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
-import { readSessionToken } from "../../http/console/session-cookie.ts";
+import { createSessionSigner, findSessionCookie } from "../../http/console/session-cookie.ts";
 import type { PageFile, Pages } from "./pages.ts";
 import { findSession } from "./sessions.ts";
 import { findStorageOrigins, originOf } from "./storage-origins.ts";
@@ -13,6 +14,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
   const policy = policyFor(deps);
   const headers = headersWith(policy([]));
+  const signer = createSessionSigner(deps.keyring);
   let opening: Promise<Pages | null> | undefined;
   const pages = async () => {
     opening ??= import("./pages.ts").then(({ findPages }) => findPages());
@@ -27,7 +29,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
       // An unknown call of the API must not look like a page.
       if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
       const { index } = await pages();
-      const origins = await originsOfVisitor(deps, request);
+      const origins = await originsOfVisitor(deps, signer, request);
       return reply
         .headers({ ...headersWith(policy(origins)), "cache-control": "no-cache", vary: "cookie" })
         .type(index.type)
@@ -43,8 +45,8 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 /** The buckets of whoever opens the page: no one else is told where customers keep their files. */
-async function originsOfVisitor(deps: Deps, request: FastifyRequest): Promise<string[]> {
-  const token = readSessionToken(request);
+async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequest): Promise<string[]> {
+  const { value: token } = signer.unsign(findSessionCookie(request) ?? "");
   if (token === null) return [];
   try {
     const session = await findSession(deps, token);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { openSessions } from "../../http/console/open-sessions.ts";
 import { requireSession } from "../../http/console/require-session.ts";
 import { requireSameOrigin } from "../../http/console/same-origin.ts";
 import { cdnCheckRoutes, cdnDomainRoutes } from "../cdn-domain/routes.ts";
@@ -27,6 +28,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
         reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
         requireSameOrigin(deps.config, request);
       });
+      await openSessions(scope, deps);
       const passwords = createPasswordWork();
       signInRoutes(scope as unknown as ApiApp, deps, passwords);
       passkeySignInRoutes(scope as unknown as ApiApp, deps);

@@ -2,8 +2,7 @@ import { IdParam, Type } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { clearSessionCookie } from "../../http/console/session-cookie.ts";
-import { letIn, letInOrAsk, visitorOf } from "../../http/console/visitor.ts";
+import { letIn, letOut, visitorOf } from "../../http/console/visitor.ts";
 import { findInstallation } from "../accounts/queries.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { deleteSession, listSessions } from "./session-queries.ts";
@@ -27,16 +26,16 @@ export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
     email: await lookAtLink(deps, request.body.token, visitorOf(request)),
   }));
 
-  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request, reply) =>
-    letIn(request, reply, await claim(deps, passwords, request.body, visitorOf(request))),
+  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request) =>
+    letIn(request, (visitor) => claim(deps, passwords, request.body, visitor)),
   );
 
-  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request, reply) =>
-    letInOrAsk(request, reply, await signIn(deps, passwords, request.body, visitorOf(request))),
+  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request) =>
+    letIn(request, (visitor) => signIn(deps, passwords, request.body, visitor)),
   );
 
-  app.post("/sign-in/code", { schema: { ...schema, body: CodeBody } }, async (request, reply) =>
-    letIn(request, reply, await signInWithCode(deps, request.body, visitorOf(request))),
+  app.post("/sign-in/code", { schema: { ...schema, body: CodeBody } }, async (request) =>
+    letIn(request, (visitor) => signInWithCode(deps, request.body, visitor)),
   );
 }
 
@@ -56,15 +55,12 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
   app.post("/sign-out", { schema }, async (request, reply) => {
     const { id, accountId } = request.session;
     await deps.db.run(deleteSession, { id, accountId });
-    clearSessionCookie(request, reply);
-    return { ok: true };
+    return letOut(request, reply);
   });
 
-  app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request, reply) => {
-    const visitor = visitorOf(request);
-    const fresh = await changeCredentials(deps, passwords, request.session, request.body, visitor);
-    return letIn(request, reply, fresh);
-  });
+  app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request) =>
+    letIn(request, (visitor) => changeCredentials(deps, passwords, request.session, request.body, visitor)),
+  );
 
   app.get("/sessions", { schema }, async ({ session }) => {
     const rows = await deps.db.all(listSessions, { accountId: session.accountId, now: deps.now() });

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import type { TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
@@ -30,36 +30,34 @@ export interface Session {
 export interface Visitor {
   address: string;
   userAgent: string;
-  /** What the browser presented, whoever put it there. */
-  oldToken: string | null;
 }
 
-/**
- * Always under a new token, and the one that the browser came with ends: a session planted in somebody's browser
- * never becomes theirs.
- */
+/** A visitor with the token that was made for them, and with what their browser presented, whoever put it there. */
+export interface Entrant extends Visitor {
+  token: string;
+  oldToken: string;
+}
+
+/** Ends the one that the browser came with. The database never learns a token. */
 export async function createSession(
   tx: Queryable,
   now: number,
   accountId: string,
-  visitor: Visitor,
-): Promise<string> {
-  const token = randomBytes(32).toString("base64url");
-  if (visitor.oldToken !== null) {
-    await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", visitor.oldToken) });
-  }
+  entrant: Entrant,
+): Promise<{ accountId: string }> {
+  await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", entrant.oldToken) });
   await tx.run(deleteEndedSessions, { now });
   await tx.run(insertSession, {
     id: createId(now),
-    token_hash: hash("sha256", token),
+    token_hash: hash("sha256", entrant.token),
     account_id: accountId,
-    user_agent: visitor.userAgent.slice(0, 300),
-    address: visitor.address,
+    user_agent: entrant.userAgent.slice(0, 300),
+    address: entrant.address,
     created_at: now,
     last_seen_at: now,
     expires_at: now + idleMs,
   });
-  return token;
+  return { accountId };
 }
 
 export async function findSession(deps: Pick<Deps, "db" | "now">, token: string): Promise<Session | null> {

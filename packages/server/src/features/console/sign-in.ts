@@ -16,7 +16,7 @@ import {
   setCredentials,
   takeLoginLink,
 } from "./session-queries.ts";
-import { createSession, type Session, type Visitor } from "./sessions.ts";
+import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
 import { spend, throttleAccount, throttleAddress } from "./throttle.ts";
 
 const codesPerAccount = 10;
@@ -27,14 +27,14 @@ export interface Credentials {
 }
 
 /** In, or one step further: the ticket goes with the one-time code. */
-export type SignedIn = { token: string } | { ticket: string };
+export type SignedIn = { accountId: string } | { ticket: string };
 
 /** The answer is the same, and as slow, whether the account is unknown or the password wrong. */
 export async function signIn(
   deps: Deps,
   passwords: PasswordWork,
   given: Credentials,
-  visitor: Visitor,
+  visitor: Entrant,
 ): Promise<SignedIn> {
   await throttleAddress(deps, visitor.address);
   const email = normalizeEmail(given.email);
@@ -49,15 +49,15 @@ export async function signIn(
     const needsCode = totp !== null && totp.confirmed_at !== null;
     return needsCode
       ? { ticket: await openStep(tx, now, { kind: "code", accountId, challenge: "" }) }
-      : { token: await createSession(tx, now, accountId, visitor) };
+      : createSession(tx, now, accountId, visitor);
   });
 }
 
 export async function signInWithCode(
   deps: Deps,
   given: { ticket: string; code: string },
-  visitor: Visitor,
-): Promise<string> {
+  visitor: Entrant,
+): Promise<SignedIn> {
   await throttleAddress(deps, visitor.address);
   const now = deps.now();
   const { accountId } = await getStep(deps.db, now, "code", given.ticket);
@@ -86,8 +86,8 @@ export async function claim(
   deps: Deps,
   passwords: PasswordWork,
   given: Credentials & { token: string },
-  visitor: Visitor,
-): Promise<string> {
+  visitor: Entrant,
+): Promise<SignedIn> {
   await throttleAddress(deps, visitor.address);
   const email = normalizeEmail(given.email);
   checkNewPassword(given.password);
@@ -111,8 +111,8 @@ export async function changeCredentials(
   passwords: PasswordWork,
   session: Session,
   given: Credentials & { currentPassword: string },
-  visitor: Visitor,
-): Promise<string> {
+  visitor: Entrant,
+): Promise<SignedIn> {
   const { accountId } = session;
   const email = normalizeEmail(given.email);
   checkNewPassword(given.password);

@@ -1,47 +1,37 @@
-import type { TLSSocket } from "node:tls";
-import { parseCookie, stringifySetCookie } from "cookie";
+import { fastifyCookie, Signer } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
-
-/** As long as a session may last at all; the server decides whether it still does. */
-const maxAgeSec = 60 * 24 * 60 * 60;
-
-/** Null also where two cookies have the name: one of them was planted, and nobody can tell which. */
-export function readSessionToken(request: FastifyRequest): string | null {
-  const pairs = (request.headers.cookie ?? "").split(";");
-  const name = cookieName(request);
-  // The parser keeps the first of a name.
-  const first = parseCookie(pairs.join(";"))[name] ?? "";
-  const last = parseCookie(pairs.reverse().join(";"))[name];
-  return first === last && /^[\w-]{43}$/.test(first) ? first : null;
-}
-
-export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  reply.header("set-cookie", sessionCookie(request, token, maxAgeSec));
-}
-
-export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header("set-cookie", sessionCookie(request, "", 0));
-}
-
-function sessionCookie(request: FastifyRequest, value: string, maxAge: number): string {
-  return stringifySetCookie({
-    name: cookieName(request),
-    value,
-    maxAge,
-    path: "/",
-    httpOnly: true,
-    sameSite: "strict",
-    secure: isHttps(request),
-  });
-}
+import type { Keyring } from "../../security/keyring.ts";
 
 /** Browsers take the prefix only from the host itself over https: no neighbouring subdomain can plant the cookie. */
-function cookieName(request: FastifyRequest): string {
-  return isHttps(request) ? "__Host-upstow_session" : "upstow_session";
+export const cookieName = "__Host-upstow_session";
+/** Where there is no TLS, which is on a developer's own machine, browsers refuse the prefix. */
+const plainName = "upstow_session";
+
+export const cookieAttributes = { path: "/", httpOnly: true, sameSite: "strict" } as const;
+
+/** The newest of the installation's secrets signs and all of them are taken: replacing one signs nobody out. */
+export function createSessionSigner(keyring: Keyring): Signer {
+  return new Signer(keyring.keysFor("dashboard sessions").map((key) => key.export()));
 }
 
-/** What came here without TLS came over loopback or from a trusted proxy, which says how it was called. */
-function isHttps(request: FastifyRequest): boolean {
-  const isEncrypted = (request.socket as TLSSocket).encrypted === true;
-  return isEncrypted || request.headers["x-forwarded-proto"] === "https";
+/** As it was sent, signature and all. Null also where two have the name: one was planted, and nobody can tell which. */
+export function findSessionCookie(request: FastifyRequest): string | null {
+  const pairs = (request.headers.cookie ?? "").split(";");
+  const name = isHttps(request) ? cookieName : plainName;
+  // The parser keeps the first of a name.
+  const first = fastifyCookie.parse(pairs.join(";"))[name];
+  const last = fastifyCookie.parse(pairs.reverse().join(";"))[name];
+  return first === last ? (first ?? null) : null;
+}
+
+/** The library knows one name. */
+export function sendUnderPlainName(reply: FastifyReply): void {
+  const cookie = reply.getHeader("set-cookie");
+  if (typeof cookie !== "string") return;
+  reply.removeHeader("set-cookie").header("set-cookie", cookie.replace(cookieName, plainName));
+}
+
+/** Of what came here without TLS, a trusted proxy says how it was called; the rest came over loopback. */
+export function isHttps(request: FastifyRequest): boolean {
+  return request.protocol === "https";
 }

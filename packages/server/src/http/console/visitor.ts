@@ -1,14 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Visitor } from "../../features/console/sessions.ts";
+import type { Entrant, Visitor } from "../../features/console/sessions.ts";
 import type { SignedIn } from "../../features/console/sign-in.ts";
-import { readSessionToken, setSessionCookie } from "./session-cookie.ts";
+import { cookieName } from "./session-cookie.ts";
 
 export function visitorOf(request: FastifyRequest): Visitor {
-  return {
-    address: request.clientAddress,
-    userAgent: request.headers["user-agent"] ?? "",
-    oldToken: readSessionToken(request),
-  };
+  return { address: request.clientAddress, userAgent: request.headers["user-agent"] ?? "" };
 }
 
 /** The page's own origin: of a change it was checked before any route runs, and browsers send it with every one. */
@@ -16,18 +12,28 @@ export function originOf(request: FastifyRequest): string {
   return request.headers.origin ?? "";
 }
 
-export function letIn(request: FastifyRequest, reply: FastifyReply, token: string): { ok: boolean } {
-  setSessionCookie(request, reply, token);
+/**
+ * Always under a new token: a session planted in somebody's browser never becomes theirs. `signIn` writes it down in
+ * the transaction that lets them in, and where nobody is let in the browser keeps what it came with.
+ */
+export async function letIn(
+  request: FastifyRequest,
+  signIn: (entrant: Entrant) => Promise<SignedIn>,
+): Promise<{ ok: boolean } | { needsCode: true; ticket: string }> {
+  const old = request.session;
+  await old.regenerate();
+  const fresh = request.session;
+  request.session = old;
+  const tokens = { token: fresh.sessionId, oldToken: old.sessionId };
+  const outcome = await signIn({ ...visitorOf(request), ...tokens });
+  if ("ticket" in outcome) return { needsCode: true, ticket: outcome.ticket };
+  fresh.accountId = outcome.accountId;
+  request.session = fresh;
   return { ok: true };
 }
 
-/** A password that was right may not be enough. */
-export function letInOrAsk(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  outcome: SignedIn,
-): { ok: boolean } | { needsCode: true; ticket: string } {
-  return "token" in outcome
-    ? letIn(request, reply, outcome.token)
-    : { needsCode: true, ticket: outcome.ticket };
+export async function letOut(request: FastifyRequest, reply: FastifyReply): Promise<{ ok: boolean }> {
+  await request.session.destroy();
+  reply.clearCookie(cookieName);
+  return { ok: true };
 }

@@ -36,10 +36,9 @@ export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
     startPasskeySignIn(deps, visitorOf(request), originOf(request)),
   );
 
-  app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request, reply) => {
-    const visitor = visitorOf(request);
-    return letIn(request, reply, await signInWithPasskey(deps, visitor, originOf(request), request.body));
-  });
+  app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request) =>
+    letIn(request, (visitor) => signInWithPasskey(deps, visitor, originOf(request), request.body)),
+  );
 }
 
 /** Second factors of one's own. Each change asks for the password again. */

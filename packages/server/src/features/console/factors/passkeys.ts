@@ -4,7 +4,8 @@ import { UniqueViolation } from "../../../db/database.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError, invalid } from "../../../errors.ts";
 import { createId } from "../../../ids.ts";
-import { createSession, type Session, type Visitor } from "../sessions.ts";
+import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
+import type { SignedIn } from "../sign-in.ts";
 import { throttleAddress } from "../throttle.ts";
 import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./passkey-queries.ts";
 import { openStep, takeStep } from "./steps.ts";
@@ -79,10 +80,10 @@ export async function startPasskeySignIn(deps: Deps, visitor: Visitor, origin: s
 
 export async function signInWithPasskey(
   deps: Deps,
-  visitor: Visitor,
+  visitor: Entrant,
   origin: string,
   given: { ticket: string; response: AuthenticationResponseJSON },
-): Promise<string> {
+): Promise<SignedIn> {
   const { verifyAuthenticationResponse } = await loadWebAuthn();
   const now = deps.now();
   const { challenge } = await deps.db.transact((tx) => takeStep(tx, now, "passkey", given.ticket));

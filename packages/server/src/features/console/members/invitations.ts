@@ -7,7 +7,7 @@ import { findAccountByEmail, insertAccount } from "../../accounts/queries.ts";
 import { writeLog } from "../../logs/write-log.ts";
 import type { Role } from "../access.ts";
 import { checkNewPassword, type PasswordWork } from "../password-work.ts";
-import { createSession, type Session, type Visitor } from "../sessions.ts";
+import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
 import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
 import { spend, throttleAccount, throttleAddress } from "../throttle.ts";
 import {
@@ -76,7 +76,7 @@ export async function signUp(
   deps: Deps,
   passwords: PasswordWork,
   given: { token: string; password: string },
-  visitor: Visitor,
+  visitor: Entrant,
 ): Promise<SignedIn> {
   const { email } = await lookAtInvitation(deps, given.token, visitor);
   checkNewPassword(given.password);
@@ -94,7 +94,7 @@ export async function signUp(
       now,
     });
     if (account === null) throw wrongCredentials();
-    return { token: await createSession(tx, now, account.id, visitor) };
+    return createSession(tx, now, account.id, visitor);
   });
 }
 

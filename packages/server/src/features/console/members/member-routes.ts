@@ -2,7 +2,7 @@ import { IdParam, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
-import { letInOrAsk, visitorOf } from "../../../http/console/visitor.ts";
+import { letIn, visitorOf } from "../../../http/console/visitor.ts";
 import { enterProject, type Role } from "../access.ts";
 import type { PasswordWork } from "../password-work.ts";
 import type { Session } from "../sessions.ts";
@@ -26,8 +26,8 @@ export function joinRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): vo
     lookAtInvitation(deps, request.body.token, visitorOf(request)),
   );
 
-  app.post("/invitations/sign-up", { schema: { ...schema, body: SignUpBody } }, async (request, reply) =>
-    letInOrAsk(request, reply, await signUp(deps, passwords, request.body, visitorOf(request))),
+  app.post("/invitations/sign-up", { schema: { ...schema, body: SignUpBody } }, async (request) =>
+    letIn(request, (visitor) => signUp(deps, passwords, request.body, visitor)),
   );
 }
 
