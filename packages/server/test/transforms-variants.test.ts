@@ -106,6 +106,7 @@ onBothDatabases("variants", (database) => {
     t: { after(work: () => Promise<void>): void },
     moment: "before" | "after",
     work: () => Promise<unknown>,
+    patienceMs?: number,
   ) {
     const pool = openTestPool();
     t.after(() => pool.close());
@@ -115,7 +116,7 @@ onBothDatabases("variants", (database) => {
       if (moment === "after") await work();
       return result;
     };
-    return createVariants(app.app.deps, { ...pool, render });
+    return createVariants(app.app.deps, { ...pool, render }, patienceMs);
   }
 
   const remove = (key: string) => app.call("DELETE", `files/${encodeURIComponent(key)}`, { key: pro.live });
@@ -192,6 +193,20 @@ onBothDatabases("variants", (database) => {
     for (const width of widths) {
       assert.equal((await variants.get(file, { ...recipe, width }, "webp")).state, "ready");
     }
+  });
+
+  it("who waits long is told to come back, and finds the image rendered then", async (t) => {
+    const file = await store(photo);
+    const turn = Promise.withResolvers<void>();
+    const variants = interrupt(t, "before", () => turn.promise, 50);
+    const waiting = [variants.get(file, recipe, "webp"), variants.get(file, recipe, "webp")];
+    for (const outcome of await Promise.allSettled(waiting)) {
+      assert.ok(outcome.status === "rejected" && outcome.reason instanceof AppError);
+      assert.deepEqual([outcome.reason.status, outcome.reason.headers["retry-after"]], [503, "5"]);
+    }
+    turn.resolve();
+    await variants.settled();
+    assert.equal((await variants.get(file, recipe, "webp")).state, "ready");
   });
 
   it("keeps what was used last when there is no room for all", async (t) => {

@@ -76,7 +76,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
   async function send(request: FastifyRequest<VariantPath>, reply: FastifyReply, isSigned: boolean) {
     const recipe = parseRecipe(request.params.recipe);
     if (recipe?.format === "auto") reply.header("vary", "Accept");
-    if (!isSigned || recipe === null) throw badSignature();
+    if (!isSigned || recipe === null || endsInSlash(request.url)) throw badSignature();
     try {
       return await sendVariant(request, reply, recipe);
     } catch (error) {
@@ -130,6 +130,12 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
       return sendVariant(request, reply, recipe, false);
     }
   }
+}
+
+/** The router forgives a slash at the end; a signature does not. */
+function endsInSlash(url: string): boolean {
+  const query = url.indexOf("?");
+  return url.at(query === -1 ? -1 : query - 1) === "/";
 }
 
 /** "photo.png" delivered as WebP is saved as "photo.webp". */

@@ -31,10 +31,15 @@ const leaseMs = 15_000;
 const extendEveryMs = leaseMs / 3;
 const failedForMs = 60_000;
 /** Longer than a claim outlives its holder, so that whoever asks after a crash waits and need not come back. */
-const waitAtMostMs = 20_000;
+const waitForOthersMs = 20_000;
+/** Shorter than proxies wait, which would make a 504 of it. */
+const waitAtMostMs = 50_000;
 
 export interface Variants {
-  /** The stored variant, rendered now if it has to be. Throws what the client is to be told. */
+  /**
+   * The stored variant, rendered now if it has to be. Throws what the client is to be told; after a while that it has to
+   * come back for what is still being rendered.
+   */
   get(file: SourceFile, recipe: Recipe, format: RequestedFormat): Promise<VariantTable>;
   /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
   forget(variant: VariantTable): Promise<void>;
@@ -43,13 +48,13 @@ export interface Variants {
 }
 
 /** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
-export function createVariants(deps: Deps, pool: RenderPool): Variants {
+export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAtMostMs): Variants {
   const underWay = new Map<string, Promise<VariantTable>>();
   return {
     async get(file, recipe, format) {
       const id = variantId(file.id, recipe, format);
       let making = underWay.get(id);
-      if (making !== undefined) return making;
+      if (making !== undefined) return within(patienceMs, making);
       const stored = await deps.db.get(findVariant, { id });
       if (stored?.state === "ready") return stored;
       making = underWay.get(id);
@@ -59,7 +64,7 @@ export function createVariants(deps: Deps, pool: RenderPool): Variants {
         );
         underWay.set(id, making);
       }
-      return making;
+      return within(patienceMs, making);
     },
     async forget({ id, etag }) {
       const now = deps.now();
@@ -73,6 +78,16 @@ export function createVariants(deps: Deps, pool: RenderPool): Variants {
       await Promise.allSettled(underWay.values());
     },
   };
+}
+
+async function within(patienceMs: number, making: Promise<VariantTable>): Promise<VariantTable> {
+  const outOfPatience = Promise.withResolvers<never>();
+  const timer = setTimeout(() => outOfPatience.reject(busy(5)), patienceMs);
+  try {
+    return await Promise.race([making, outOfPatience.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Wanted {
@@ -91,7 +106,7 @@ async function makeOrAwait(
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
   const storeKey = variantStoreKey(file.key, id, claim);
-  const deadline = performance.now() + waitAtMostMs;
+  const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
     const claimed = await deps.db.change(claimVariant, {
