@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
+import { statement } from "../src/db/statement.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
@@ -10,6 +11,8 @@ const photo = await sharp({ create: { width: 1000, height: 600, channels: 3, bac
 const cutout = await sharp({ create: { width: 80, height: 60, channels: 4, background: "#37a8" } })
   .png()
   .toBuffer();
+/** So that the next one who asks has it rendered again. */
+const endRefusals = statement((q, _: object) => q.updateTable("variant").set({ lease_until: 0 }));
 
 onBothDatabases("image transforms", (database) => {
   let app: TestApp;
@@ -217,5 +220,20 @@ onBothDatabases("image transforms", (database) => {
       assert.equal((await get(url)).status, status);
       assert.equal((await get(url)).status, status);
     }
+  });
+
+  it("tells each of those who are refused together how long they may keep that", async () => {
+    const cut = await uploadFile(app, photo.subarray(0, 900), { key: pro.live, type: "image/jpeg" });
+    const ask = async (delivery: string): Promise<string> =>
+      (await transform({ key: cut.key, width: 20, format: "png", delivery })).body.url;
+    const [signed, open] = [await ask("signed"), await ask("public")];
+    await (await get(open)).bytes();
+    app.clock.setTime(Number(new URL(signed).pathname.split("/")[2]) * 1000 - 12_000);
+    await app.app.deps.db.run(endRefusals, {});
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => get(i % 2 === 0 ? signed : open)));
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get("cache-control")]),
+      answers.map((_, i) => [422, `public, max-age=${i % 2 === 0 ? 12 : 60}`]),
+    );
   });
 });

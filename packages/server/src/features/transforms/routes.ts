@@ -80,9 +80,10 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     try {
       return await sendVariant(request, reply, recipe);
     } catch (error) {
+      // Said by the reply: all who waited for one render are refused with the same error.
+      reply.header("access-control-allow-origin", "*");
       if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
-        error.headers["cache-control"] = `public, max-age=${getRefusalSec(request.params.expires)}`;
-        error.headers["access-control-allow-origin"] = "*";
+        reply.header("cache-control", `public, max-age=${getRefusalSec(request.params.expires)}`);
       }
       throw error;
     }
