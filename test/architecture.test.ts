@@ -11,6 +11,15 @@ const programs = [`${server}main.ts`, `${server}serve.ts`];
 const inServer = files.filter((file) => file.path.startsWith(server) && !isTest(file));
 const inFolder = (folder: string) => inServer.filter((file) => file.path.startsWith(`${server}${folder}/`));
 
+const worker = "features/transforms/render/render-worker.ts";
+/** Who loads whom. */
+const graph = new Map(
+  files.map((file) => [
+    file.path,
+    file.imports.filter((found) => !found.isType).map((found) => found.target),
+  ]),
+);
+
 /** Lists what breaks a rule, so that a failure says where to look. */
 function expectNone(breaches: string[]): void {
   assert.deepEqual(breaches, []);
@@ -77,6 +86,12 @@ describe("the layers of the server", () => {
     expectNone(importsOf(others, isApp));
   });
 
+  it("leave the decoding of images to the workers", () => {
+    const reached = findReached(`${server}main.ts`);
+    assert.ok(reached.has(`${server}features/transforms/render/worker-process.ts`), "imports are followed");
+    assert.ok(!reached.has("sharp") && findReached(`${server}${worker}`).has("sharp"));
+  });
+
   it("keep the contract free of Node, so that browsers can use it", () => {
     const contract = files.filter((file) => file.path.startsWith("packages/contract/src/") && !isTest(file));
     assert.ok(contract.length > 5);
@@ -111,17 +126,18 @@ describe("every source file", () => {
   });
 
   it("is part of no import cycle", () => {
-    const graph = new Map(
-      files.map((file) => [
-        file.path,
-        file.imports.filter((found) => !found.isType).map((found) => found.target),
-      ]),
-    );
-    expectNone(findCycles(graph));
+    expectNone(findCycles());
   });
 });
 
-function findCycles(graph: Map<string, string[]>): string[] {
+function findReached(from: string): Set<string> {
+  const reached = new Set([from]);
+  // A set goes on with what is added while it is gone through.
+  for (const path of reached) for (const target of graph.get(path) ?? []) reached.add(target);
+  return reached;
+}
+
+function findCycles(): string[] {
   const cycles: string[] = [];
   const done = new Set<string>();
   const trail: string[] = [];
