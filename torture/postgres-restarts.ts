@@ -23,6 +23,8 @@ export async function postgresRestarts({ rounds, random, isTimeUp, onRound }: Ru
     });
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {
       await waitForUploads(uploading.done, random.int(3, 12));
+      // Clients come back together; a crash at just that moment, every time, would be no matter of chance.
+      await wait(random.int(0, 2_000));
       await cluster.postgres.restartImmediate();
       const recoveryMs = await measureRecovery(cluster);
       slowestMs = Math.max(slowestMs, recoveryMs);

@@ -40,7 +40,8 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
         waitedMs += pauseMs;
         if (waitedMs > policy.rateLimitWaitMs) throw error;
       } else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
-      await wait(pauseMs, signal);
+      // All who were refused at one moment are told the same time; they should not come back at the same moment.
+      await wait(pauseMs * (1 + Math.random() / 4), signal);
     }
   }
 }
