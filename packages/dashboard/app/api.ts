@@ -54,6 +54,12 @@ async function request(method: string, path: string, body: unknown, options: Req
 }
 
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return `${error.message} ${error.suggestion}`.trim();
+  if (error instanceof ApiError) return inSentences(error);
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What is wrong with a field comes as "email is taken", with advice for programs. */
+function inSentences({ message, suggestion }: ApiError): string {
+  if (/[.!?]$/.test(message)) return `${message} ${suggestion}`.trim();
+  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }

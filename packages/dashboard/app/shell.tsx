@@ -85,7 +85,12 @@ export function Shell(props: ShellProps) {
               Installation
             </Link>
           )}
-          <Link to="/account" aria-current={props.page === "account" ? "page" : undefined} className="who">
+          <Link
+            to="/account"
+            aria-current={props.page === "account" ? "page" : undefined}
+            className="who"
+            title={showHidden(props.account.email)}
+          >
             <SafeText text={props.account.email} />
           </Link>
           <a href="/docs">Documentation</a>

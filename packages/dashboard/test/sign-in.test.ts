@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { insertAccount } from "../../server/src/features/accounts/queries.ts";
 import { createId } from "../../server/src/ids.ts";
 import { hashPassword } from "../../server/src/security/passwords.ts";
+import { addAuthenticator } from "./support/authenticator.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
 const password = "correct horse battery";
@@ -79,23 +80,6 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
   await page.getByRole("button", { name: "Turn on one-time codes" }).waitFor();
   await context.close();
 });
-
-/** A device of the browser's own: it keeps passkeys and says that its owner unlocked it. */
-async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; id: string }> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { cdp, id: authenticatorId };
-}
 
 test("a passkey is added, lets its owner in, and no longer does when it was removed", async () => {
   const { email } = await createPerson();

@@ -9,9 +9,12 @@ import type { ProjectItem } from "../workspace.ts";
 
 export function NewProject({ onCreated }: { onCreated: () => void }) {
   return (
-    <Empty title="You have no project yet">
-      <ProjectForm onCreated={onCreated} />
-    </Empty>
+    <>
+      <h1>Projects</h1>
+      <Empty title="You have no project yet">
+        <ProjectForm onCreated={onCreated} />
+      </Empty>
+    </>
   );
 }
 

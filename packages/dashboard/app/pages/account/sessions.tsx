@@ -4,6 +4,7 @@ import { useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
+import { nameBrowser } from "./name-browser.ts";
 
 interface SessionItem {
   id: string;
@@ -34,7 +35,7 @@ export function Sessions() {
           <li key={session.id}>
             <span className="grow">
               <span className="name">
-                <SafeText text={session.userAgent} />
+                <SafeText text={nameBrowser(session.userAgent)} />
               </span>
               <span className="dim">
                 {session.address} · {formatAgo(session.lastSeenAt)}

@@ -25,7 +25,7 @@ export function TurnOnCodes({ onClose }: { onClose: () => void }) {
     setRecoveryCodes((await callApi<{ recoveryCodes: string[] }>("POST", path, { code })).recoveryCodes);
   };
   return (
-    <Dialog title="Turn on one-time codes" onClose={onClose}>
+    <Dialog title={recoveryCodes.length > 0 ? "Recovery codes" : "Turn on one-time codes"} onClose={onClose}>
       {recoveryCodes.length > 0 ? (
         <RecoveryCodes codes={recoveryCodes} onDone={onClose} />
       ) : started === null ? (
@@ -34,7 +34,7 @@ export function TurnOnCodes({ onClose }: { onClose: () => void }) {
         </Form>
       ) : (
         <Form key="code" submit="Turn on" onSubmit={confirm}>
-          <p>Scan this with an authenticator app, or type the key into it.</p>
+          <p>Scan this with an authenticator app, or type in the key.</p>
           <QrCode text={started.uri} />
           <p className="line">
             <code className="mono secret">{started.secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>

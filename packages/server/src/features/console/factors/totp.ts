@@ -42,7 +42,8 @@ export async function confirmCodes(deps: CodeDeps, accountId: string, code: stri
   if (row === null) throw invalid("code", "is asked for too early: scan the picture first");
   if (row.confirmed_at !== null) throw alreadyOn();
   const step = await findTimeStep(deps, row.secret_sealed, withoutSpaces(code));
-  if (step === null) throw invalid("code", "is not right; the clock of the phone may be wrong");
+  if (step === null)
+    throw invalid("code", "is not right; if the next one is not either, the clock of the phone may be wrong");
   return deps.db.transact(async (tx) => {
     if ((await tx.get(confirmTotp, { accountId, now: deps.now() })) === null) throw alreadyOn();
     await tx.run(useStep, { accountId, step });
