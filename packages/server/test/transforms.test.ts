@@ -197,7 +197,8 @@ onBothDatabases("image transforms", (database) => {
     assert.equal(part.status, 206);
     assert.deepEqual(await part.bytes(), whole.subarray(10, 20));
     await app.call("DELETE", `files/${encodeURIComponent(own.key)}`, { key: pro.live });
-    assert.equal((await get(url)).status, 404);
+    const gone = await get(url);
+    assert.deepEqual([gone.status, gone.headers.get("cache-control")], [404, "public, max-age=60"]);
   });
 
   it("answers 415 for bytes that are no image and 422 for broken ones, again and again", async () => {

@@ -1,10 +1,10 @@
 import { TransformedImage, TransformImageBody } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isPurgeable, recallServedFile } from "../delivery/queries.ts";
-import { fileNotFound, sendObject } from "../delivery/send-object.ts";
+import { sendObject } from "../delivery/send-object.ts";
 import { checkIsImage } from "./image-type.ts";
 import { negotiateFormat } from "./negotiate-format.ts";
 import { parseRecipe, type Recipe } from "./recipe.ts";
@@ -102,7 +102,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
     const file = await recallServedFile(deps, request.params["*"]);
-    if (file === null) throw fileNotFound();
+    if (file === null) throw notFound("File");
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
     const variant = await transforms.variants.get(file, recipe, format);
