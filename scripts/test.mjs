@@ -1,11 +1,13 @@
 // Runs on the Node that the packages bring (`npm test` puts it first in PATH).
 //   npm test                  everything, quick parts first
 //   npm test -- sub string    only the test files whose path contains one of the words
+//   npm run test:s3           the service's API, with PostgreSQL and an S3 server; takes words too
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres-cluster.ts";
 import { isCi } from "./debian-packages.mjs";
+import { isWithoutBucket } from "./files-on-s3.mjs";
 import { secondsSince } from "./run-captured.mjs";
 import { runTestFiles } from "./run-test-files.mjs";
 
@@ -17,10 +19,12 @@ const testFilePatterns = [
 ];
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
-const words = process.argv.slice(2);
-const files = globSync(testFilePatterns, { exclude: ["**/node_modules/**"] })
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort();
+const onS3 = process.argv[2] === "--s3";
+const words = process.argv.slice(onS3 ? 3 : 2);
+const found = onS3
+  ? globSync("packages/server/test/*.test.ts").filter((file) => !isWithoutBucket(file))
+  : globSync(testFilePatterns, { exclude: ["**/node_modules/**"] });
+const files = found.filter((file) => words.length === 0 || words.some((word) => file.includes(word))).sort();
 const summary = [];
 let totals = null;
 
@@ -44,6 +48,8 @@ async function runTests() {
     console.log(words.length === 0 ? "There are no test files." : `No test file matches: ${words.join(" ")}`);
     return false;
   }
+  // The support of these tests reads it; each file starts a server of its own.
+  if (onS3) process.env.UPSTOW_TEST_STORAGE = "s3";
   const postgres = await startPostgres();
   process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
   try {
@@ -54,11 +60,11 @@ async function runTests() {
   }
 }
 
-if (words.length === 0) {
+if (words.length === 0 && !onS3) {
   await runStage("format and lint (biome check)", runTool("biome", ["check", "."]));
   await runStage("types (tsc)", runTool("tsc", []));
 }
-await runStage(`tests (${files.length} files)`, runTests);
+await runStage(`tests (${files.length} files${onS3 ? ", on PostgreSQL and S3" : ""})`, runTests);
 
 console.log(`\n── summary\n${summary.join("\n")}`);
 if (totals !== null) console.log(`\n${totals.lines.join("\n")}`);

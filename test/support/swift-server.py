@@ -1,6 +1,6 @@
 """OpenStack Swift with its S3 API in one process, all state below the directory given.
 
-    python3 swift-server.py DIRECTORY MEMCACHED_PORT ACCESS_KEY SECRET_KEY
+    python3 swift-server.py DIRECTORY MEMCACHED_PORT ACCESS_KEY SECRET_KEY ORIGINS
 
 Prints the port of the S3 endpoint once it answers. Sockets are bound before the rings are built, so no port can be
 taken by somebody else in between, and /etc/swift is never read.
@@ -18,7 +18,7 @@ from swift.common.http_protocol import SwiftHttpProtocol
 from swift.common.ring import RingBuilder
 from swift.common.storage_policy import reload_storage_policies
 
-directory, memcached_port, access_key, secret_key = sys.argv[1:]
+directory, memcached_port, access_key, secret_key, origins = sys.argv[1:]
 kinds = ["account", "container", "object"]
 
 
@@ -59,7 +59,8 @@ use = egg:swift#{kind}
 
 
 def proxy_conf(port):
-    # slo and copy carry multipart uploads and copies; bulk carries the deletion of many objects.
+    # slo and copy carry multipart uploads and copies; bulk carries the deletion of many objects. Parts as many as
+    # Amazon takes, where Swift by itself takes 1,000.
     return common(port) + f"""[pipeline:main]
 pipeline = catch_errors gatekeeper cache listing_formats s3api tempauth copy bulk slo proxy-server
 [filter:catch_errors]
@@ -75,6 +76,8 @@ use = egg:swift#listing_formats
 use = egg:swift#s3api
 location = us-east-1
 check_bucket_owner = no
+cors_preflight_allow_origin = {origins}
+max_upload_part_num = 10000
 [filter:tempauth]
 use = egg:swift#tempauth
 user_{access_key.replace(":", "_")} = {secret_key} .admin
@@ -87,6 +90,7 @@ use = egg:swift#slo
 rate_limit_after_segment = 10000
 [app:proxy-server]
 use = egg:swift#proxy
+cors_allow_origin = {origins}
 account_autocreate = true
 allow_account_management = true
 """

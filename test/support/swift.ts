@@ -22,14 +22,21 @@ const launcher = fileURLToPath(new URL("swift-server.py", import.meta.url));
 // Debian's own Python: another one in the PATH does not find Debian's packages.
 const python = "/usr/bin/python3";
 
+export interface SwiftOptions {
+  /** Lets pages of any origin in: rules for CORS are Swift's own setting, its S3 API takes none. */
+  takesBrowsers?: boolean;
+}
+
 /** Starts OpenStack Swift with its S3 API, which checks signatures, on a free port of 127.0.0.1. */
-export async function startSwift(): Promise<S3Server> {
+export async function startSwift({ takesBrowsers = false }: SwiftOptions = {}): Promise<S3Server> {
   const group = await createServerGroup("swift");
   const [accessKeyId, secretAccessKey] = ["test:tester", "testing"];
   try {
     const memcachedPort = await startMemcached(group);
     const state = join(group.directory, "state");
-    const swift = group.start(python, [launcher, state, memcachedPort, accessKeyId, secretAccessKey]);
+    const origins = takesBrowsers ? "*" : "";
+    const given = [state, memcachedPort, accessKeyId, secretAccessKey, origins];
+    const swift = group.start(python, [launcher, ...given]);
     const [, port] = await waitForLine(swift, /^(\d+)\n/m);
     return {
       endpoint: `http://127.0.0.1:${port}`,

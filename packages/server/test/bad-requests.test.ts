@@ -190,7 +190,7 @@ onBothDatabases("bad requests", (database) => {
 
 describe("request ids", () => {
   it("are on every answer, the caller's own where it is harmless", async (t) => {
-    const app = await startApp({ database: "sqlite" });
+    const app = await startApp();
     t.after(() => app.close());
     const idFor = async (given: string) =>
       (await app.call("GET", "/healthz", { headers: { "x-request-id": given } })).headers.get("x-request-id");

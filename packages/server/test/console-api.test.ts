@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { FileTable } from "../src/db/schema.ts";
 import { putMember } from "../src/features/console/members/member-queries.ts";
-import { insertFile } from "../src/features/uploads/queries.ts";
-import { createId } from "../src/ids.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
+import { insertManyFiles } from "./support/many-files.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
@@ -114,26 +112,13 @@ onBothDatabases("the dashboard's API", (database) => {
 });
 
 test("a search goes on through any number of files, in stretches that a cursor joins", async () => {
-  const app = await startApp({ database: "sqlite" });
+  const app = await startApp();
   try {
     const { accountId, projectId } = await app.createTenant("pro");
     const count = 220_000;
     const isWanted = (index: number) => index === 5 || index === 109_999 || index === count - 1;
-    await app.app.deps.db.transact(async (tx) => {
-      const now = app.clock.now();
-      for (let index = 0; index < count; index++) {
-        const id = createId(now + index);
-        const name = isWanted(index) ? `needle ${index}` : "hay";
-        await tx.run(insertFile, {
-          ...openUpload,
-          id,
-          key: id,
-          project_id: projectId,
-          name,
-          reap_at: now * 2,
-        });
-      }
-    });
+    const describe = (index: number) => ({ name: isWanted(index) ? `needle ${index}` : "hay" });
+    await insertManyFiles(app, { projectId, count, describe });
     const call = await signInAs(app, accountId);
     const found: string[] = [];
     let cursor = "";
@@ -150,20 +135,3 @@ test("a search goes on through any number of files, in stretches that a cursor j
     await app.close();
   }
 });
-
-const openUpload: Omit<FileTable, "id" | "key" | "project_id" | "name" | "reap_at"> = {
-  environment: "live",
-  route_slug: "default",
-  size_bytes: 1,
-  type: "text/plain",
-  status: "UPLOADING",
-  metadata: "{}",
-  sha256: null,
-  etag: null,
-  store: "disk",
-  upload_id: null,
-  reserved_period: null,
-  created_at: 0,
-  updated_at: 0,
-  completed_at: null,
-};

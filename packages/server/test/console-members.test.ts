@@ -183,7 +183,7 @@ onBothDatabases("members of a project", (database) => {
 });
 
 test("making and trying invitations is slowed down", async () => {
-  const app = await startApp({ database: "sqlite", keepRateLimits: true });
+  const app = await startApp({ keepRateLimits: true });
   try {
     const { accountId, projectId } = await app.createTenant("pro");
     const owner = await signInAs(app, accountId);

@@ -119,7 +119,7 @@ const ranks: Record<ProjectRole, number> = { viewer: 0, developer: 1, owner: 2 }
 
 let app: TestApp;
 before(async () => {
-  app = await startApp({ database: "sqlite" });
+  app = await startApp();
 });
 after(() => app.close());
 

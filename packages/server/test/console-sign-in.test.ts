@@ -217,7 +217,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
 });
 
 test("guessing from one address is slowed down", async () => {
-  const app = await startApp({ database: "sqlite", keepRateLimits: true });
+  const app = await startApp({ keepRateLimits: true });
   try {
     const guess = () =>
       app.call("POST", "/dashboard/api/sign-in", {
@@ -233,7 +233,6 @@ test("guessing from one address is slowed down", async () => {
 
 test("guessing at one account from many addresses is slowed down, whether or not there is one", async () => {
   const app = await startApp({
-    database: "sqlite",
     keepRateLimits: true,
     env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1", UPSTOW_PUBLIC_URL: "https://files.example.com" },
   });
@@ -260,7 +259,6 @@ test("guessing at one account from many addresses is slowed down, whether or not
 
 test("over https the cookie is bound to the host", async () => {
   const app = await startApp({
-    database: "sqlite",
     env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1", UPSTOW_PUBLIC_URL: "https://files.example.com" },
   });
   try {

@@ -6,9 +6,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { openPostgres } from "../src/adapters/postgres.ts";
 import { openSqlite } from "../src/adapters/sqlite.ts";
 import { findAccountByEmail, setOwnLimits } from "../src/features/accounts/queries.ts";
-import { type KeptData, keepData } from "./support/keep-data.ts";
+import { envOf, type KeptData, keepData } from "./support/keep-data.ts";
 import { type ServerProcess, spawnServer } from "./support/spawn-server.ts";
 import type { DatabaseKind } from "./support/start-app.ts";
+import { onlyOnDisk } from "./support/test-bucket.ts";
 
 const clients = 8;
 
@@ -47,10 +48,7 @@ async function killUnderLoad(
   options: { writes: number; kills: number },
 ): Promise<void> {
   const kept = await keepData(database);
-  const env = {
-    UPSTOW_DATA_DIR: kept.reuse.dataDir,
-    ...(kept.reuse.databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: kept.reuse.databaseUrl }),
-  };
+  const env = await envOf(kept);
   const acknowledged = new Set<string>();
   let keys = { live: "", projectId: "" };
   try {
@@ -83,8 +81,9 @@ async function killUnderLoad(
 }
 
 describe("kill -9 during writes", () => {
-  it("loses nothing that was acknowledged (embedded)", () =>
-    killUnderLoad("sqlite", { writes: 1000, kills: 4 }));
+  onlyOnDisk("PostgreSQL goes with a bucket")("loses nothing that was acknowledged (embedded)", () =>
+    killUnderLoad("sqlite", { writes: 1000, kills: 4 }),
+  );
   it("loses nothing that was acknowledged (PostgreSQL)", () =>
     killUnderLoad("postgres", { writes: 120, kills: 2 }));
 });

@@ -21,7 +21,7 @@ function expectPlainRefused(answer: RawAnswer): void {
 describe("plain HTTP", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp({ database: "sqlite", env: { UPSTOW_HOST: "0.0.0.0" } });
+    app = await startApp({ env: { UPSTOW_HOST: "0.0.0.0" } });
   });
   after(() => app.close());
   const authorized = () => `Authorization: Bearer ${app.owner.live}`;
@@ -100,7 +100,7 @@ describe("plain HTTP", () => {
 
 describe("a trusted proxy", () => {
   it("is believed about the scheme, and one that is not named is not", async (t) => {
-    const app = await startApp({ database: "sqlite", env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1" } });
+    const app = await startApp({ env: { UPSTOW_TRUSTED_PROXIES: "127.0.0.1" } });
     t.after(() => app.close());
     const call = (lines: string[], path = "/api/v1/projects") =>
       sendRaw(app.url, get(path, "files.example.com", [`Authorization: Bearer ${app.owner.live}`, ...lines]));
@@ -120,7 +120,7 @@ describe("TLS in the process", () => {
   before(async () => {
     tls = await createSelfSigned();
     const env = { UPSTOW_TLS_CERT: tls.certPath, UPSTOW_TLS_KEY: tls.keyPath };
-    app = await startApp({ database: "sqlite", env, keepRateLimits: true });
+    app = await startApp({ env, keepRateLimits: true });
   });
   after(async () => {
     await app.close();
@@ -176,7 +176,7 @@ describe("TLS in the process", () => {
 
   it("closes at once, with idle connections of every kind open", async () => {
     const env = { UPSTOW_TLS_CERT: tls.certPath, UPSTOW_TLS_KEY: tls.keyPath };
-    const other = await startApp({ database: "sqlite", env });
+    const other = await startApp({ env });
     const url = other.url.replace("https:", "http:");
     const silent = await openSocket(url);
     const plain = await openSocket(url);

@@ -20,7 +20,7 @@ const toolNames = [
 describe("the tool-protocol endpoint", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
   });
   after(() => app.close());
 
@@ -150,7 +150,7 @@ describe("the tool-protocol endpoint", () => {
 describe("the pages of the service", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
   });
   after(() => app.close());
 

@@ -1,5 +1,4 @@
-// What concerns files once more, on PostgreSQL and an S3 server. What moves the service's clock to see uploads expire
-// stays on the disk: a bucket goes by its own.
+// How files come in and go, once more, on PostgreSQL and an S3 server. `npm run test:s3` runs all of the API there.
 import { swiftMissing } from "../../../test/support/swift.ts";
 
 if (swiftMissing === false) {
@@ -7,10 +6,9 @@ if (swiftMissing === false) {
   await import("./uploads-request.test.ts");
   await import("./uploads-complete.test.ts");
   await import("./uploads-states.test.ts");
+  await import("./uploads-abandoned.test.ts");
   await import("./files-api.test.ts");
-  await import("./delivery.test.ts");
-  await import("./delivery-ranges.test.ts");
-  await import("./transforms-variants.test.ts");
+  await import("./quota.test.ts");
 } else {
   const { it } = await import("node:test");
   it("files on PostgreSQL and S3", { skip: swiftMissing }, () => {});

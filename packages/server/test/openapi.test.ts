@@ -50,7 +50,7 @@ describe("the OpenAPI document", () => {
   let app: TestApp;
   let document: ApiDocument;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
     document = (await app.call("GET", "openapi.json")).body;
   });
   after(() => app.close());

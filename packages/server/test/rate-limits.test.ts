@@ -120,7 +120,7 @@ onBothDatabases("rate limits", (database) => {
 describe("rate limits by address behind a proxy", () => {
   it("follow the address that the trusted proxy reports, and ignore what its client made up", async (t) => {
     const env = { UPSTOW_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" };
-    const app = await startApp({ database: "sqlite", keepRateLimits: true, env });
+    const app = await startApp({ keepRateLimits: true, env });
     t.after(() => app.close());
     const from = (forwardedFor: string) => ({
       "x-forwarded-for": forwardedFor,

@@ -16,7 +16,7 @@ import { startApp, type TestApp } from "./support/start-app.ts";
 describe("what no HTTP client sends", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
   });
   after(() => app.close());
 

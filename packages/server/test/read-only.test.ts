@@ -8,6 +8,7 @@ import type { Statement } from "../src/db/statement.ts";
 import { tableNames } from "../src/db/table-names.ts";
 import { enterReadOnly, leaveReadOnly } from "../src/features/read-only/switch.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, type UploadClient, type UploadedFile } from "./support/upload-client.ts";
 
 onBothDatabases("read-only mode", (database) => {
@@ -80,10 +81,12 @@ onBothDatabases("read-only mode", (database) => {
 
     sending.finish();
     const cutShort = await sending.answer;
-    assert.equal(cutShort.status, 503, cutShort.text);
+    // A bucket takes what was signed for, and knows of no mode; it is completed afterwards.
+    const whileReadOnly = onDisk ? 503 : 200;
+    assert.equal(cutShort.status, whileReadOnly, cutShort.text);
     const late = await put(open.uploadUrl, Buffer.from("hello bytes"));
-    assert.equal(late.status, 503);
-    assert.equal(late.headers.get("access-control-allow-origin"), "*");
+    assert.equal(late.status, whileReadOnly);
+    if (onDisk) assert.equal(late.headers.get("access-control-allow-origin"), "*");
     await late.arrayBuffer();
 
     const served = await fetch(app.url + new URL(file.url).pathname);

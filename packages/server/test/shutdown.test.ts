@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { it } from "node:test";
+import { envOf, keepData } from "./support/keep-data.ts";
 import { openSocket, readAnswer, requestHead } from "./support/raw-http.ts";
 import { spawnServer } from "./support/spawn-server.ts";
+import { anyDatabase } from "./support/start-app.ts";
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   it(`finishes what is in flight on ${signal}, takes nothing new, and ends with 0`, async (t) => {
-    const dataDir = await mkdtemp(join(tmpdir(), "upstow-shutdown-"));
-    t.after(() => rm(dataDir, { recursive: true }));
-    const server = await spawnServer({ UPSTOW_DATA_DIR: dataDir, UPSTOW_HOST: "127.0.0.1" });
+    const kept = await keepData(anyDatabase);
+    t.after(() => kept.remove());
+    const env = await envOf(kept);
+    const server = await spawnServer({ ...env, UPSTOW_HOST: "127.0.0.1" });
     const url = server.url.replace("localhost", "127.0.0.1");
     const silent = await openSocket(url);
     const keptAlive = await openSocket(url);
@@ -40,7 +40,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     assert.equal(answer.headers.get("connection"), "close");
     assert.equal(await server.ended, 0);
 
-    const again = await spawnServer({ UPSTOW_DATA_DIR: dataDir });
+    const again = await spawnServer(env);
     t.after(() => again.process.kill("SIGKILL"));
     const list = await again.call("GET", "projects", { key: server.keys.live });
     assert.deepEqual(list.body.projects.map((project: { name: string }) => project.name).sort(), [

@@ -47,7 +47,7 @@ describe("the twenty cases over HTTP", () => {
   let app: TestApp;
   let pro: Tenant;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
     pro = await app.createTenant("pro");
   });
   after(() => app.close());

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import sharp from "sharp";
-import { startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { keepData } from "./support/keep-data.ts";
+import { anyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
 const photo = await sharp({ create: { width: 100, height: 60, channels: 3, background: "#37a" } })
@@ -16,7 +14,7 @@ describe("delivery of variants", () => {
   let pro: Tenant;
   let key: string;
   before(async () => {
-    app = await startApp({ database: "sqlite" });
+    app = await startApp();
     pro = await app.createTenant("pro");
     key = (await upload(photo)).key;
   });
@@ -149,10 +147,9 @@ describe("delivery of variants", () => {
 
 describe("secrets of variants", () => {
   it("are replaced without ending public URLs; signed ones end when their secret goes", async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), "upstow-secrets-"));
+    const kept = await keepData(anyDatabase);
     const [old, fresh] = ["a".repeat(40), "b".repeat(40)];
-    const start = (secret: string) =>
-      startApp({ database: "sqlite", env: { UPSTOW_SECRET: secret }, reuse: { dataDir } });
+    const start = (secret: string) => startApp({ env: { UPSTOW_SECRET: secret }, reuse: kept.reuse });
     const statusOf = async (app: TestApp, url: string) =>
       (await fetch(new URL(new URL(url).pathname, app.url))).status;
 
@@ -177,13 +174,13 @@ describe("secrets of variants", () => {
     const third = await start(fresh);
     assert.deepEqual([await statusOf(third, open), await statusOf(third, signed)], [200, 403]);
     await third.close();
-    await rm(dataDir, { recursive: true });
+    await kept.remove();
   });
 });
 
 describe("refusals of variants", () => {
   it("may be kept for a minute, but never past the end of a signed URL", async (t) => {
-    const app = await startApp({ database: "sqlite" });
+    const app = await startApp();
     t.after(() => app.close());
     app.clock.setTime(Date.UTC(2026, 5, 1, 12, 30));
     const pro = await app.createTenant("pro");

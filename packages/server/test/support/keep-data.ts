@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import type { DatabaseKind, StartOptions } from "./start-app.ts";
+import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export interface KeptData {
   /** Give it to `startApp`: what one app wrote, the next one finds. */
@@ -20,5 +21,14 @@ export async function keepData(kind: DatabaseKind): Promise<KeptData> {
       await database?.drop();
       await rm(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+/** For the program itself, started on it. */
+export async function envOf({ reuse: { dataDir, databaseUrl } }: KeptData): Promise<Record<string, string>> {
+  return {
+    UPSTOW_DATA_DIR: dataDir,
+    ...(databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
+    ...(onDisk ? {} : await bucketEnv(databaseUrl ?? dataDir)),
   };
 }

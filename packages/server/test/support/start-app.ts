@@ -18,6 +18,8 @@ import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
 const databaseKinds: DatabaseKind[] = onDisk ? ["sqlite", "postgres"] : ["postgres"];
+/** For what does not depend on the engine. */
+export const anyDatabase: DatabaseKind = onDisk ? "sqlite" : "postgres";
 
 /** Everything that touches data is tested on both engines; with files in a bucket on the one that goes with it. */
 export function onBothDatabases(name: string, tests: (database: DatabaseKind) => void): void {
@@ -62,7 +64,8 @@ export interface TestApp {
 }
 
 export interface StartOptions {
-  database: DatabaseKind;
+  /** Left out where either will do: the embedded one then, or the one that goes with a bucket. */
+  database?: DatabaseKind;
   env?: Record<string, string>;
   /** Use the rate limits of the contract instead of practically none. */
   keepRateLimits?: boolean;
@@ -72,10 +75,10 @@ export interface StartOptions {
   reuse?: { dataDir: string; databaseUrl?: string };
 }
 
-export async function startApp(options: StartOptions): Promise<TestApp> {
+export async function startApp(options: StartOptions = {}): Promise<TestApp> {
+  const { database: kind = anyDatabase } = options;
   const dataDir = options.reuse?.dataDir ?? (await mkdtemp(join(tmpdir(), "upstow-app-")));
-  const database =
-    options.database === "postgres" && !options.reuse?.databaseUrl ? await createTestDatabase() : null;
+  const database = kind === "postgres" && !options.reuse?.databaseUrl ? await createTestDatabase() : null;
   const databaseUrl = options.reuse?.databaseUrl ?? database?.url;
   const clock = createClock();
   const logLines: string[] = [];

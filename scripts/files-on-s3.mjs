@@ -1,0 +1,15 @@
+import { basename } from "node:path";
+
+/** Test files of the service's API that can say nothing of PostgreSQL and a bucket, and why. All others run there. */
+const withoutBucket = new Map([
+  ["config.test.ts", "reads variables"],
+  ["database-sqlite.test.ts", "is about the embedded database"],
+  ["fit-pictures.test.ts", "renders pictures, without the service"],
+  ["on-s3.test.ts", "is the part of this that runs with all tests"],
+  ["on-s3-delivery.test.ts", "so is this"],
+  ["s3-storage.test.ts", "keeps its files in a bucket in any case"],
+  ["two-instances.test.ts", "keeps its files in a bucket in any case"],
+  ["transforms-killed.test.ts", "breaks files on the disk"],
+]);
+
+export const isWithoutBucket = (file) => withoutBucket.has(basename(file));
