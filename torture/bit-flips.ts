@@ -1,5 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { smallBytes } from "../packages/server/src/adapters/disk-store/blob-reader.ts";
 import type { DiskStore } from "../packages/server/src/adapters/disk-store/index.ts";
 import { statement } from "../packages/server/src/db/statement.ts";
 import type { TestApp } from "../packages/server/test/support/start-app.ts";
@@ -9,7 +10,7 @@ import type { Outcome, RunOptions } from "./scenario.ts";
 import { inParallel, withApp } from "./with-app.ts";
 
 /** Up to here every read compares the checksum before the first byte is sent; larger ones are the scrub's. */
-const checkedOnReadBytes = 64 * 1024;
+const checkedOnReadBytes = smallBytes;
 const lanes = 6;
 
 interface Stored {
@@ -55,7 +56,9 @@ export function flipBits({ rounds, random, onRound }: RunOptions): Promise<Outco
 }
 
 async function upload(app: TestApp, client: UploadClient, random: Random): Promise<Stored> {
-  const sizeBytes = random.chance(0.2) ? random.int(checkedOnReadBytes + 1, 300_000) : random.int(1, 60_000);
+  const sizeBytes = random.chance(0.2)
+    ? random.int(checkedOnReadBytes + 1, 300_000)
+    : random.int(1, checkedOnReadBytes);
   const bytes = Buffer.alloc(sizeBytes, `${random.int(0, 2 ** 31)} `);
   const file = await client.upload(bytes, { fileSize: sizeBytes });
   return { url: `${app.url}/f/${file.key}`, sizeBytes };

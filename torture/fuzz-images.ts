@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
+import { smallBytes } from "../packages/server/src/adapters/disk-store/blob-reader.ts";
 import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/features/transforms/recipe.ts";
 import {
   createCorpus,
@@ -13,10 +14,7 @@ import { type Outcome, type RunOptions, Violation } from "./scenario.ts";
 /** Far fewer than the render queue holds, so that no answer may be 503. */
 const clients = 6;
 const mostViolations = 20;
-const kibibyte = 1024;
-const mebibyte = 1024 * kibibyte;
-/** Larger ones are read from the disk by the renderer itself. */
-const mostSentBytes = 64 * kibibyte;
+const mebibyte = 1024 * 1024;
 /** Of the images before their damage, which makes some of them small. */
 const largeShare = 0.55;
 const mostServerBytes = 400 * mebibyte;
@@ -33,10 +31,10 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
   corpora ??= Promise.all([createCorpus(), createLargeCorpus()]);
   const [small, large] = await corpora;
   const counts = {
-    "larger than 64 KiB": 0,
+    "larger than 128 KiB": 0,
     "larger than 1 MiB": 0,
     rendered: 0,
-    "rendered, larger than 64 KiB": 0,
+    "rendered, larger than 128 KiB": 0,
     "refused as no image (415)": 0,
     "refused as damaged (422)": 0,
   };
@@ -73,11 +71,12 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
 }
 
 function listCounters(sizeBytes: number, status: number) {
-  const isLarge = sizeBytes > mostSentBytes;
+  // A renderer reads it from the disk itself.
+  const isLarge = sizeBytes > smallBytes;
   return [
-    ...(isLarge ? (["larger than 64 KiB"] as const) : []),
+    ...(isLarge ? (["larger than 128 KiB"] as const) : []),
     ...(sizeBytes > mebibyte ? (["larger than 1 MiB"] as const) : []),
-    ...(isLarge && status === 200 ? (["rendered, larger than 64 KiB"] as const) : []),
+    ...(isLarge && status === 200 ? (["rendered, larger than 128 KiB"] as const) : []),
     status === 200 ? "rendered" : status === 415 ? "refused as no image (415)" : "refused as damaged (422)",
   ] as const;
 }

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { type ObjectBytes, StorageFull, type StoredObject } from "../../ports/object-store.ts";
 import { databaseKinds, openTestStore } from "./open-test-store.ts";
 
-const bytes = randomBytes(100_000);
+const bytes = randomBytes(200_000);
 const written = { sizeBytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 
 const recordNothing = async (_: unknown, object: StoredObject) => object;
@@ -113,14 +113,14 @@ it("files of small objects, which are checked whenever they are read here, are n
   const { store } = opened;
   for (const [key, sizeBytes] of [
     ["row", 1000],
-    ["small", 64 * 1024],
-    ["file", 64 * 1024 + 1],
+    ["small", 128 * 1024],
+    ["file", 128 * 1024 + 1],
   ] as const) {
     await store.write(key, randomBytes(sizeBytes), { contentType: "image/png" });
   }
   assert.equal(await store.findFile("row"), null);
   assert.equal(await store.findFile("small"), null);
   assert.equal(await store.findFile("absent"), null);
-  assert.equal((await store.findFile("file"))?.sizeBytes, 64 * 1024 + 1);
+  assert.equal((await store.findFile("file"))?.sizeBytes, 128 * 1024 + 1);
   assert.equal((await store.openDraft()).leastBytes, 1001);
 });

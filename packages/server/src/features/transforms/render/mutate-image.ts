@@ -31,23 +31,23 @@ export async function createCorpus(): Promise<Buffer[]> {
   );
 }
 
-/** The same kinds at 80 to 240 KB and at over 1 MiB: noise makes large files of few pixels, which are quick to decode. */
+/** The same kinds at 150 to 250 KB and at over 1 MiB: noise makes large files of few pixels, which are quick to decode. */
 export async function createLargeCorpus(): Promise<Buffer[]> {
   return Promise.all(
     [
       noise(300, 200, 1).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
-      noise(300, 200, 2).jpeg({ quality: 100, progressive: true }),
+      noise(480, 320, 2).jpeg({ quality: 100, progressive: true }),
       noise(240, 160, 3).toColourspace("cmyk").jpeg({ quality: 100 }),
       noise(900, 600, 4).jpeg({ quality: 100, chromaSubsampling: "4:4:4" }),
-      noise(240, 160, 5).png(),
-      noise(240, 160, 6).png({ progressive: true }),
+      noise(300, 200, 5).png(),
+      noise(300, 200, 6).png({ progressive: true }),
       noise(640, 480, 7).toColourspace("rgb16").png(),
-      noise(300, 240, 8).webp({ quality: 100 }),
+      noise(480, 320, 8).webp({ quality: 100 }),
       (await noisyFilm(160, 120, 4)).webp({ lossless: true, effort: 0 }),
       noise(720, 540, 9).webp({ lossless: true, effort: 0 }),
-      noise(360, 240, 10).gif({ effort: 1 }),
+      noise(480, 320, 10).gif({ effort: 1 }),
       (await noisyFilm(320, 240, 12)).gif({ effort: 1 }),
-      noise(240, 160, 11).avif({ quality: 100, effort: 0 }),
+      noise(300, 200, 11).avif({ quality: 100, effort: 0 }),
       noise(800, 600, 12).avif({ quality: 100, effort: 0 }),
     ].map((image) => image.toBuffer()),
   );
