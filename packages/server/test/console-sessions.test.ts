@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { insertAccount } from "../src/features/accounts/queries.ts";
+import { changeCredentials } from "../src/features/console/credentials.ts";
+import { createPasswordWork, type PasswordWork } from "../src/features/console/password-work.ts";
 import { deleteSessionsOfAccount, listSessions } from "../src/features/console/session-queries.ts";
+import { signIn } from "../src/features/console/sign-in.ts";
 import { createId } from "../src/ids.ts";
 import { hashPassword } from "../src/security/passwords.ts";
 import { createSessionToken } from "./support/console-client.ts";
@@ -114,6 +117,69 @@ onBothDatabases("sessions of the dashboard", (database) => {
     });
     const third = cookieOf(changed);
     assert.deepEqual([(await ask(app, second)).status, (await ask(app, third)).status], [401, 200]);
+    assert.equal(await countSessions(app, accountId), 1);
+  });
+
+  /** Checks as always, and hands over when something else has happened in the meantime. */
+  function slowWork(meanwhile: () => Promise<unknown>): PasswordWork {
+    const work = createPasswordWork();
+    return {
+      hash: work.hash,
+      async verify(given, known) {
+        const isRight = await work.verify(given, known);
+        await meanwhile();
+        return isRight;
+      },
+    };
+  }
+
+  test("a password that is changed while it is checked lets nobody in", async () => {
+    const { accountId, email } = await createPerson(app);
+    const { deps } = app.app;
+    const value = await createSessionToken(app, accountId);
+    const entrant = { address: "127.0.0.1", userAgent: "late", token: "late", oldToken: "" };
+    const session = { id: "any", accountId, email, tier: "free" as const };
+    const [changed, other] = ["changed in the meantime", "changed by somebody else"];
+    let mine: Answer | undefined;
+    const change = slowWork(async () => {
+      mine ??= await ask(app, value, "PUT", "/account", {
+        email,
+        password: changed,
+        currentPassword: password,
+      });
+    });
+    const body = { email, password: other, currentPassword: password };
+    await assert.rejects(
+      changeCredentials(deps, change, session, body, entrant),
+      /current password is not right/,
+    );
+    assert.equal(mine?.status, 200);
+
+    const fresh = cookieOf(mine);
+    const again = slowWork(() =>
+      ask(app, fresh, "PUT", "/account", { email, password, currentPassword: changed }),
+    );
+    await assert.rejects(signIn(deps, again, { email, password: changed }, entrant), /password is not right/);
+    const rows = await deps.db.all(listSessions, { accountId, now: deps.now() });
+    assert.deepEqual(
+      rows.filter((row) => row.user_agent === "late"),
+      [],
+    );
+    assert.equal(rows.length, 1);
+  });
+
+  test("a changed password ends what was begun with the old one", async () => {
+    const { accountId, email } = await createPerson(app);
+    const value = await createSessionToken(app, accountId);
+    const started = await ask(app, value, "POST", "/account/codes", { currentPassword: password });
+    const codeAt = () =>
+      new TOTP({ secret: Secret.fromBase32(started.body.secret) }).generate({ timestamp: app.clock.now() });
+    await ask(app, value, "POST", "/account/codes/confirm", { code: codeAt() });
+    app.clock.advance(90_000);
+    const { ticket } = (await ask(app, "", "POST", "/sign-in", { email, password })).body;
+    const body = { email, password: "another long one", currentPassword: password };
+    assert.equal((await ask(app, value, "PUT", "/account", body)).status, 200);
+    assert.equal((await ask(app, "", "POST", "/sign-in/code", { ticket, code: codeAt() })).status, 403);
     assert.equal(await countSessions(app, accountId), 1);
   });
 

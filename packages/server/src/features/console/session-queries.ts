@@ -93,6 +93,18 @@ export const setCredentials = statement(
       .where("id", "=", p.accountId),
 );
 
+/**
+ * Changes nothing: finds the account only while it still has the password that was checked, and keeps others from
+ * changing it until the transaction ends.
+ */
+export const holdPassword = statement((q, p: { accountId: string; passwordHash: string }) =>
+  q
+    .updateTable("account")
+    .set({ password_hash: p.passwordHash })
+    .where("id", "=", p.accountId)
+    .where("password_hash", "=", p.passwordHash),
+);
+
 export const findPasswordHash = statement((q, p: { accountId: string }) =>
   q.selectFrom("account").select("password_hash").where("id", "=", p.accountId),
 );

@@ -4,9 +4,10 @@ import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { letIn, letOut, visitorOf } from "../../http/console/visitor.ts";
 import { findInstallation } from "../accounts/queries.ts";
+import { changeCredentials, claim, lookAtLink } from "./credentials.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { deleteSession, listSessions } from "./session-queries.ts";
-import { changeCredentials, claim, lookAtLink, signIn, signInWithCode } from "./sign-in.ts";
+import { signIn, signInWithCode } from "./sign-in.ts";
 
 const schema = { hide: true };
 const token = Type.String({ minLength: 1, maxLength: 200 });

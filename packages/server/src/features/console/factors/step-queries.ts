@@ -36,6 +36,10 @@ export const takeStep = statement((q, p: StepParams) =>
     .returning(["account_id as accountId", "challenge"]),
 );
 
+export const deleteStepsOfAccount = statement((q, p: { accountId: string }) =>
+  q.deleteFrom("sign_in_step").where("account_id", "=", p.accountId),
+);
+
 export const deleteEndedSteps = statement((q, p: { now: number }) =>
   q.deleteFrom("sign_in_step").where("expires_at", "<=", p.now),
 );

@@ -1,0 +1,122 @@
+import { hash } from "node:crypto";
+import { type Queryable, UniqueViolation } from "../../db/database.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid } from "../../errors.ts";
+import { normalizeEmail } from "../accounts/email.ts";
+import { ownerEmail } from "../accounts/first-start.ts";
+import { deleteStepsOfAccount } from "./factors/step-queries.ts";
+import { checkNewPassword, type PasswordWork } from "./password-work.ts";
+import {
+  deleteSessionsOfAccount,
+  findLoginLink,
+  findPasswordHash,
+  holdPassword,
+  setCredentials,
+  takeLoginLink,
+} from "./session-queries.ts";
+import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
+import type { Credentials, SignedIn } from "./sign-in.ts";
+import { throttleAccount, throttleAddress } from "./throttle.ts";
+
+/** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
+export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): Promise<string | null> {
+  await throttleAddress(deps, visitor.address);
+  const link = await deps.db.get(findLoginLink, { tokenHash: hash("sha256", token), now: deps.now() });
+  if (link === null) throw usedLink();
+  return link.email === ownerEmail ? null : link.email;
+}
+
+/**
+ * Exchanges a link of the operator for a session; whoever holds it says how they will sign in from then on. It needs
+ * no second factor, which may be what was lost, and ends every other session.
+ */
+export async function claim(
+  deps: Deps,
+  passwords: PasswordWork,
+  given: Credentials & { token: string },
+  visitor: Entrant,
+): Promise<SignedIn> {
+  await throttleAddress(deps, visitor.address);
+  const email = normalizeEmail(given.email);
+  checkNewPassword(given.password);
+  const passwordHash = await passwords.hash(given.password);
+  const now = deps.now();
+  return withFreeEmail(email, () =>
+    deps.db.transact(async (tx) => {
+      const link = await tx.get(takeLoginLink, { tokenHash: hash("sha256", given.token), now });
+      if (link === null) throw usedLink();
+      const accountId = link.account_id;
+      await tx.run(setCredentials, { accountId, email, passwordHash, now });
+      await endSessions(tx, accountId);
+      return createSession(tx, now, accountId, visitor);
+    }),
+  );
+}
+
+/** Ends every other session: whoever knew the old password is out. */
+export async function changeCredentials(
+  deps: Deps,
+  passwords: PasswordWork,
+  session: Session,
+  given: Credentials & { currentPassword: string },
+  visitor: Entrant,
+): Promise<SignedIn> {
+  const { accountId } = session;
+  const email = normalizeEmail(given.email);
+  checkNewPassword(given.password);
+  const oldHash = await confirmPassword(deps, passwords, session, given.currentPassword, visitor);
+  const passwordHash = await passwords.hash(given.password);
+  const now = deps.now();
+  return withFreeEmail(email, () =>
+    deps.db.transact(async (tx) => {
+      if ((await tx.run(holdPassword, { accountId, passwordHash: oldHash })) === 0) throw wrongPassword();
+      await tx.run(setCredentials, { accountId, email, passwordHash, now });
+      await endSessions(tx, accountId);
+      return createSession(tx, now, accountId, visitor);
+    }),
+  );
+}
+
+/** Sign-ins that have begun come first: one that was just completed has a session by then, which ends too. */
+async function endSessions(tx: Queryable, accountId: string): Promise<void> {
+  await tx.run(deleteStepsOfAccount, { accountId });
+  await tx.run(deleteSessionsOfAccount, { accountId });
+}
+
+/** A session that was left open must not be enough to change how its owner signs in. Returns what was compared. */
+export async function confirmPassword(
+  deps: Deps,
+  passwords: PasswordWork,
+  session: Session,
+  password: string,
+  visitor: Visitor,
+): Promise<string> {
+  await throttleAddress(deps, visitor.address);
+  await throttleAccount(deps, session.email);
+  const known = await deps.db.get(findPasswordHash, { accountId: session.accountId });
+  const passwordHash = known?.password_hash ?? null;
+  const isRight = await passwords.verify(password, passwordHash);
+  if (passwordHash === null || !isRight) throw wrongPassword();
+  return passwordHash;
+}
+
+async function withFreeEmail<T>(email: string, change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw invalid("email", `is taken: ${email}`);
+    throw error;
+  }
+}
+
+function wrongPassword(): AppError {
+  return new AppError("VALIDATION_ERROR", "The current password is not right.", {
+    details: [{ path: "currentPassword", message: "is not right" }],
+  });
+}
+
+function usedLink(): AppError {
+  return new AppError("FORBIDDEN", "This link was used already, or is older than 24 hours.", {
+    suggestion: "Sign in with your e-mail address and password.",
+  });
+}
