@@ -11,13 +11,14 @@ const apiTest = (name: string) => `${server}/test/${name}.test.ts`;
 const ofUploads = ["uploads-complete", "uploads-states", "uploads-abandoned", "uploads-request", "quota"].map(
   apiTest,
 );
-const ofKeys = ["authentication", "spec-api-keys"].map(apiTest);
+const onBuckets = ["s3-storage", "customer-storage"].map(apiTest);
+const ofKeys = ["authentication", "spec-api-keys", "spec-projects"].map(apiTest);
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */
 export const targets: Target[] = [
-  { file: `${uploads}/finish-upload.ts`, tests: ofUploads },
+  { file: `${uploads}/finish-upload.ts`, tests: [...ofUploads, ...onBuckets] },
   { file: `${uploads}/queries.ts`, tests: ofUploads },
-  { file: `${uploads}/reaper.ts`, tests: [apiTest("uploads-abandoned"), ...ofUploads] },
+  { file: `${uploads}/reaper.ts`, tests: [apiTest("uploads-abandoned"), ...ofUploads, ...onBuckets] },
   { file: `${uploads}/lifetime.ts`, tests: [apiTest("uploads-abandoned"), apiTest("model")] },
   { file: `${uploads}/rules.ts`, tests: [apiTest("uploads-request"), ...ofUploads] },
   { file: `${server}/src/http/authenticate.ts`, tests: [...ofKeys, apiTest("rate-limits")] },

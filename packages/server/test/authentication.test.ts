@@ -20,6 +20,8 @@ onBothDatabases("authentication", (database) => {
     const { live, test } = app.owner;
     for (const key of [live, test]) assert.equal((await get([`Authorization: Bearer ${key}`])).status, 200);
     assert.equal((await get([`AUTHORIZATION: Bearer ${live}`])).status, 200);
+    const besideOneAsLong = ["Cache-Control: no-cache", `Authorization: Bearer ${live}`];
+    assert.equal((await get(besideOneAsLong)).status, 200);
     const refused: Record<string, string[]> = {
       "no header": [],
       "an empty header": ["Authorization: "],

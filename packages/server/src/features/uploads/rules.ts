@@ -64,10 +64,11 @@ export function partCount(sizeBytes: number): number {
 /** A client may use fewer of the numbers it was given, in ascending order, each once. */
 export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
   if (parts.length === 0) throw invalid("parts", "must name at least one part");
-  for (const [i, part] of parts.entries()) {
-    const previous = parts[i - 1]?.partNumber ?? 0;
-    if (i > 0 && part.partNumber === previous) throw invalid("parts", `names part ${previous} twice`);
-    if (i > 0 && part.partNumber < previous) throw invalid("parts", "must be in ascending order");
+  for (const [i, { partNumber }] of parts.entries()) {
+    const previous = parts[i - 1]?.partNumber;
+    if (previous === undefined || partNumber > previous) continue;
+    const isRepeated = partNumber === previous;
+    throw invalid("parts", isRepeated ? `names part ${previous} twice` : "must be in ascending order");
   }
 }
 
