@@ -82,3 +82,39 @@ test("what cannot be loaded says why and can be tried again", async () => {
   await page.getByText('Project "tenant" was created.').waitFor();
   await context.close();
 });
+
+test("so do the pages of routes, images, the installation and the account", async () => {
+  const { app } = dashboard;
+  const { accountId, projectId } = app.owner;
+  const { page, context } = await dashboard.open(accountId);
+  const inProject = `/p/${projectId}/live`;
+  for (const [path, broken, shown] of [
+    [`${inProject}/routes`, "**/routers*", "default"],
+    [`${inProject}/studio`, "**/search?*", "No images yet"],
+    ["/admin", "**/admin/status", "Nothing has run yet"],
+    ["/admin", "**/admin/accounts*", "enterprise"],
+    ["/account", "**/api/sessions", "this one"],
+    ["/account", "**/account/factors", "No passkeys yet"],
+  ] as const) {
+    await page.route(broken, (route) => route.abort());
+    await page.goto(`${app.url}/dashboard${path}`);
+    await page.getByText("The server cannot be reached.").waitFor();
+    await page.unroute(broken);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("main").getByText(shown).first().waitFor();
+  }
+  await context.close();
+});
+
+test("a project without file routes says so", async () => {
+  const { app } = dashboard;
+  const { accountId, projectId, live } = await app.createTenant("pro");
+  const { routers } = (await app.call("GET", `projects/${projectId}/routers`, { key: live })).body;
+  for (const { id } of routers) {
+    assert.equal((await app.call("DELETE", `routers/${id}`, { key: live })).status, 200);
+  }
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/p/${projectId}/live/routes`);
+  await page.getByText("No file routes").waitFor();
+  await context.close();
+});
