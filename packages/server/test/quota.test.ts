@@ -6,6 +6,7 @@ import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 interface Used {
@@ -82,7 +83,8 @@ onBothDatabases("quotas", (database) => {
   });
 
   it("the first uploads of a project, all at once, are all accepted", async () => {
-    for (let round = 0; round < 5; round++) {
+    // A later test reaps what is left of them, and the S3 server of the tests takes its time.
+    for (let round = 0; round < (onDisk ? 5 : 1); round++) {
       const { tenant, live } = await createClients("pro");
       assert.equal(await countAccepted(live, 1, 40), 40);
       await assertCountersMatch(app, tenant.projectId, { live: 0 });

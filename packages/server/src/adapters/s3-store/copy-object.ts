@@ -50,8 +50,14 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
   };
 }
 
+/**
+ * Swift calls the bucket missing where the source was deleted while it copied. Whoever looks again sees which of them
+ * it is.
+ */
 function isConflict(error: unknown): boolean {
-  return isStatus(error, 412) || isMissing(error) || hasCode(error, "ConditionalRequestConflict");
+  return (
+    isStatus(error, 412) || isMissing(error) || hasCode(error, "ConditionalRequestConflict", "NoSuchBucket")
+  );
 }
 
 async function copyInPieces(

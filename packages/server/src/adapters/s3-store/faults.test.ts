@@ -88,6 +88,21 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     for (const key of deleted) assert.equal(await witness.head(key), null, key);
   });
 
+  it("looks again where a copy finds no bucket, before it believes that", async () => {
+    const body = randomBytes(100);
+    const noBucket: Fault = { kind: "answer", status: 404, body: "<Error><Code>NoSuchBucket</Code></Error>" };
+    const [lasting, brief] = [newKey(), newKey()];
+    for (const key of [lasting, brief]) await stage(key, body);
+    let copies = 0;
+    s3.proxy.setFaults(({ headers }) => ("x-amz-copy-source" in headers && ++copies === 1 ? noBucket : null));
+    assert.equal((await store.finishPut(brief))?.sizeBytes, body.length);
+    assert.deepEqual(await readAll(witness, brief), body);
+    s3.proxy.setFaults(({ headers }) => ("x-amz-copy-source" in headers ? noBucket : null));
+    await assert.rejects(store.finishPut(lasting), StorageUnavailable);
+    s3.proxy.setFaults(() => null);
+    assert.equal((await store.finishPut(lasting))?.sizeBytes, body.length);
+  });
+
   it("finishes multipart uploads once and whole", async () => {
     s3.proxy.setFaults(createRandomFaults(0.3, 7, unanswered));
     const key = newKey();
