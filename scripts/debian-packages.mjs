@@ -29,6 +29,15 @@ export const testPackages = [
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 
+const secondOpinion = "a second opinion on storage in a bucket";
+
+/** 250 MB, for `npm run test:s3` only. */
+export const cephPackages = ["radosgw", "ceph-mon", "ceph-osd"].map((name) => ({
+  package: name,
+  command: name,
+  why: secondOpinion,
+}));
+
 /** @param {string} command */
 export function findCommand(command) {
   // A user who is not root often lacks /usr/sbin, where Debian puts servers.

@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { basename } from "node:path";
 
 /** Test files of the service's API that can say nothing of PostgreSQL and a bucket, and why. All others run there. */
@@ -12,4 +13,10 @@ const withoutBucket = new Map([
   ["transforms-killed.test.ts", "breaks files on the disk"],
 ]);
 
-export const isWithoutBucket = (file) => withoutBucket.has(basename(file));
+/** The service's API on OpenStack Swift, and the contract of the store on Ceph's gateway. */
+export function findFilesOnS3() {
+  const ofApi = globSync("packages/server/test/*.test.ts").filter(
+    (file) => !withoutBucket.has(basename(file)),
+  );
+  return [...ofApi, "packages/server/src/adapters/s3-store/s3-store.radosgw.ts"];
+}

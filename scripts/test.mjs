@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres-cluster.ts";
-import { isCi } from "./debian-packages.mjs";
-import { isWithoutBucket } from "./files-on-s3.mjs";
+import { cephPackages, installDebianPackages, isCi } from "./debian-packages.mjs";
+import { findFilesOnS3 } from "./files-on-s3.mjs";
 import { secondsSince } from "./run-captured.mjs";
 import { runTestFiles } from "./run-test-files.mjs";
 
@@ -21,9 +21,7 @@ const testFilePatterns = [
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const onS3 = process.argv[2] === "--s3";
 const words = process.argv.slice(onS3 ? 3 : 2);
-const found = onS3
-  ? globSync("packages/server/test/*.test.ts").filter((file) => !isWithoutBucket(file))
-  : globSync(testFilePatterns, { exclude: ["**/node_modules/**"] });
+const found = onS3 ? findFilesOnS3() : globSync(testFilePatterns, { exclude: ["**/node_modules/**"] });
 const files = found.filter((file) => words.length === 0 || words.some((word) => file.includes(word))).sort();
 const summary = [];
 let totals = null;
@@ -48,8 +46,11 @@ async function runTests() {
     console.log(words.length === 0 ? "There are no test files." : `No test file matches: ${words.join(" ")}`);
     return false;
   }
-  // The support of these tests reads it; each file starts a server of its own.
-  if (onS3) process.env.UPSTOW_TEST_STORAGE = "s3";
+  if (onS3) {
+    await installDebianPackages(cephPackages, console.log);
+    // The support of these tests reads it; each file starts a server of its own.
+    process.env.UPSTOW_TEST_STORAGE = "s3";
+  }
   const postgres = await startPostgres();
   process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
   try {

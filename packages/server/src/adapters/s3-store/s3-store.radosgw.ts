@@ -1,6 +1,5 @@
-// A second opinion on the contract, from Ceph's gateway. Not part of `npm test`: it takes 250 MB of packages.
-//   apt-get install --no-install-recommends radosgw ceph-mon ceph-osd
-//   npx node --test packages/server/src/adapters/s3-store/s3-store.radosgw.ts
+// A second opinion on the contract, from Ceph's gateway. Not part of `npm test`, because it takes 250 MB of packages:
+// `npm run test:s3 -- radosgw` installs them and runs it.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { radosgwMissing, startRadosgw } from "../../../../../test/support/radosgw.ts";
