@@ -1,29 +1,38 @@
 import { replaceSection } from "../torture/report.ts";
-import type { Verdict } from "./run-tests.ts";
+import type { Verdict } from "./try-mutant.ts";
 
 export interface Score {
   startedAt: Date;
   /** How many there are; a run may try some of them. */
   all: number;
   seed: number;
-  verdicts: { file: string; verdict: Verdict }[];
+  tried: { file: string; what: string; outcome: Verdict["outcome"] }[];
 }
 
 /** Puts the result in the docs, a bad one too. */
-export function saveScore({ startedAt, all, seed, verdicts }: Score): void {
-  const byFile = [...Map.groupBy(verdicts, ({ file }) => file.replace("packages/server/src/", ""))].sort();
-  const countNoticed = (of: Score["verdicts"]) => of.filter(({ verdict }) => verdict !== "survived").length;
-  const row = (name: string, of: Score["verdicts"]) =>
-    `| ${name} | ${of.length} | ${countNoticed(of)} | ${Math.round((countNoticed(of) / of.length) * 100)} % |`;
+export function saveScore({ startedAt, all, seed, tried }: Score): void {
+  const shorten = (text: string) => text.replace("packages/server/src/", "");
+  const byFile = [...Map.groupBy(tried, ({ file }) => shorten(file))].sort();
+  const count = (of: Score["tried"], outcome: Verdict["outcome"]) =>
+    of.filter((one) => one.outcome === outcome).length;
+  const row = (name: string, of: Score["tried"]) => {
+    const [killed, hung] = [count(of, "killed"), count(of, "hung")];
+    return `| ${name} | ${of.length} | ${killed} | ${hung} | ${Math.round(((killed + hung) / of.length) * 100)} % |`;
+  };
+  const survivors = tried.filter(({ outcome }) => outcome === "survived");
+  const choice = tried.length === all ? "All" : `${tried.length} of the`;
+  const chosenBy = tried.length === all ? "" : `, chosen by seed ${seed}`;
   replaceSection(
     "mutants",
     [
-      "| File | Mutants tried | Noticed | Score |",
-      "| --- | --- | --- | --- |",
+      "| File | Mutants tried | A test failed | A test never ended | Noticed |",
+      "| --- | --- | --- | --- | --- |",
       ...byFile.map(([file, of]) => row(`\`${file}\``, of)),
-      row("all", verdicts),
+      row("all", tried),
       "",
-      `${verdicts.length} of the ${all} mutants there are, chosen by seed ${seed}, run on ${startedAt.toISOString().slice(0, 10)}.`,
+      `${choice} ${all} mutants that there are${chosenBy}, run on ${startedAt.toISOString().slice(0, 10)}. Not noticed:`,
+      "",
+      ...survivors.map(({ what }) => `- \`${shorten(what)}\``).sort(),
     ].join("\n"),
   );
 }

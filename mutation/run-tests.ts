@@ -1,46 +1,60 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Mutant } from "./mutants.ts";
 
 const hook = new URL("apply-mutant.mjs", import.meta.url).href;
 const root = new URL("..", import.meta.url);
+const compileCache = fileURLToPath(new URL("node_modules/.cache/upstow-mutants/compiled", root));
+const tickMs = 1000;
 
-export type Verdict = "killed" | "survived" | "timed out";
-
-/** Runs one test file after the other until one fails; without a mutant all have to pass. */
-export async function runTests(
-  file: string,
-  mutant: Mutant | null,
-  tests: string[],
-  timeoutMs: number,
-): Promise<Verdict> {
-  const applied = mutant && { url: new URL(file, root).href, ...mutant };
-  for (const test of tests) {
-    const verdict = await runTestFile(test, JSON.stringify(applied ?? {}), timeoutMs);
-    if (verdict !== "survived") return verdict;
-  }
-  return "survived";
+export interface TestRun {
+  result: "passed" | "failed" | "overdue";
+  tookMs: number;
 }
 
-async function runTestFile(test: string, mutant: string, timeoutMs: number): Promise<Verdict> {
-  const args = ["--disable-warning=ExperimentalWarning", "--test-skip-pattern=on postgres", "--test", test];
+/** Runs one test file, with a mutant in place of a file of the code, until its first test fails. */
+export async function runTestFile(
+  test: string,
+  applied: { file: string; mutant: Mutant } | null,
+  limitMs: number,
+): Promise<TestRun> {
+  const mutant = applied && { url: new URL(applied.file, root).href, ...applied.mutant };
+  // A run that is cut short leaves its files behind.
+  const directory = await mkdtemp(join(tmpdir(), "upstow-mutant-"));
+  const args = ["--disable-warning=ExperimentalWarning", "--test-skip-pattern=/postgres/i", test];
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: { ...process.env, UPSTOW_MUTANT: mutant, NODE_OPTIONS: `--import ${hook}` },
+    env: {
+      ...process.env,
+      UPSTOW_MUTANT: JSON.stringify(mutant ?? {}),
+      NODE_OPTIONS: `--import ${hook}`,
+      NODE_COMPILE_CACHE: compileCache,
+      TMPDIR: directory,
+    },
     stdio: ["ignore", "pipe", "ignore"],
-    // The runner starts a process for the file; both end together.
+    // What the test has started ends with it.
     detached: true,
   });
-  let verdict: Verdict = "survived";
-  const end = (result: Verdict) => {
-    verdict = result;
+  let result: TestRun["result"] = "passed";
+  let tookMs = 0;
+  const end = (found: TestRun["result"]) => {
+    result = found;
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
   };
-  const timer = setTimeout(() => end("timed out"), timeoutMs);
+  // Counted, not read from the clock: while this process stands still, so do the tests.
+  const timer = setInterval(() => {
+    tookMs += tickMs;
+    if (tookMs > limitMs && result === "passed") end("overdue");
+  }, tickMs);
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    if (verdict === "survived" && /✖ |^not ok /m.test(text)) end("killed");
+    if (result === "passed" && text.includes("✖ ")) end("failed");
   });
   const [code] = await once(child, "exit");
-  clearTimeout(timer);
-  return verdict === "survived" && code !== 0 ? "killed" : verdict;
+  clearInterval(timer);
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  return { result: result === "passed" && code !== 0 ? "failed" : result, tookMs };
 }
