@@ -62,7 +62,7 @@ if (values.list) {
 }
 const startedAt = new Date();
 const remembered = openRemembered(values.resume);
-const { measure, judge } = createJudge(print);
+const judge = createJudge(print);
 const picked = sample(candidates, Number(values.sample), Number(values.seed));
 const verdicts: { candidate: Candidate; verdict: Verdict }[] = [];
 const settle = (candidate: Candidate, verdict: Verdict) => {
@@ -75,7 +75,6 @@ const open = picked.filter((candidate) => {
   if (verdict !== null) settle(candidate, verdict);
   return verdict === null;
 });
-for (const test of new Set(open.flatMap(({ target }) => target.tests))) await measure(test);
 await inParallel(open.length, Number(values["at-once"]), async (index) => {
   const candidate = open[index];
   if (candidate === undefined || Date.now() - startedAt.getTime() > Number(values.minutes) * 60_000) return;

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestBucket } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
+import { statement } from "../src/db/statement.ts";
 import { setStorage } from "../src/features/customer-storage/customer-storage.ts";
 import { findHeldDeletion, listStoresOfProject } from "../src/features/customer-storage/queries.ts";
 import { resealCredentials } from "../src/features/customer-storage/reseal.ts";
@@ -24,6 +25,9 @@ import {
   type UploadClient,
 } from "./support/upload-client.ts";
 
+const findReapAt = statement((q, p: { id: string }) =>
+  q.selectFrom("file").select("reap_at").where("id", "=", p.id),
+);
 const secret = "the secret that seals credentials in these tests";
 
 describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
@@ -191,8 +195,16 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
     it("that is away holds up nobody else", async () => {
       assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
       const file = await client.upload();
+      const open = await client.request();
       const other = createUploadClient(app, (await app.createTenant("pro")).live);
+      const abandoned = await other.request();
       s3.proxy.setFaults(() => ({ kind: "answer", status: 403 }));
+      const now = app.clock.now() + 3_600_000;
+      await reapAbandonedUploads({ ...app.app.deps, now: () => now });
+      const row = await app.app.deps.db.get(findReapAt, { id: open.fileId });
+      assert.equal(row?.reap_at, now + 600_000, "it is looked at again in ten minutes");
+      assert.equal((await client.get(open.key)).body.file.status, "UPLOADING");
+      assert.equal((await other.get(abandoned.key)).body.file.status, "FAILED");
       const deletion = await client.remove(file.key);
       assert.equal(deletion.status, 200);
       const answer = await fetch(`${app.url}/readyz`);
@@ -200,6 +212,7 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       const own = await other.upload();
       assert.equal((await other.remove(own.key)).status, 200);
       s3.proxy.setFaults(() => null);
+      assert.equal((await client.remove(open.key)).status, 200);
       expectError({ ...(await owner("DELETE", path())) }, 409, "VALIDATION_ERROR");
       app.clock.advance(3_600_000);
       await runDeletions(app.app.deps);

@@ -5,6 +5,8 @@ import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { statement } from "../src/db/statement.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
+import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { StorageUnavailable } from "../src/ports/object-store.ts";
 import { expectError } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import {
@@ -171,6 +173,9 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
       const file = await client.upload();
       s3.proxy.setFaults(() => ({ kind: "answer", status: 503 }));
+      const later = app.clock.now() + 3_600_000;
+      const reaping = reapAbandonedUploads({ ...app.app.deps, now: () => later });
+      await assert.rejects(reaping, StorageUnavailable);
       const refused = await client.complete(upload.fileId);
       assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
       expectError(refused, 503, "SERVICE_UNAVAILABLE");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { TIERS } from "@upstow/contract";
-import { createKey } from "../src/features/api-keys/api-keys.ts";
+import { statement } from "../src/db/statement.ts";
+import { createKey, revokeKey } from "../src/features/api-keys/api-keys.ts";
 import { setLastUsed } from "../src/features/api-keys/queries.ts";
 import { createId } from "../src/ids.ts";
 import { isApiKey } from "../src/security/api-key-secret.ts";
@@ -14,6 +15,13 @@ import {
   type Tenant,
   type TestApp,
 } from "./support/start-app.ts";
+
+const findRevokedAt = statement((q, p: { id: string }) =>
+  q.selectFrom("api_key").select("revoked_at").where("id", "=", p.id),
+);
+const closeProject = statement((q, p: { id: string; now: number }) =>
+  q.updateTable("project").set({ deleted_at: p.now }).where("id", "=", p.id),
+);
 
 const fields = ["id", "projectId", "name", "type", "prefix", "lastUsedAt", "createdAt"];
 
@@ -134,6 +142,36 @@ onBothDatabases("API keys", (database) => {
       200,
     );
     expectError(await app.call("GET", "projects", { key: tenant.live }), 401, "UNAUTHORIZED");
+  });
+
+  it("frees one place where two revoke it at the same moment, and keeps the time of the first", async () => {
+    const tenant = await app.createTenant("pro");
+    const limit = TIERS.pro.keysPerProject ?? 0;
+    for (let made = 2; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
+    const id = await idOf(tenant, "test");
+    const { db } = app.app.deps;
+    const now = app.clock.now();
+    const revoke = (at: number) => db.transact((tx) => revokeKey(tx, at, id));
+    await revoke(now);
+    await assert.rejects(revoke(now + 1), { code: "NOT_FOUND" });
+    assert.equal((await create(tenant, tenant.live)).status, 201);
+    expectError(await create(tenant, tenant.live), 403, "TIER_LIMIT_EXCEEDED");
+    assert.equal(
+      (await app.call("DELETE", `projects/${tenant.projectId}`, { key: tenant.live })).status,
+      200,
+    );
+    assert.equal((await db.get(findRevokedAt, { id }))?.revoked_at, now);
+  });
+
+  it("opens nothing in a project that was deleted, were it revoked or not", async () => {
+    const [tenant, neighbour] = [await app.createTenant("pro"), await app.createTenant("pro")];
+    await app.app.deps.db.run(closeProject, { id: tenant.projectId, now: app.clock.now() });
+    expectError(await app.call("GET", "usage", { key: tenant.live }), 401, "UNAUTHORIZED");
+    assert.equal((await app.call("GET", "usage", { key: neighbour.live })).status, 200);
+    const { projectId, live } = neighbour;
+    assert.equal((await app.call("DELETE", `projects/${projectId}`, { key: live })).status, 200);
+    expectError(await app.call("GET", "usage", { key: live }), 401, "UNAUTHORIZED");
+    assert.equal((await app.call("GET", "usage", { key: app.owner.live })).status, 200);
   });
 
   it("lets a test key revoke test keys only", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSecretKey } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createUploadTokens, createUrlSigner, longestUrlSec, type UploadTarget } from "./presigned-url.ts";
@@ -69,6 +69,25 @@ test("a field that holds a dot cannot stand for another one", () => {
   assert.equal(tokens.find(tokens.sign(target)), null);
 });
 
+test("a genuine signature over something else than a body or a part allows nothing", () => {
+  const sign = (facts: string) => {
+    const signature = createHmac("sha256", key("one")).update(`PUT ${facts}`).digest("base64url");
+    return tokens.find(`${facts}.${signature}`);
+  };
+  assert.deepEqual(sign("p.a.9.1.mine"), {
+    kind: "part",
+    expiresAt: 10,
+    maxBytes: 9,
+    partNumber: 1,
+    uploadId: "mine",
+  });
+  assert.equal(sign("x.a.9.1.mine"), null);
+});
+
+test("nothing is signed without a key", () => {
+  assert.throws(() => createUploadTokens([]), /needs a key/);
+});
+
 test("the first key signs and all of them verify", () => {
   const [target] = targets;
   assert.ok(target);
@@ -79,8 +98,15 @@ test("the first key signs and all of them verify", () => {
 });
 
 test("no URL outlives a tombstone", () => {
-  const sign = createUrlSigner(tokens, () => "http://host/u/", Date.now);
+  const sign = createUrlSigner(
+    tokens,
+    () => "http://host/u/",
+    () => 1000,
+  );
   const target = { kind: "single", key: "k", contentType: "a/b", sizeBytes: 1 } as const;
-  assert.ok(sign(target, longestUrlSec).startsWith("http://host/u/s."));
+  const url = sign(target, longestUrlSec);
+  assert.ok(url.startsWith("http://host/u/s."));
+  assert.equal(tokens.find(url.slice("http://host/u/".length))?.expiresAt, 604_801_000);
   assert.throws(() => sign(target, longestUrlSec + 1), RangeError);
+  assert.equal(longestUrlSec, 604_800, "seven days");
 });

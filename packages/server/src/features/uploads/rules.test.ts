@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { GB, MB } from "@upstow/contract";
+import type { FileRouteTable } from "../../db/schema.ts";
+import {
+  checkFitsSingle,
+  checkNeedsMultipart,
+  checkPartOrder,
+  checkPartRange,
+  checkSize,
+  checkType,
+  isAllowedType,
+  mediaType,
+  partCount,
+} from "./rules.ts";
+
+const routeOf = (fields: Partial<FileRouteTable>): FileRouteTable => ({
+  id: "r",
+  project_id: "p",
+  slug: "photos",
+  environment: "all",
+  allowed_types: "[]",
+  max_file_size_bytes: null,
+  webhook_url: null,
+  created_at: 0,
+  updated_at: 0,
+  ...fields,
+});
+const orderOf = (numbers: number[]) => () => checkPartOrder(numbers.map((partNumber) => ({ partNumber })));
+
+describe("the rules of an upload", () => {
+  it("compare types without case and parameters, one by one, by family and all", () => {
+    assert.equal(mediaType(" Image/PNG ; q=1"), "image/png");
+    assert.ok(isAllowedType([], "any/thing"));
+    assert.ok(isAllowedType(["text/plain", "Image/*"], "image/PNG; q=1"));
+    assert.ok(isAllowedType(["*/*"], "x/y"));
+    assert.ok(!isAllowedType(["image/*"], "imagex/png"));
+    assert.ok(!isAllowedType(["text/plain"], "text/html; text/plain"));
+  });
+
+  it("refuse a type that the route does not name, and say which it does", () => {
+    const route = routeOf({ allowed_types: '["image/png","image/jpeg"]' });
+    checkType(route, "image/PNG");
+    assert.throws(() => checkType(route, "Text/HTML; a=b"), {
+      code: "INVALID_FILE_TYPE",
+      message: /"photos" does not accept text\/html\./,
+      suggestion: "Accepted: image/png, image/jpeg.",
+    });
+  });
+
+  it("hold the smaller of the route's and the tier's largest size, to the byte", () => {
+    const narrow = routeOf({ max_file_size_bytes: 100 });
+    checkSize(narrow, "pro", 100);
+    assert.throws(() => checkSize(narrow, "pro", 101), { code: "TIER_LIMIT_EXCEEDED" });
+    const wide = routeOf({ max_file_size_bytes: 100 * MB });
+    checkSize(wide, "free", 4 * MB);
+    assert.throws(() => checkSize(wide, "free", 4 * MB + 1), { code: "TIER_LIMIT_EXCEEDED" });
+    checkSize(routeOf({}), "enterprise", 10 * GB);
+  });
+
+  it("draw the lines between the two flows to the byte", () => {
+    checkFitsSingle(5 * GB);
+    assert.throws(() => checkFitsSingle(5 * GB + 1), { code: "VALIDATION_ERROR", message: /multipart/ });
+    checkNeedsMultipart(10 * MB + 1);
+    assert.throws(() => checkNeedsMultipart(10 * MB), { code: "FILE_TOO_SMALL_FOR_MULTIPART" });
+    assert.deepEqual([10 * MB, 10 * MB + 1, 15 * MB].map(partCount), [2, 3, 3]);
+  });
+
+  it("take part numbers in ascending order, each once, and say what is wrong with others", () => {
+    for (const numbers of [[1], [2], [1, 2, 3], [1, 3, 2048]]) orderOf(numbers)();
+    assert.throws(orderOf([]), { code: "VALIDATION_ERROR", message: /at least one part/ });
+    assert.throws(orderOf([1, 2, 2]), { code: "VALIDATION_ERROR", message: /names part 2 twice/ });
+    assert.throws(orderOf([1, 3, 2]), { code: "VALIDATION_ERROR", message: /ascending order/ });
+  });
+
+  it("take the part numbers that the size gives, and name the first one beyond", () => {
+    checkPartRange([1, 2, 3], 15 * MB);
+    checkPartRange([], 15 * MB);
+    for (const [numbers, outside] of [
+      [[1, 4, 5], 4],
+      [[3, 0], 0],
+      [[-1], -1],
+    ] as const)
+      assert.throws(() => checkPartRange(numbers, 15 * MB), {
+        code: "VALIDATION_ERROR",
+        message: new RegExp(`names part ${outside}; this upload has parts 1 to 3$`),
+      });
+  });
+});

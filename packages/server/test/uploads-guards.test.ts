@@ -1,0 +1,250 @@
+// What holds an upload together at its moments: somebody else acts between two steps, or a step fails.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { statement } from "../src/db/statement.ts";
+import type { Deps } from "../src/deps.ts";
+import { notFound } from "../src/errors.ts";
+import type { Actor } from "../src/features/api-keys/actor.ts";
+import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
+import { completeMultipart, completeSingle } from "../src/features/uploads/finish-upload.ts";
+import {
+  findUpload,
+  listAbandoned,
+  markFailed,
+  markUploaded,
+  postponeReaping,
+} from "../src/features/uploads/queries.ts";
+import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { releaseUsage } from "../src/features/usage/quota.ts";
+import { hashApiKey } from "../src/security/api-key-secret.ts";
+import { assertCountersMatch } from "./support/recount.ts";
+import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onlyOnDisk } from "./support/test-bucket.ts";
+import { partPieces, put, putParts, smallBody, type UploadClient } from "./support/upload-client.ts";
+import { createTenantClients, keepReaperAway, listLogTypes, statusOf } from "./support/upload-life.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const saveNothing = async () => {};
+
+const findReapAt = statement((q, p: { id: string }) =>
+  q.selectFrom("file").select("reap_at").where("id", "=", p.id),
+);
+const moveToStore = statement((q, p: { id: string; store: string }) =>
+  q.updateTable("file").set({ store: p.store }).where("id", "=", p.id),
+);
+
+onBothDatabases("an upload", (database) => {
+  let app: TestApp;
+  let deps: Deps;
+  let projectId: string;
+  let client: UploadClient;
+  let actor: Actor;
+  before(async () => {
+    app = await startApp({ database });
+    deps = app.app.deps;
+    await keepReaperAway(app);
+  });
+  after(() => app.close());
+  beforeEach(async () => {
+    const { tenant, client: own } = await createTenantClients(app);
+    projectId = tenant.projectId;
+    client = own;
+    const found = await deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
+    assert.ok(found);
+    actor = found;
+  });
+  const itOnDisk = onlyOnDisk("a bucket makes bytes final before the transaction");
+
+  const requestAndPut = async (bytes = smallBody) => {
+    const upload = await client.request();
+    assert.equal((await put(upload.uploadUrl, bytes)).status, 200);
+    return upload;
+  };
+  const reapAtOf = async (id: string) => (await deps.db.get(findReapAt, { id }))?.reap_at ?? Number.NaN;
+  const at = (now: number): Deps => ({ ...deps, now: () => now });
+  /** The service, with something that happens once, when a store is first looked for. */
+  const meanwhile = (act: () => Promise<unknown>): Deps => {
+    let pending: typeof act | null = act;
+    const get = async (name: string) => {
+      const now = pending;
+      pending = null;
+      await now?.();
+      return deps.stores.get(name);
+    };
+    return { ...deps, stores: { get } };
+  };
+  /** What the reaper has done when it stops before it removes the bytes. */
+  const failWithBytes = (id: string) =>
+    deps.db.transact(async (tx) => {
+      const file = await tx.get(findUpload, { id, projectId, environment: "live" });
+      assert.ok(file);
+      assert.equal(await tx.run(markFailed, { id, now: file.reap_at }), 1);
+      await releaseUsage(tx, deps.now(), actor, {
+        storedBytes: 0,
+        reservedBytes: file.size_bytes,
+        uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
+      });
+    });
+
+  describe("in the database", () => {
+    it("is found by its own project and environment only, whatever has become of it", async () => {
+      const { id } = await client.upload();
+      const scope = { id, projectId, environment: "live" } as const;
+      assert.equal((await deps.db.get(findUpload, scope))?.status, "UPLOADED");
+      for (const other of [{ environment: "test" }, { projectId: app.owner.projectId }, { id: "x" }] as const)
+        assert.equal(await deps.db.get(findUpload, { ...scope, ...other }), null);
+    });
+
+    it("is given more time, never less, and none once it has ended", async () => {
+      const upload = await requestAndPut();
+      const { fileId: id } = upload;
+      await client.request();
+      const reapAt = await reapAtOf(id);
+      assert.equal(await deps.db.run(postponeReaping, { id, reapAt: reapAt - 1 }), 0);
+      assert.equal(await deps.db.run(postponeReaping, { id, reapAt: reapAt + 1 }), 1);
+      assert.equal(await reapAtOf(id), reapAt + 1);
+      assert.equal((await client.complete(id)).status, 200);
+      assert.equal(await deps.db.run(postponeReaping, { id, reapAt: reapAt + 2 }), 0);
+    });
+
+    it("is abandoned from the moment its time has come, if it is open then", async () => {
+      const open = await client.request();
+      const done = await client.upload();
+      const reapAt = await reapAtOf(open.fileId);
+      const list = async (now: number) =>
+        (await deps.db.all(listAbandoned, { now, take: 1000 })).map(({ id }) => id);
+      assert.ok(!(await list(reapAt - 1)).includes(open.fileId));
+      const abandoned = await list(reapAt);
+      assert.ok(abandoned.includes(open.fileId));
+      assert.ok(!(await list(reapAt + dayMs)).includes(done.id));
+    });
+
+    it("ends once: by a completion, or by the time that has come", async () => {
+      const [one, two] = [await client.request(), await client.request()];
+      const stored = {
+        sizeBytes: smallBody.length,
+        sha256: null,
+        etag: "e",
+        metadata: "{}",
+        now: deps.now(),
+      };
+      const reapAt = await reapAtOf(one.fileId);
+      assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt - 1 }), 0);
+      assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt }), 1);
+      assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt }), 0);
+      assert.equal(await deps.db.run(markUploaded, { id: one.fileId, ...stored }), 0);
+      assert.equal(await deps.db.run(markUploaded, { id: two.fileId, ...stored }), 1);
+      assert.equal(await deps.db.run(markFailed, { id: two.fileId, now: reapAt + dayMs }), 0);
+    });
+  });
+
+  describe("that is being completed", () => {
+    const complete = (given: Deps, fileId: string, onSaved = saveNothing) =>
+      completeSingle(given, actor, { fileId }, onSaved);
+
+    it("is not found, rather than not arrived, where it was deleted meanwhile", async () => {
+      const upload = await requestAndPut();
+      const deleted = meanwhile(() => client.remove(upload.key));
+      await assert.rejects(complete(deleted, upload.fileId), { code: "NOT_FOUND" });
+      const inParts = await client.init();
+      const parts = await putParts(inParts, partPieces());
+      const aborted = meanwhile(() => client.abort(inParts));
+      const late = completeMultipart(aborted, actor, { ...inParts, parts }, saveNothing);
+      await assert.rejects(late, { code: "NOT_FOUND" });
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("loses its bytes where it was given up meanwhile", async () => {
+      const upload = await requestAndPut();
+      const givenUp = meanwhile(() => failWithBytes(upload.fileId));
+      await assert.rejects(complete(givenUp, upload.fileId), { code: "NOT_FOUND" });
+      assert.equal(await deps.store.findReceived(upload.key), null);
+      assert.equal(await statusOf(client, upload.key), "FAILED");
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("keeps its bytes where another one completed it meanwhile", async () => {
+      const upload = await requestAndPut();
+      const completed = meanwhile(() => client.complete(upload.fileId));
+      await assert.rejects(complete(completed, upload.fileId), { code: "NOT_FOUND" });
+      assert.equal(await (await fetch(upload.cdnUrl)).text(), smallBody.toString());
+      await assertCountersMatch(app, projectId, { live: 1 });
+    });
+
+    it("stays open, with its bytes, where the answer could not be saved", async () => {
+      const upload = await requestAndPut();
+      for (const error of [notFound("What is to be saved"), new Error("the disk is gone")]) {
+        const refused = complete(deps, upload.fileId, () => Promise.reject(error));
+        await assert.rejects(refused, error);
+        assert.ok(await deps.store.findReceived(upload.key));
+        assert.equal(await statusOf(client, upload.key), "UPLOADING");
+      }
+      assert.equal((await client.complete(upload.fileId)).status, 200);
+      assert.deepEqual(await listLogTypes(app, upload.fileId), ["upload.requested", "upload.completed"]);
+    });
+
+    itOnDisk("takes another body where the answer could not be saved: the bytes were not final", async () => {
+      const upload = await requestAndPut();
+      await assert.rejects(complete(deps, upload.fileId, () => Promise.reject(new Error("no"))));
+      assert.equal((await put(upload.uploadUrl, Buffer.from("other bytes"))).status, 200);
+      assert.equal((await client.complete(upload.fileId)).status, 200);
+      assert.equal(await (await fetch(upload.cdnUrl)).text(), "other bytes");
+    });
+
+    it("wakes whoever sends events, once and not in vain", async () => {
+      let nudges = 0;
+      const nudge = () => {
+        nudges++;
+        deps.dispatcher.nudge();
+      };
+      const watched = { ...deps, dispatcher: { ...deps.dispatcher, nudge } };
+      const upload = await client.request();
+      await assert.rejects(complete(watched, upload.fileId), { code: "FILE_NOT_IN_STORAGE" });
+      assert.equal(nudges, 0);
+      assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
+      const saved: string[] = [];
+      const file = await complete(watched, upload.fileId, async () => void saved.push(upload.fileId));
+      assert.deepEqual([file.status, file.size_bytes], ["UPLOADED", smallBody.length]);
+      assert.deepEqual([saved, nudges], [[upload.fileId], 1]);
+    });
+  });
+
+  describe("that is looked at by the reaper", () => {
+    // What the other tests left open ends first, so that each counts its own.
+    beforeEach(() => reapAbandonedUploads(at(deps.now() + 30 * dayMs)));
+
+    it("ends at the very moment, a day after its bytes came, and is put off until then", async () => {
+      const upload = await requestAndPut();
+      const received = await deps.store.findReceived(upload.key);
+      assert.ok(received);
+      const endsAt = received.receivedAt + dayMs;
+      assert.equal(await reapAbandonedUploads(at(await reapAtOf(upload.fileId))), 0);
+      assert.equal(await reapAtOf(upload.fileId), endsAt);
+      assert.equal(await reapAbandonedUploads(at(endsAt - 1)), 0);
+      assert.equal(await reapAbandonedUploads(at(endsAt)), 1);
+      assert.equal(await deps.store.findReceived(upload.key), null);
+      assert.equal(await statusOf(client, upload.key), "FAILED");
+      assert.deepEqual(await listLogTypes(app, upload.fileId), ["upload.requested", "upload.failed"]);
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("is not counted where it was deleted meanwhile", async () => {
+      const upload = await client.request();
+      const now = await reapAtOf(upload.fileId);
+      const deleted = meanwhile(() => client.remove(upload.key));
+      assert.equal(await reapAbandonedUploads({ ...deleted, now: () => now }), 0);
+      assert.equal(await statusOf(client, upload.key), "404");
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("ends too where nobody knows its store any more", async () => {
+      const upload = await client.request();
+      assert.equal(await deps.db.run(moveToStore, { id: upload.fileId, store: "removed" }), 1);
+      assert.equal(await reapAbandonedUploads(at(await reapAtOf(upload.fileId))), 1);
+      assert.equal(await statusOf(client, upload.key), "FAILED");
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+  });
+});
