@@ -1,8 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { benchmarks } from "./benchmarks/index.ts";
+import { stopPostgresServers } from "./contenders/postgres.ts";
+import { killPrograms } from "./harness/program.ts";
 import type { Benchmark } from "./harness/report.ts";
 import { toText } from "./harness/report.ts";
 import { saveGlance, saveReport } from "./harness/save-report.ts";
@@ -35,33 +38,61 @@ function readCommandLine() {
   return { names: positionals, rounds, seconds, sizes, isSaved: values.save, isHelp: values.help };
 }
 
+/** A folder that is gone afterwards, however the benchmark ends; what still writes to it ends first. */
+async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "upstow-bench-"));
+  const clear = () => {
+    killPrograms();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  };
+  process.once("exit", clear);
+  try {
+    return await work(folder);
+  } finally {
+    process.off("exit", clear);
+    clear();
+    await stopPostgresServers();
+  }
+}
+
 async function runBenchmark(name: string, benchmark: Benchmark, options: ReturnType<typeof readCommandLine>) {
   const { rounds, seconds, sizes } = options;
-  const folder = await mkdtemp(join(tmpdir(), "upstow-bench-"));
   const measuredAt = new Date().toISOString();
   const [loadBefore = 0] = loadavg();
-  try {
-    console.log(`\n── ${name}: ${benchmark.title}`);
-    const report = await benchmark.run({ folder, rounds, seconds, sizes });
-    console.log(toText(report));
-    if (options.isSaved)
-      saveReport({ name, title: benchmark.title, rounds, seconds, measuredAt, loadBefore }, report);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const startMs = performance.now();
+  console.log(`\n── ${name}: ${benchmark.title}`);
+  const report = await withFolder((folder) => benchmark.run({ folder, rounds, seconds, sizes }));
+  console.log(toText(report));
+  console.log(`  (${Math.round((performance.now() - startMs) / 1000)} s)`);
+  if (options.isSaved)
+    saveReport({ name, title: benchmark.title, rounds, seconds, measuredAt, loadBefore }, report);
+}
+
+/** One that breaks off does not keep the others from running. Returns the names of those that did. */
+async function runAll(options: ReturnType<typeof readCommandLine>): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [name, benchmark] of Object.entries(benchmarks)) {
+    if (options.names.length > 0 && !options.names.includes(name)) continue;
+    try {
+      await runBenchmark(name, benchmark, options);
+    } catch (error) {
+      console.error(error);
+      failed.push(name);
+    }
   }
+  return failed;
 }
 
 try {
   const options = readCommandLine();
-  const chosen = Object.entries(benchmarks).filter(
-    ([name]) => options.names.length === 0 || options.names.includes(name),
-  );
-  if (options.isHelp) console.log(usage);
-  else {
-    for (const [name, benchmark] of chosen) await runBenchmark(name, benchmark, options);
-    if (options.isSaved) console.log(saveGlance(Object.keys(benchmarks)));
+  if (options.isHelp) {
+    console.log(usage);
+    process.exit();
   }
-  process.exit();
+  const failed = await runAll(options);
+  if (options.isSaved) console.log(saveGlance(Object.keys(benchmarks)));
+  if (failed.length > 0) console.error(`\nBroke off: ${failed.join(", ")}`);
+  process.exit(failed.length > 0 ? 1 : 0);
 } catch (error) {
   if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
   else console.error(error);

@@ -9,6 +9,13 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+const running = new Set<PostgresServer>();
+
+/** What a benchmark that broke off has left. */
+export async function stopPostgresServers(): Promise<void> {
+  await Promise.all([...running].map((server) => server.stop()));
+}
+
 /** A cluster of its own with the settings PostgreSQL comes with, fsync on. */
 export async function startPostgresServer(env: Record<string, string> = {}): Promise<PostgresServer> {
   const cluster = await withEnvironment(env, startPostgres);
@@ -16,7 +23,16 @@ export async function startPostgresServer(env: Record<string, string> = {}): Pro
   const [place] = await sql<{ path: string }[]>`SELECT current_setting('data_directory') AS path`;
   await sql.end();
   const [pid] = readFileSync(join(place?.path ?? "", "postmaster.pid"), "utf8").split("\n");
-  return { url: cluster.url, pid: Number(pid), stop: cluster.stop };
+  const server = {
+    url: cluster.url,
+    pid: Number(pid),
+    async stop() {
+      await cluster.stop();
+      running.delete(server);
+    },
+  };
+  running.add(server);
+  return server;
 }
 
 /** One more database of the same server; returns its address. */

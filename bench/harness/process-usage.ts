@@ -26,7 +26,7 @@ function findTimes(pid: number): ProcessTimes | null {
   }
 }
 
-function listChildren(parentPid: number): number[] {
+export function listChildren(parentPid: number): number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   return pids.filter((pid) => findTimes(pid)?.parentPid === parentPid);
 }

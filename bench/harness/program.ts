@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listChildren } from "./process-usage.ts";
 
 /** A server in a process of its own, whose output goes to a file: reading a pipe would cost us CPU meanwhile. */
 export interface Program {
@@ -22,9 +23,7 @@ export interface ProgramOptions {
 
 const running = new Set<ChildProcess>();
 // However the benchmark ends, nothing that it started outlives it.
-process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
-});
+process.on("exit", killPrograms);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 export function startProgram({ command, args, env = {}, outputFile }: ProgramOptions): Program {
@@ -43,6 +42,20 @@ export function startProgram({ command, args, env = {}, outputFile }: ProgramOpt
       await ended;
     },
   };
+}
+
+/** Whatever still runs, with the workers that it started: those of nginx would go on without their master. */
+export function killPrograms(): void {
+  for (const { pid } of running) {
+    if (pid === undefined) continue;
+    for (const below of [...listChildren(pid), pid]) {
+      try {
+        process.kill(below, "SIGKILL");
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+  }
 }
 
 const pollMs = 5;

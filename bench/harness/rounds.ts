@@ -60,10 +60,14 @@ async function warmUp(load: Load, contender: Contender): Promise<void> {
   }
 }
 
-function measure(load: Load, contender: Contender, seconds: number): Promise<LoadResult> {
-  const { scenario, target, clients, pids } = contender;
+async function measure(load: Load, contender: Contender, seconds: number): Promise<LoadResult> {
+  const { name, scenario, target, clients, pids } = contender;
   const charged = Object.entries(pids).filter(
     (entry): entry is [string, number | number[]] => entry[1] !== undefined,
   );
-  return load.run({ scenario, target, clients, seconds, pids: Object.fromEntries(charged) });
+  try {
+    return await load.run({ scenario, target, clients, seconds, pids: Object.fromEntries(charged) });
+  } catch (error) {
+    throw new Error(`"${name}" broke off`, { cause: error });
+  }
 }
