@@ -29,6 +29,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
     size: availableParallelism(),
     queueLimit: 64,
     deadlineMs: 20_000,
+    patienceMs: 5_000,
     giveUpMs: 60_000,
     maxRssBytes: 300 * megabyte,
     maxJobs: 500,

@@ -7,7 +7,9 @@ const pauseMs = 50;
 export interface JobLimits {
   /** Of processor time; a worker that goes beyond it is killed. */
   deadlineMs: number;
-  /** On the clock; a worker that hardly gets to run is given up then. */
+  /** Of waiting while the service itself does not need the processor either: others keep it. */
+  patienceMs: number;
+  /** On the clock, whoever has the processor. */
   giveUpMs: number;
 }
 
@@ -23,20 +25,23 @@ export type DeadlineReason = "timeout" | "starved";
  */
 export function startDeadline(
   pid: number,
-  { deadlineMs, giveUpMs }: JobLimits,
+  { deadlineMs, patienceMs, giveUpMs }: JobLimits,
   onPassed: (reason: DeadlineReason) => void,
 ): () => void {
   const startMs = performance.now();
   const startCpuMs = findCpuMs(pid);
-  let timer = setTimeout(check, deadlineMs);
+  const startUsage = process.cpuUsage();
+  let timer = setTimeout(check, Math.min(deadlineMs, patienceMs));
 
   function check(): void {
     const passedMs = performance.now() - startMs;
     const cpuMs = findCpuMs(pid);
     const workedMs = cpuMs === null || startCpuMs === null ? passedMs : cpuMs - startCpuMs;
-    if (workedMs >= deadlineMs) onPassed("timeout");
-    else if (passedMs >= giveUpMs) onPassed("starved");
-    else timer = setTimeout(check, Math.max(pauseMs, deadlineMs - workedMs));
+    const { user, system } = process.cpuUsage(startUsage);
+    const waitedMs = passedMs - workedMs - (user + system) / 1000;
+    const leftMs = Math.min(deadlineMs - workedMs, patienceMs - waitedMs, giveUpMs - passedMs);
+    if (leftMs > 0) timer = setTimeout(check, Math.max(pauseMs, leftMs));
+    else onPassed(workedMs >= deadlineMs ? "timeout" : "starved");
   }
 
   return () => clearTimeout(timer);

@@ -6,6 +6,7 @@ export function openTestPool(options: Partial<RenderPoolOptions> = {}): RenderPo
     size: 1,
     queueLimit: 10,
     deadlineMs: 60_000,
+    patienceMs: 5_000,
     giveUpMs: 90_000,
     maxRssBytes: 1024 ** 3,
     maxJobs: 1000,

@@ -43,6 +43,12 @@ async function waitForOtherPid(pool: RenderPool, oldPid: number): Promise<number
   }
 }
 
+/** Of all threads of a process. */
+function findPolicies(pid: number): string {
+  const told = execFileSync("chrt", ["--all-tasks", "--pid", String(pid)], { encoding: "utf8" });
+  return [...new Set(told.match(/SCHED_\w+/g))].join(" ");
+}
+
 test("workers start when needed, serve many jobs and never exceed the size", async (t) => {
   const pool = openPool(t, { size: 2 });
   assert.deepEqual(pool.status(), { running: 0, queued: 0, workerPids: [] });
@@ -80,7 +86,7 @@ test("case 18: past the deadline the worker is killed and the next job succeeds"
 });
 
 test("a deadline counts the time a worker has run, not the time of day", async (t) => {
-  const pool = openPool(t, { deadlineMs: 1000 });
+  const pool = openPool(t, { deadlineMs: 1000, patienceMs: 60_000 });
   await pool.render(quick);
   const pid = getOnlyPid(pool);
   process.kill(pid, "SIGSTOP");
@@ -91,12 +97,20 @@ test("a deadline counts the time a worker has run, not the time of day", async (
   assert.equal(getOnlyPid(pool), pid);
 });
 
-test("a worker that never gets to run is given up, and the image is not blamed", async (t) => {
+test("workers give way, and no longer once an image has waited in vain for a processor", async (t) => {
   // Long enough for honest jobs on a machine that has much else to do.
-  const pool = openPool(t, { deadlineMs: 1_000, giveUpMs: 8_000 });
+  const pool = openPool(t, { patienceMs: 1_000, giveUpMs: 8_000 });
   await pool.render(quick);
-  process.kill(getOnlyPid(pool), "SIGSTOP");
-  await assert.rejects(pool.render(quick), RenderUnavailable);
+  const pid = getOnlyPid(pool);
+  assert.equal(findPolicies(pid), "SCHED_IDLE");
+  process.kill(pid, "SIGSTOP");
+  assert.ok((await pool.render(quick)).ok);
+  const next = getOnlyPid(pool);
+  assert.notEqual(next, pid);
+  assert.equal(findPolicies(next), "SCHED_OTHER");
+
+  process.kill(next, "SIGSTOP");
+  await assert.rejects(pool.render(quick), RenderUnavailable, "nor is the image blamed");
   assert.ok((await pool.render(quick)).ok);
 });
 

@@ -60,6 +60,8 @@ interface Job {
 }
 
 const maxAttempts = 2;
+/** How long workers give way to nobody after one of them had to wait in vain. */
+const pressingMs = 10 * 60_000;
 const maxRetryAfterSec = 30;
 /** For each job under way; larger sources get memory of their own. */
 const keptSourceBytes = 4 * 1024 * 1024;
@@ -73,6 +75,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   let running = 0;
   let averageMs = 200;
   let closed = false;
+  let givesWayAtMs = 0;
 
   function startNext(): void {
     while (running < size) {
@@ -119,7 +122,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
 
   function takeWorker(): WorkerProcess {
     try {
-      return crew.take();
+      return crew.take(performance.now() >= givesWayAtMs);
     } catch (cause) {
       throw new RenderUnavailable("A render worker could not be started.", { cause });
     }
@@ -128,10 +131,15 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   async function attempt(task: RenderTask, bytes: Uint8Array, attemptsLeft: number): Promise<WorkerOutcome> {
     if (closed) return { kind: "stopped" };
     const worker = takeWorker();
-    const outcome = await worker.run({ task, bytes, limits: options });
+    const { deadlineMs, giveUpMs } = options;
+    const patienceMs = worker.givesWay ? options.patienceMs : giveUpMs;
+    const outcome = await worker.run({ task, bytes, limits: { deadlineMs, patienceMs, giveUpMs } });
     crew.putBack(worker, outcome);
-    // Once more, in case the system was short of memory or someone sent a signal.
-    return outcome.kind === "crashed" && attemptsLeft > 1 ? attempt(task, bytes, attemptsLeft - 1) : outcome;
+    // Others keep every processor busy: from now on images claim their share.
+    if (outcome.kind === "starved") givesWayAtMs = performance.now() + pressingMs;
+    // Once more, also in case the system was short of memory or someone sent a signal.
+    const isWorthAnother = outcome.kind === "crashed" || (outcome.kind === "starved" && worker.givesWay);
+    return isWorthAnother && attemptsLeft > 1 ? attempt(task, bytes, attemptsLeft - 1) : outcome;
   }
 
   function getRetryAfterSec(): number {
@@ -192,6 +200,8 @@ function toResult(outcome: WorkerOutcome): RenderResult {
       throw new RenderUnavailable(closedMessage);
     case "unread":
       throw new RenderUnavailable("A render worker looked for a file that it was not told of.");
+    case "starved":
+      throw new RenderUnavailable("The machine was too busy to let a render worker work.");
     case "failed":
       throw new RenderUnavailable(`A render worker failed: ${outcome.reason}`);
   }

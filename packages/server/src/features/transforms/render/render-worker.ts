@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import os from "node:os";
@@ -6,7 +7,7 @@ import { readSourceFile, writeDraft } from "./local-files.ts";
 import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
 import type { RenderTask } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
-import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+import { giveWayFlag, type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 // The process that decodes. It is started with an empty environment and one channel, does one job after
 // another, and may be killed at any moment.
@@ -56,9 +57,18 @@ async function work({ order, source, draft }: RenderTask, sent: Buffer): Promise
 /** When processor or memory run short, rendering gives way and the service lives on. */
 function yieldToService(): void {
   attempt(() => os.setPriority(Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + 10)));
+  if (process.argv.includes(giveWayFlag)) attempt(runWhenIdle);
   if (process.platform === "linux") attempt(() => writeFileSync("/proc/self/oom_score_adj", "1000"));
   // A terminal or service manager signals the whole group; the service decides when workers end.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+}
+
+/**
+ * A low priority does not help the service's latency: whoever runs keeps the processor for a slice of some
+ * milliseconds. Only this class of Linux leaves it at once.
+ */
+function runWhenIdle(): void {
+  execFileSync("chrt", ["--all-tasks", "--idle", "--pid", "0", String(process.pid)], { stdio: "ignore" });
 }
 
 /** Containers may forbid what is only a courtesy. */

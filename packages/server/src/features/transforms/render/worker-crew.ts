@@ -10,8 +10,8 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
   const jobsDone = new Map<WorkerProcess, number>();
   let idle: WorkerProcess[] = [];
 
-  function start(): WorkerProcess {
-    const worker = startWorkerProcess();
+  function start(givesWay: boolean): WorkerProcess {
+    const worker = startWorkerProcess({ givesWay });
     jobsDone.set(worker, 0);
     return worker;
   }
@@ -22,11 +22,11 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
   }
 
   return {
-    take(): WorkerProcess {
-      const dead = idle.filter((worker) => !worker.isAlive);
-      for (const worker of dead) void dismiss(worker);
-      idle = idle.filter((worker) => worker.isAlive);
-      return idle.pop() ?? start();
+    take(givesWay: boolean): WorkerProcess {
+      const isWanted = (worker: WorkerProcess) => worker.isAlive && worker.givesWay === givesWay;
+      for (const worker of idle.filter((candidate) => !isWanted(candidate))) void dismiss(worker);
+      idle = idle.filter(isWanted);
+      return idle.pop() ?? start(givesWay);
     },
 
     putBack(worker: WorkerProcess, outcome: WorkerOutcome): void {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { readFrames, writeFrame } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
 import type { RenderReply, RenderTask, WrittenFile } from "./render-job.ts";
-import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+import { giveWayFlag, type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 export interface WorkerJob {
   task: RenderTask;
@@ -16,7 +16,7 @@ export interface WorkerJob {
 
 /**
  * How a job ended. `crashed`: something other than us killed the process, most likely the image itself.
- * `failed`: the process ended by itself, never started or hardly got to run, which no image explains.
+ * `starved`: it hardly got to run. `failed`: the process ended by itself or never started. No image explains these two.
  */
 export type WorkerOutcome =
   | { kind: "done"; reply: RenderReply; bytes: Buffer; written: WrittenFile | null; rssBytes: number }
@@ -24,9 +24,12 @@ export type WorkerOutcome =
   | { kind: "timeout" }
   | { kind: "crashed" }
   | { kind: "stopped" }
+  | { kind: "starved" }
   | { kind: "failed"; reason: string };
 
 export interface WorkerProcess {
+  /** It runs only while a processor has nothing else to do, where the system knows such a thing. */
+  readonly givesWay: boolean;
   readonly pid: number | undefined;
   readonly isAlive: boolean;
   /** One job at a time; never rejects. After any outcome but `done` and `unread` the process is gone. */
@@ -36,11 +39,11 @@ export interface WorkerProcess {
 }
 
 const workerPath = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
-const startLimits: JobLimits = { deadlineMs: 30_000, giveUpMs: 60_000 };
+const startLimits: JobLimits = { deadlineMs: 30_000, patienceMs: 60_000, giveUpMs: 60_000 };
 const keptStderrChars = 2000;
 
-export function startWorkerProcess(): WorkerProcess {
-  const child = spawnWorker();
+export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerProcess {
+  const child = spawnWorker(givesWay);
   // When the machine is out of processes or descriptors there is neither a pid nor a stream.
   const channel = child.pid === undefined ? null : (child.stdio[workerChannelFd] as Socket);
   const gone = Promise.withResolvers<void>();
@@ -91,14 +94,14 @@ export function startWorkerProcess(): WorkerProcess {
   });
   child.on("error", (error) => end({ kind: "failed", reason: error.message }));
   child.on("close", (code, signal) => {
-    if (killedFor === "starved") end({ kind: "failed", reason: "the machine was too busy to let it work" });
-    else if (killedFor === "timeout" && !ready) end({ kind: "failed", reason: "it did not start in time" });
+    if (killedFor === "timeout" && !ready) end({ kind: "failed", reason: "it did not start in time" });
     else if (killedFor !== null) end({ kind: killedFor });
     else if (signal !== null) end({ kind: "crashed" });
     else end({ kind: "failed", reason: `exit code ${code}: ${stderr}` });
   });
 
   return {
+    givesWay,
     pid: child.pid,
     get isAlive() {
       return alive && killedFor === null;
@@ -128,9 +131,9 @@ const allocation = {
   GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
 };
 
-function spawnWorker(): ChildProcess {
+function spawnWorker(givesWay: boolean): ChildProcess {
   const flags = ["--disable-warning=ExperimentalWarning", "--max-old-space-size=64"];
-  return spawn(process.execPath, [...flags, workerPath], {
+  return spawn(process.execPath, [...flags, workerPath, ...(givesWay ? [giveWayFlag] : [])], {
     // Nothing of the service's environment: code run by a hostile image would find no secret in it.
     env: { UV_THREADPOOL_SIZE: "1", ...allocation },
     stdio: ["ignore", "ignore", "pipe", "pipe"],
