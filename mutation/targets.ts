@@ -17,10 +17,13 @@ const ofKeys = ["spec-api-keys", "authentication", "spec-projects"].map(apiTest)
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */
 export const targets: Target[] = [
-  { file: `${uploads}/finish-upload.ts`, tests: [guards, ...ofUploads, ...onBuckets] },
+  { file: `${uploads}/finish-upload.ts`, tests: [guards, ...onBuckets, ...ofUploads] },
   { file: `${uploads}/queries.ts`, tests: [guards, ...ofUploads] },
   { file: `${uploads}/reaper.ts`, tests: [guards, ...ofUploads, ...onBuckets] },
-  { file: `${uploads}/lifetime.ts`, tests: [guards, apiTest("uploads-abandoned"), apiTest("model")] },
+  {
+    file: `${uploads}/lifetime.ts`,
+    tests: [guards, ...["uploads-abandoned", "s3-storage", "model"].map(apiTest)],
+  },
   { file: `${uploads}/rules.ts`, tests: [`${uploads}/rules.test.ts`, ...ofUploads] },
   { file: `${server}/src/http/authenticate.ts`, tests: [...ofKeys, apiTest("rate-limits")] },
   {

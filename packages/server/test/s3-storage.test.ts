@@ -80,6 +80,8 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
         received.body.parts.map((part: { partNumber: number; size: number }) => [part.partNumber, part.size]),
         [[1, pieces[0]?.length]],
       );
+      const later = app.clock.now() + 2 * 3_600_000;
+      await reapAbandonedUploads({ ...app.app.deps, now: () => later });
       const signed = await client.sign(upload, [2, 3]);
       const rest = await Promise.all(
         signed.body.parts.map(

@@ -7,6 +7,7 @@ import { notFound } from "../src/errors.ts";
 import type { Actor } from "../src/features/api-keys/actor.ts";
 import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
 import { completeMultipart, completeSingle } from "../src/features/uploads/finish-upload.ts";
+import { signParts } from "../src/features/uploads/multipart.ts";
 import {
   findUpload,
   listAbandoned,
@@ -113,6 +114,8 @@ onBothDatabases("an upload", (database) => {
       const open = await client.request();
       const done = await client.upload();
       const reapAt = await reapAtOf(open.fileId);
+      const file = await deps.db.get(findUpload, { id: open.fileId, projectId, environment: "live" });
+      assert.equal(reapAt, (file?.created_at ?? 0) + 20 * minuteMs);
       const list = async (now: number) =>
         (await deps.db.all(listAbandoned, { now, take: 1000 })).map(({ id }) => id);
       assert.ok(!(await list(reapAt - 1)).includes(open.fileId));
@@ -228,6 +231,23 @@ onBothDatabases("an upload", (database) => {
       assert.equal(await statusOf(client, upload.key), "FAILED");
       assert.deepEqual(await listLogTypes(app, upload.fileId), ["upload.requested", "upload.failed"]);
       await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("has as long as its URLs where no part came, and a week after its last part", async () => {
+      const [empty, begun] = [await client.init(), await client.init()];
+      const now = deps.now() + minuteMs;
+      await signParts(at(now), actor, { ...empty, partNumbers: [1] });
+      assert.equal(await reapAtOf(empty.fileId), now + 65 * minuteMs);
+      assert.equal((await put(begun.parts[0]?.uploadUrl ?? "", smallBody)).status, 200);
+      const [part] = (await deps.store.listParts(begun)) ?? [];
+      assert.ok(part);
+      assert.equal(await reapAbandonedUploads(at(now + 65 * minuteMs)), 1);
+      assert.equal(await statusOf(client, empty.key), "FAILED");
+      assert.equal(await reapAtOf(begun.fileId), part.receivedAt + 7 * dayMs);
+      await signParts(at(now + dayMs), actor, { ...begun, partNumbers: [2] });
+      assert.equal(await reapAtOf(begun.fileId), now + 8 * dayMs);
+      assert.equal(await reapAbandonedUploads(at(now + 8 * dayMs)), 1);
+      assert.equal(await statusOf(client, begun.key), "FAILED");
     });
 
     it("is not counted where it was deleted meanwhile", async () => {
