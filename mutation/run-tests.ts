@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,6 +25,8 @@ export async function runTestFile(
   const mutant = applied && { url: new URL(applied.file, root).href, ...applied.mutant };
   // A run that is cut short leaves its files behind.
   const directory = await mkdtemp(join(tmpdir(), "upstow-mutant-"));
+  // Some servers of the tests run as nobody.
+  await chmod(directory, 0o755);
   const args = ["--disable-warning=ExperimentalWarning", "--test-skip-pattern=/postgres/i", test];
   const child = spawn(process.execPath, args, {
     cwd: root,
