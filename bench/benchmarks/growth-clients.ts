@@ -2,6 +2,7 @@ import { recordAnswer, startFloor } from "../contenders/floor.ts";
 import { startPostgresServer } from "../contenders/postgres.ts";
 import { storeFile } from "../contenders/stored-files.ts";
 import { startUpstow } from "../contenders/upstow.ts";
+import { formatExtent } from "../harness/format.ts";
 import { cpuUsPerOperation, ratePerSec, toGrowth } from "../harness/growth.ts";
 import type { Benchmark } from "../harness/report.ts";
 import { type Contender, runRounds } from "../harness/rounds.ts";
@@ -14,6 +15,8 @@ type Work = Pick<Contender, "scenario" | "target" | "pids"> & { label: string };
 export const growthClients: Benchmark = {
   title: "How rate and cost grow with the number of clients",
   async run({ folder, rounds, seconds, sizes }) {
+    // There are many points to measure.
+    const eachSec = seconds / 2;
     const amounts = sizes ?? defaultSizes;
     const server = await startPostgresServer();
     const embedded = await startUpstow({ folder });
@@ -56,7 +59,7 @@ export const growthClients: Benchmark = {
         warmUpOperations: clients === largest ? 5000 : 1,
       })),
     );
-    const results = await runRounds(contenders.reverse(), { rounds, seconds: seconds / 2 });
+    const results = await runRounds(contenders.reverse(), { rounds, seconds: eachSec });
     await Promise.all([embedded.stop(), onPostgres.stop(), floor.stop()]);
     await server.stop();
     const lines = works.map(({ label }) => ({
@@ -99,6 +102,7 @@ export const growthClients: Benchmark = {
     return {
       tables: views.map(({ table }) => table),
       charts: views.map(({ chart }) => chart),
+      extent: formatExtent(rounds, eachSec),
       notes: ["Embedded database where nothing else is said. The clients run on the same machine."],
       data: Object.fromEntries(results),
     };

@@ -5,7 +5,7 @@ import { encodeCursor } from "../../packages/server/src/http/paging.ts";
 import { idOfFile, insertIntoEmbedded, insertIntoPostgres, keyOfFile } from "../contenders/many-files.ts";
 import { createDatabase, type PostgresServer, startPostgresServer } from "../contenders/postgres.ts";
 import { relaunch, startUpstow, type Upstow } from "../contenders/upstow.ts";
-import { formatNumber } from "../harness/format.ts";
+import { formatExtent, formatNumber } from "../harness/format.ts";
 import { cpuUsPerOperation, type GrowthLine, toGrowth } from "../harness/growth.ts";
 import { readRssBytes } from "../harness/process-usage.ts";
 import type { Benchmark } from "../harness/report.ts";
@@ -82,6 +82,8 @@ function toContenders(installation: Installation): Contender[] {
 export const growthFiles: Benchmark = {
   title: "How cost grows with the number of files",
   async run({ folder, rounds, seconds, sizes }) {
+    // There are many points to measure.
+    const eachSec = seconds / 2;
     const amounts = sizes ?? defaultSizes;
     const server = await startPostgresServer();
     const all: Installation[] = [];
@@ -89,7 +91,7 @@ export const growthFiles: Benchmark = {
       process.stderr.write(`  ${files.toLocaleString("en")} files\n`);
       all.push(await install(folder, files, null), await install(folder, files, server));
     }
-    const results = await runRounds(all.flatMap(toContenders), { rounds, seconds: seconds / 2 });
+    const results = await runRounds(all.flatMap(toContenders), { rounds, seconds: eachSec });
     await Promise.all(all.map(({ upstow }) => upstow.stop()));
     await server.stop();
     const xTicks = amounts.map((files) => files.toLocaleString("en"));
@@ -108,6 +110,7 @@ export const growthFiles: Benchmark = {
     return {
       tables: [...views.map(({ table }) => table), startTable(all, amounts)],
       charts: views.map(({ chart }) => chart),
+      extent: formatExtent(rounds, eachSec),
       notes: [`${clients} clients. Every installation runs throughout; rounds go over all of them by turns.`],
       data: {
         installations: all.map(({ database, files, readySec, idleMib }) => ({

@@ -3,7 +3,7 @@ import { findNginx } from "../contenders/nginx.ts";
 import { putRepeatedly, requestUpload, storeLarge } from "../contenders/stored-files.ts";
 import { startStreams } from "../contenders/streams.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
-import { formatNumber } from "../harness/format.ts";
+import { formatExtent, formatNumber } from "../harness/format.ts";
 import { type GrowthLine, ratePerSec, toGrowth } from "../harness/growth.ts";
 import { startLoad } from "../harness/load.ts";
 import { readPeakRssBytes, readRssBytes, resetPeakRss } from "../harness/process-usage.ts";
@@ -99,6 +99,8 @@ async function fitOnDisk(folder: string, amounts: number[]): Promise<number[]> {
 export const growthSize: Benchmark = {
   title: "How rate and cost grow with the size of a file",
   async run({ folder, rounds, seconds, sizes }) {
+    // There are many points to measure.
+    const eachSec = seconds / 2;
     const wanted = sizes ?? defaultSizes;
     const amounts = await fitOnDisk(folder, wanted);
     const tooLarge = wanted.filter((bytes) => !amounts.includes(bytes));
@@ -109,7 +111,7 @@ export const growthSize: Benchmark = {
     const own = await prepareUpstow(upstow, amounts);
     const places = [own, await preparePlain("plain streams of Node", streams, amounts)];
     if (nginx !== null) places.push(await preparePlain("nginx", nginx, amounts));
-    const results = await runRounds(places.flatMap(toContenders), { rounds, seconds: seconds / 2 });
+    const results = await runRounds(places.flatMap(toContenders), { rounds, seconds: eachSec });
     const peaks = await measurePeaks(upstow, own, amounts);
     await Promise.all([upstow.stop(), streams.stop(), nginx?.stop()]);
     const lines: GrowthLine[] = ["PUT", "GET"].flatMap((method) =>
@@ -145,6 +147,7 @@ export const growthSize: Benchmark = {
     return {
       tables: [...views.map(({ table }) => table), peaks],
       charts: views.map(({ chart }) => chart),
+      extent: formatExtent(rounds, eachSec),
       notes: [
         "Upstow takes a SHA-256 and waits for fsync; the others do neither.",
         ...(tooLarge.length > 0

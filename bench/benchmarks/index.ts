@@ -1,6 +1,7 @@
 import type { Benchmark } from "../harness/report.ts";
 import { clientUploads } from "./client-uploads.ts";
 import { controlPlane } from "./control-plane.ts";
+import { directus } from "./directus.ts";
 import { events } from "./events.ts";
 import { gains } from "./gains.ts";
 import { growthClients } from "./growth-clients.ts";
@@ -27,6 +28,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   statements,
   "upload-cycle": uploadCycle,
   "client-uploads": clientUploads,
+  directus,
   "large-files": largeFiles,
   "small-files": smallFiles,
   listing,

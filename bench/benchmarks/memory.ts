@@ -94,6 +94,7 @@ export const memory: Benchmark = {
     }
     return {
       tables: [{ caption: "Embedded database and disk store", columns: ["", "measured", "target"], rows }],
+      extent: "one run of each",
       notes:
         multipart === null ? ["Left out, because it needs 12 GiB of free disk: the upload of 10 GiB."] : [],
       data: { puts, multipart },

@@ -10,9 +10,6 @@ const clients = 32;
 const sizeBytes = 10 * 1024;
 const uploads: Unit = { rate: "uploads/s", perOperation: 1, cost: "CPU µs/upload", costPerSec: 1e6 };
 
-const directusLeftOut =
-  "Left out: directus. It needs the native module isolated-vm, which comes without a build for Node 24 and could not be built here within 20 minutes.";
-
 export const uploadCycle: Benchmark = {
   title: `Whole uploads of 10 KiB with ${clients} clients`,
   async run({ folder, ...options }) {
@@ -75,7 +72,6 @@ export const uploadCycle: Benchmark = {
         ...(slow === null
           ? ["Left out, for want of a C compiler (cc): the run with fsync slowed to 1 ms."]
           : []),
-        directusLeftOut,
       ],
       data: figures,
     };

@@ -8,6 +8,8 @@ export function formatNumber(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 }
 
+export const formatExtent = (rounds: number, seconds: number) => `${rounds} rounds of ${seconds} s each`;
+
 /** A ratio with how far its rounds lay apart. */
 export function formatShare({ median, least, most }: Spread): string {
   if (!Number.isFinite(median)) return "–";

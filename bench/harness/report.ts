@@ -10,6 +10,8 @@ export interface Table {
 export interface Report {
   tables: Table[];
   notes: string[];
+  /** How often and how long it was measured, where that is not what the command line says. */
+  extent?: string;
   /** Pictures, made anew with the figures. */
   charts?: Chart[];
   data: unknown;

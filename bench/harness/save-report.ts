@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Chart, drawChart } from "./chart.ts";
+import { formatExtent } from "./format.ts";
 import { toGlance } from "./glance.ts";
 import { type Report, toMarkdown, toText } from "./report.ts";
 
@@ -38,7 +39,8 @@ export function saveReport(run: Run, report: Report): void {
     `${JSON.stringify({ ...run, machine, ...report, charts: undefined }, roundFigures, 1)}\n`,
   );
   const { platform, arch, cores, memoryGib, node } = machine;
-  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; load before ${run.loadBefore.toFixed(1)}; ${run.rounds} rounds of ${run.seconds} s each. \`npm run bench -- ${run.name}\``;
+  const extent = report.extent ?? formatExtent(run.rounds, run.seconds);
+  const origin = `Measured on ${run.measuredAt.slice(0, 10)}: ${platform} ${arch}, ${cores} cores, ${memoryGib} GiB, Node ${node.slice(1)}; load before ${run.loadBefore.toFixed(1)}; ${extent}. \`npm run bench -- ${run.name}\``;
   const pictures = (report.charts ?? []).map(saveChart);
   replaceSection(run.name, [`### ${run.title}`, ...pictures, toMarkdown(report), origin].join("\n\n"));
 }

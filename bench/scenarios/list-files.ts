@@ -4,10 +4,12 @@ import { expectStatus } from "./expect-status.ts";
 interface PageTarget extends Target {
   key: string;
   query: string;
+  /** Where another service than Upstow has its list. */
+  path?: string;
 }
 
-const listFiles: Scenario<PageTarget> = ({ key, query }, connection) => {
-  const head = `GET /api/v1/files?${query} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+const listFiles: Scenario<PageTarget> = ({ key, query, path = "/api/v1/files" }, connection) => {
+  const head = `GET ${path}?${query} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   return async () => expectStatus(await connection.send(head), 200);
 };
 
