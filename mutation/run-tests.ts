@@ -27,7 +27,7 @@ export async function runTestFile(
   const directory = await mkdtemp(join(tmpdir(), "upstow-mutant-"));
   // Some servers of the tests run as nobody.
   await chmod(directory, 0o755);
-  const args = ["--disable-warning=ExperimentalWarning", "--test-skip-pattern=/postgres/i", test];
+  const args = ["--disable-warning=ExperimentalWarning", "--test-skip-pattern=on postgres", test];
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: {

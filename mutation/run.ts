@@ -1,7 +1,7 @@
 // Changes the code in small ways, one at a time, and runs the tests that should notice.
 //   npm run mutants -- [word …] [--sample N] [--seed N] [--minutes N] [--at-once 2] [--resume] [--list] [--no-save]
 // Words choose among what --list prints; the report is of runs without. --resume keeps the verdicts of earlier runs that still hold.
-// On SQLite only: the mutants are in code that both databases share.
+// On SQLite, but for tests of several instances: the mutants are in code that both databases share.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
