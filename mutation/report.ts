@@ -6,7 +6,7 @@ export interface Score {
   /** How many there are; a run may try some of them. */
   all: number;
   seed: number;
-  tried: { file: string; what: string; outcome: Verdict["outcome"] }[];
+  tried: { file: string; what: string; outcome: Verdict["outcome"]; why: string | null }[];
 }
 
 /** Puts the result in the docs, a bad one too. */
@@ -25,14 +25,14 @@ export function saveScore({ startedAt, all, seed, tried }: Score): void {
   replaceSection(
     "mutants",
     [
-      "| File | Mutants tried | A test failed | A test never ended | Noticed |",
+      "| File | Mutants | A test failed | A test never ended | Noticed |",
       "| --- | --- | --- | --- | --- |",
       ...byFile.map(([file, of]) => row(`\`${file}\``, of)),
       row("all", tried),
       "",
       `${choice} ${all} mutants that there are${chosenBy}, run on ${startedAt.toISOString().slice(0, 10)}. Not noticed:`,
       "",
-      ...survivors.map(({ what }) => `- \`${shorten(what)}\``).sort(),
+      ...survivors.map(({ what, why }) => `- \`${shorten(what)}\`${why === null ? "" : `: ${why}`}`).sort(),
     ].join("\n"),
   );
 }

@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { createRandom } from "../torture/random.ts";
 import { inParallel } from "../torture/with-app.ts";
+import { type Equivalent, equivalents } from "./equivalents.ts";
 import { listMutants, type Mutant } from "./mutants.ts";
 import { openRemembered } from "./remembered.ts";
 import { saveScore } from "./report.ts";
@@ -18,6 +19,13 @@ const requiredScore = 0.8;
 interface Candidate {
   target: Target;
   mutant: Mutant;
+  /** Why nobody can notice it; null where somebody should. */
+  why: string | null;
+}
+
+function findReason({ file }: Target, { what }: Mutant, line: string): string | null {
+  const isMeant = (one: Equivalent) => one.file === file && one.what === what && one.line === line.trim();
+  return equivalents.find(isMeant)?.why ?? null;
 }
 
 const { values, positionals } = parseArgs({
@@ -37,12 +45,14 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 const describe = ({ target, mutant }: Candidate) => `${target.file}:${mutant.line} ${mutant.what}`;
 
 const candidates = targets
-  .flatMap((target) =>
-    listMutants(readFileSync(new URL(`../${target.file}`, import.meta.url), "utf8")).map((mutant) => ({
+  .flatMap((target): Candidate[] => {
+    const source = readFileSync(new URL(`../${target.file}`, import.meta.url), "utf8");
+    return listMutants(source).map((mutant) => ({
       target,
       mutant,
-    })),
-  )
+      why: findReason(target, mutant, source.split("\n")[mutant.line - 1] ?? ""),
+    }));
+  })
   .filter(
     (candidate) => positionals.length === 0 || positionals.some((word) => describe(candidate).includes(word)),
   );
@@ -65,13 +75,14 @@ const remembered = openRemembered(values.resume);
 const judge = createJudge(print);
 const picked = sample(candidates, Number(values.sample), Number(values.seed));
 const verdicts: { candidate: Candidate; verdict: Verdict }[] = [];
+const unnoticed: Verdict = { outcome: "survived", by: null };
 const settle = (candidate: Candidate, verdict: Verdict) => {
   verdicts.push({ candidate, verdict });
   const by = verdict.by === null ? "" : ` by ${verdict.by}`;
   print(`${verdicts.length}/${picked.length} ${verdict.outcome}: ${describe(candidate)}${by}`);
 };
 const open = picked.filter((candidate) => {
-  const verdict = remembered.find(candidate.target, candidate.mutant);
+  const verdict = candidate.why === null ? remembered.find(candidate.target, candidate.mutant) : unnoticed;
   if (verdict !== null) settle(candidate, verdict);
   return verdict === null;
 });
@@ -97,6 +108,7 @@ if (values.save && positionals.length === 0)
       file: candidate.target.file,
       what: describe(candidate),
       outcome: verdict.outcome,
+      why: candidate.why,
     })),
   });
 process.exit(score >= requiredScore ? 0 : 1);
