@@ -1,6 +1,5 @@
 import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
-import type { WebhookState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { fewerLeases } from "./finish-queries.ts";
 
@@ -31,8 +30,6 @@ export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
       "endpoint_id",
       "lease_token",
       "attempt_count",
-      "retried",
-      "retries_allowed",
       "interruptions",
     ])
     .where(isLeased)
@@ -44,8 +41,6 @@ export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
 interface EndedLease {
   id: string;
   token: string;
-  state: WebhookState;
-  retried: number;
   delayMs: number;
 }
 
@@ -54,8 +49,7 @@ export const endLease = statement((q, p: EndedLease, dialect) =>
   q
     .updateTable("webhook_message")
     .set({
-      state: p.state,
-      retried: p.retried,
+      state: "ready",
       interruptions: sql`interruptions + 1`,
       run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
       lease_until: null,
