@@ -63,7 +63,9 @@ async function runAt(place: Place, rounds: number, options: RunOptions, tally: T
   });
   try {
     const result = await fc.check(property, { numRuns: rounds, seed });
-    return result.failed ? [`${place.name}: ${fc.defaultReportMessage(result) ?? "a history diverged"}`] : [];
+    return result.failed
+      ? [`${place.name}: ${fc.defaultReportMessage(result)}\n${result.errorInstance}`]
+      : [];
   } finally {
     await world.close();
   }

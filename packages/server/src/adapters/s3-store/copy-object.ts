@@ -29,23 +29,29 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
   const { pieceBytes, guardHeader } = options;
   let isGuarded = true;
 
-  function attempt(copy: Copy, guard: Record<string, string>): Promise<{ etag: string }> {
-    if (copy.sizeBytes > pieceBytes) return copyInPieces(client, copy, pieceBytes, guard);
+  async function attempt(copy: Copy, guard: Record<string, string>): Promise<{ etag: string } | "conflict"> {
     const deadlineMs = baseDeadlineMs + copy.sizeBytes / slowestBytesPerMs;
-    return client.objects.copy({ ...copy, guard, deadlineMs });
+    try {
+      return await (copy.sizeBytes > pieceBytes
+        ? copyInPieces(client, copy, pieceBytes, guard)
+        : client.objects.copy({ ...copy, guard, deadlineMs }));
+    } catch (error) {
+      if (isConflict(error)) return "conflict";
+      throw error;
+    }
   }
 
   return async (copy) => {
-    const guard: Record<string, string> = isGuarded ? { [guardHeader]: "*" } : {};
-    try {
-      return await attempt(copy, guard);
-    } catch (error) {
-      if (isConflict(error)) return "conflict";
-      if (!(guardHeader in guard) || !isStatus(error, 400, 501)) throw error;
+    if (isGuarded) {
+      try {
+        return await attempt(copy, { [guardHeader]: "*" });
+      } catch (error) {
+        if (!isStatus(error, 400, 501)) throw error;
+      }
     }
     // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
     const copied = await attempt(copy, {});
-    isGuarded = false;
+    if (copied !== "conflict") isGuarded = false;
     return copied;
   };
 }

@@ -103,6 +103,26 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     assert.equal((await store.finishPut(lasting))?.sizeBytes, body.length);
   });
 
+  it("knows a source that is gone also from a store without guarded copies", async () => {
+    const key = newKey();
+    await stage(key, randomBytes(100));
+    const unguarded: Fault = {
+      kind: "answer",
+      status: 501,
+      body: "<Error><Code>NotImplemented</Code></Error>",
+    };
+    const gone: Fault = { kind: "answer", status: 404, body: "<Error><Code>NoSuchKey</Code></Error>" };
+    let copies = 0;
+    s3.proxy.setFaults(({ headers, method }) => {
+      if ("x-amz-copy-source" in headers) return ++copies === 1 ? unguarded : gone;
+      return copies > 1 && method === "HEAD" ? gone : null;
+    });
+    const fresh = await openTestStore(s3.server, { bucket, endpoint: s3.proxy.url, retry: quickRetry });
+    assert.equal(await fresh.finishPut(key), null);
+    assert.equal(copies, 2);
+    await fresh.close();
+  });
+
   it("finishes multipart uploads once and whole", async () => {
     s3.proxy.setFaults(createRandomFaults(0.3, 7, unanswered));
     const key = newKey();
