@@ -26,7 +26,8 @@ const evictionBatch = 200;
 
 export async function openTransforms(deps: Deps): Promise<Transforms> {
   const pool = createRenderPool({
-    size: availableParallelism(),
+    // One processor stays with the service.
+    size: Math.max(1, availableParallelism() - 1),
     queueLimit: 64,
     deadlineMs: 20_000,
     patienceMs: 5_000,

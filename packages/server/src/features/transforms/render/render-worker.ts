@@ -1,13 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+// First: what is loaded after it is loaded with little weight already.
+import "./yield-to-service.ts";
 import { Socket } from "node:net";
-import os from "node:os";
 import { createFrameReader, createReusedMemory, writeFrame } from "./frame-channel.ts";
 import { readSourceFile, writeDraft } from "./local-files.ts";
 import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
 import type { RenderTask } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
-import { giveWayFlag, type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
 // The process that decodes. It is started with an empty environment and one channel, does one job after
 // another, and may be killed at any moment.
@@ -15,7 +14,6 @@ import { giveWayFlag, type WorkerMessage, workerChannelFd } from "./worker-chann
 const keptSourceBytes = 16 * 1024 * 1024;
 
 confineDecoders();
-yieldToService();
 
 const getMemory = createReusedMemory(keptSourceBytes);
 const reader = createFrameReader(({ header, bytes }) => void work(header as RenderTask, bytes), getMemory);
@@ -52,28 +50,4 @@ async function work({ order, source, draft }: RenderTask, sent: Buffer): Promise
     { kind: "done", reply: { ok: true, image: result.image }, written, ...rss() },
     written === null ? result.bytes : undefined,
   );
-}
-
-/** When processor or memory run short, rendering gives way and the service lives on. */
-function yieldToService(): void {
-  attempt(() => os.setPriority(Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + 10)));
-  if (process.argv.includes(giveWayFlag)) attempt(runWhenIdle);
-  if (process.platform === "linux") attempt(() => writeFileSync("/proc/self/oom_score_adj", "1000"));
-  // A terminal or service manager signals the whole group; the service decides when workers end.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-}
-
-/**
- * A low priority does not help the service's latency: whoever runs keeps the processor for a slice of some
- * milliseconds. Only this class of Linux leaves it at once.
- */
-function runWhenIdle(): void {
-  execFileSync("chrt", ["--all-tasks", "--idle", "--pid", "0", String(process.pid)], { stdio: "ignore" });
-}
-
-/** Containers may forbid what is only a courtesy. */
-function attempt(courtesy: () => void): void {
-  try {
-    courtesy();
-  } catch {}
 }

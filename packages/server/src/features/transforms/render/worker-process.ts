@@ -39,7 +39,7 @@ export interface WorkerProcess {
 }
 
 const workerPath = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
-const startLimits: JobLimits = { deadlineMs: 30_000, patienceMs: 60_000, giveUpMs: 60_000 };
+const startLimits = { deadlineMs: 30_000, giveUpMs: 60_000 };
 const keptStderrChars = 2000;
 
 export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerProcess {
@@ -110,7 +110,7 @@ export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerP
       new Promise((resolve) => {
         if (channel === null) return resolve({ kind: "failed", reason: "the process could not be started" });
         job = { settle: resolve, limits };
-        restartDeadline(ready ? limits : startLimits);
+        restartDeadline(ready ? limits : { ...limits, ...startLimits });
         writeFrame(channel, task, bytes);
       }),
     async stop() {
