@@ -10,6 +10,7 @@ import { type Cost, summariseProfile } from "./harness/cpu-profile.ts";
 import { startLoad } from "./harness/load.ts";
 
 const shown = 30;
+const listedFiles = 100;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -35,7 +36,9 @@ const paths =
   scenario === "put-bytes"
     ? [(await requestUpload(upstow, sizeBytes)).uploadPath]
     : [await storeFile(upstow, sizeBytes)];
-const target = { ...upstow, sizeBytes, paths, query: "limit=100" };
+if (scenario === "list-files")
+  for (let stored = 1; stored < listedFiles; stored++) await storeFile(upstow, sizeBytes);
+const target = { ...upstow, sizeBytes, paths, query: `limit=${listedFiles}` };
 const job = { scenario, target, clients: Number(values.clients), pids: { server: upstow.pid } };
 for (let warmUp = 0; warmUp < 5; warmUp++) await load.run({ ...job, seconds: 3 });
 const result = await load.run({ ...job, seconds });

@@ -60,7 +60,7 @@ export function handWrittenSqlite(path: string): Side & { close(): void } {
     "SELECT * FROM file WHERE id = ? AND key = ? AND project_id = ? AND environment = ? AND status <> 'DELETED'",
   );
   const list = db.prepare(
-    "SELECT * FROM file WHERE project_id = ? AND environment = ? AND status <> 'DELETED' AND id < ? ORDER BY id DESC LIMIT ?",
+    "SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file WHERE project_id = ? AND environment = ? AND status <> 'DELETED' AND id < ? ORDER BY id DESC LIMIT ?",
   );
   const columns = Object.keys(newFile(0));
   const insert = db.prepare(
@@ -91,7 +91,8 @@ export function handWrittenPostgres(
         await sql`SELECT * FROM file WHERE id = ${idOf(i)} AND key = ${keyOf(i)} AND project_id = ${projectId}
           AND environment = ${environment} AND status <> 'DELETED'`
       )[0],
-    list: (i) => sql`SELECT * FROM file WHERE project_id = ${projectId} AND environment = ${environment}
+    list: (i) => sql`SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file
+      WHERE project_id = ${projectId} AND environment = ${environment}
       AND status <> 'DELETED' AND id < ${idOf(i + take)} ORDER BY id DESC LIMIT ${take}`,
     insert(i) {
       const f = newFile(i);

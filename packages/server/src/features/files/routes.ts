@@ -41,6 +41,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         querystring: PageQuery,
         response: { 200: FilePage },
       },
+      serializerCompiler: () => JSON.stringify,
     },
     async ({ actor, query }) => {
       const page = startPage(query);

@@ -2,8 +2,9 @@ import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import { isoTime } from "../../iso-time.ts";
 import { type Cdn, fileUrl } from "./file-url.ts";
+import type { ListedFile } from "./queries.ts";
 
-export function toListItem(cdn: Cdn, row: FileTable): FileListItem {
+export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
   return {
     id: row.id,
     key: row.key,

@@ -35,7 +35,10 @@ function cutName(name: string, maxBytes: number): string {
   return stem + extension;
 }
 
+const needsNoEncoding = /^[\w.~!*'()/-]*$/;
+
 /** The path under which a key is served: every segment percent-encoded, the slashes kept. */
 export function encodeKey(key: string): string {
+  if (needsNoEncoding.test(key)) return key;
   return key.split("/").map(encodeURIComponent).join("/");
 }
