@@ -1,45 +1,36 @@
-// node bench/profile.ts <scenario> [--seconds 5] [--clients 32] [--kib 10] [--postgres]: where the server's CPU time goes.
+// node bench/profile.ts <hot path> [--seconds 5]: where the server's CPU time goes.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { hotPaths } from "./benchmarks/hot-paths.ts";
 import { startPostgresServer } from "./contenders/postgres.ts";
-import { requestUpload, storeFile } from "./contenders/stored-files.ts";
 import { startUpstow } from "./contenders/upstow.ts";
 import { type Cost, summariseProfile } from "./harness/cpu-profile.ts";
 import { startLoad } from "./harness/load.ts";
 
 const shown = 30;
-const listedFiles = 100;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    seconds: { type: "string", default: "5" },
-    clients: { type: "string", default: "32" },
-    kib: { type: "string", default: "10" },
-    postgres: { type: "boolean", default: false },
-  },
+  options: { seconds: { type: "string", default: "5" } },
 });
-const [scenario = "list-projects"] = positionals;
+const path = hotPaths.find(({ name }) => name === positionals[0]);
+if (path === undefined) {
+  console.error(`Name what to profile: ${hotPaths.map(({ name }) => name).join(", ")}`);
+  process.exit(2);
+}
 const seconds = Number(values.seconds);
 const folder = await mkdtemp(join(tmpdir(), "upstow-profile-"));
 const profiles = join(folder, "profiles");
-const database = values.postgres ? await startPostgresServer() : null;
+const database = path.isOnPostgres ? await startPostgresServer() : null;
 const upstow = await startUpstow({
   folder,
   nodeOptions: ["--cpu-prof", "--cpu-prof-interval=500", `--cpu-prof-dir=${profiles}`],
   ...(database === null ? {} : { databaseUrl: database.url }),
 });
 const load = startLoad();
-const sizeBytes = Number(values.kib) * 1024;
-const paths =
-  scenario === "put-bytes"
-    ? [(await requestUpload(upstow, sizeBytes)).uploadPath]
-    : [await storeFile(upstow, sizeBytes)];
-if (scenario === "list-files")
-  for (let stored = 1; stored < listedFiles; stored++) await storeFile(upstow, sizeBytes);
-const target = { ...upstow, sizeBytes, paths, query: `limit=${listedFiles}` };
-const job = { scenario, target, clients: Number(values.clients), pids: { server: upstow.pid } };
+const target = { port: upstow.port, key: upstow.key, ...(await path.facts?.(upstow)) };
+const job = { scenario: path.scenario, target, clients: path.clients, pids: { server: upstow.pid } };
 for (let warmUp = 0; warmUp < 5; warmUp++) await load.run({ ...job, seconds: 3 });
 const result = await load.run({ ...job, seconds });
 load.close();
@@ -57,7 +48,7 @@ const show = (title: string, sorted: Cost[]) => {
   }
 };
 console.log(
-  `${scenario}: ${Math.round(cpuPerOperation)} µs of CPU each. Columns: µs by itself, µs with what it calls.`,
+  `${path.label}: ${Math.round(cpuPerOperation)} µs of CPU each. Columns: µs by itself, µs with what it calls.`,
 );
 show("Dearest by themselves", costs);
 show(

@@ -8,8 +8,9 @@ const smallBytes = 10 * 1024;
 const listedFiles = 100;
 const largeBytes = 100 * 1024 ** 2;
 
-/** What was profiled. */
+/** What was profiled, and can be again by its name. */
 export interface HotPath {
+  name: string;
   label: string;
   scenario: string;
   clients: number;
@@ -22,6 +23,7 @@ export interface HotPath {
 
 export const hotPaths: HotPath[] = [
   {
+    name: "list-projects",
     label: "GET /projects",
     scenario: "list-projects",
     clients: 32,
@@ -32,6 +34,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "request-upload",
     label: "POST /upload/request",
     scenario: "request-upload",
     clients: 32,
@@ -42,6 +45,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "request-upload-postgres",
     label: "POST /upload/request, PostgreSQL",
     scenario: "request-upload",
     clients: 32,
@@ -53,6 +57,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "upload-file",
     label: "whole upload of 10 KiB",
     scenario: "upload-file",
     clients: 32,
@@ -64,6 +69,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "get-file",
     label: "GET /f/… of 10 KiB",
     scenario: "get-file",
     clients: 32,
@@ -75,6 +81,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "list-files",
     label: "GET /files, 100 of them",
     scenario: "list-files",
     clients: 4,
@@ -90,6 +97,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "get-variant",
     label: "GET /p/…, a rendered image of 75 KiB",
     scenario: "get-file",
     clients: 32,
@@ -106,6 +114,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "get-large",
     label: "GET /f/… of 100 MiB",
     scenario: "get-file",
     clients: 1,
@@ -118,6 +127,7 @@ export const hotPaths: HotPath[] = [
     ],
   },
   {
+    name: "put-large",
     label: "PUT of 100 MiB",
     scenario: "put-bytes",
     clients: 1,

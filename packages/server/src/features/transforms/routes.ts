@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { isPurgeable, recallServedFile } from "../delivery/queries.ts";
+import { recallServedFile } from "../delivery/queries.ts";
 import { sendObject } from "../delivery/send-object.ts";
 import { checkIsImage } from "./image-type.ts";
 import { negotiateFormat } from "./negotiate-format.ts";
 import { parseRecipe, type Recipe } from "./recipe.ts";
+import { toServed } from "./served-variant.ts";
 import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
 import type { Transforms } from "./transforms.ts";
 
@@ -107,20 +108,8 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
     const variant = await transforms.variants.get(file, recipe, format);
     transforms.touch(variant.id);
-    const object = {
-      fileId: file.id,
-      isLasting: false,
-      mayBeShared: isPurgeable(file) && request.params.expires === undefined && recipe.format !== "auto",
-      store: variant.store,
-      storeKey: variant.store_key,
-      sizeBytes: variant.size_bytes ?? 0,
-      etag: variant.etag ?? "",
-      modifiedMs: variant.ready_at ?? 0,
-      contentType: variant.content_type ?? "application/octet-stream",
-      fileName: variantName(file.name, variant.content_type),
-      projectId: file.project_id,
-      environment: file.environment,
-    };
+    const isPlainAddress = request.params.expires === undefined && recipe.format !== "auto";
+    const object = toServed(file, variant, isPlainAddress);
     try {
       return (await sendObject(deps, request, reply, object)) ?? reply;
     } catch (error) {
@@ -137,12 +126,6 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
 function endsInSlash(url: string): boolean {
   const query = url.indexOf("?");
   return url.at(query === -1 ? -1 : query - 1) === "/";
-}
-
-/** "photo.png" delivered as WebP is saved as "photo.webp". */
-function variantName(fileName: string, contentType: string | null): string {
-  const extension = (contentType ?? "").replace("image/", "").replace("jpeg", "jpg");
-  return `${fileName.replace(/\.[^.]*$/, "")}.${extension}`;
 }
 
 function badSignature(): AppError {

@@ -55,7 +55,7 @@ export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAt
       const id = variantId(file.id, recipe, format);
       let making = underWay.get(id);
       if (making !== undefined) return within(patienceMs, making);
-      const stored = await deps.db.get(findVariant, { id });
+      const stored = await deps.db.recall(findVariant, id, () => ({ id }));
       if (stored?.state === "ready") return stored;
       making = underWay.get(id);
       if (making === undefined) {
