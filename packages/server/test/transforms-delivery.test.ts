@@ -93,6 +93,41 @@ describe("delivery of variants", () => {
     }
   });
 
+  it("answers again as the first time, by every address of one variant, until its file is deleted", async () => {
+    const name = (await upload(photo)).key;
+    const wanted = { key: name, width: 31, delivery: "public" };
+    const plain = await urlOf({ ...wanted, format: "webp" });
+    const addresses = [
+      plain,
+      await urlOf(wanted),
+      await urlOf({ ...wanted, format: "webp", delivery: "signed" }),
+    ];
+    const read = async (url: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(url, { headers: { accept: "image/webp", ...headers } });
+      const { date, "x-request-id": _, ...kept } = Object.fromEntries(response.headers);
+      assert.ok(date);
+      return { status: response.status, kept, body: Buffer.from(await response.bytes()).toString("hex") };
+    };
+    const first = await Promise.all(addresses.map((url) => read(url)));
+    assert.deepEqual(
+      first.map(({ status, kept }) => [status, kept["vary"]]),
+      [
+        [200, undefined],
+        [200, "Accept"],
+        [200, undefined],
+      ],
+    );
+    for (let turn = 0; turn < 3; turn++) {
+      for (const [i, url] of addresses.entries()) assert.deepEqual(await read(url), first[i], url);
+    }
+    const etag = first[0]?.kept["etag"] ?? "";
+    assert.equal((await read(plain, { "if-none-match": etag })).status, 304);
+    const part = await read(plain, { range: "bytes=2-5" });
+    assert.deepEqual([part.status, part.body], [206, first[0]?.body.slice(4, 12)]);
+    await app.call("DELETE", `files/${encodeURIComponent(name)}`, { key: pro.live });
+    for (const url of addresses) assert.equal((await read(url)).status, 404);
+  });
+
   it("lets no cache keep a signed variant past its end, nor a refusal at all", async () => {
     const signed = await urlOf({ width: 26, format: "png" });
     const response = await fetch(signed);
