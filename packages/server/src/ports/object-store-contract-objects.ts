@@ -82,6 +82,16 @@ export function describeObjects(subject: ContractSubject): void {
       await assertReads(key, Buffer.from("second!"));
     });
 
+    test("stay the caller's, however many they are", async () => {
+      for (const sizeBytes of [100, 1_000_000]) {
+        const bytes = new Uint8Array(sizeBytes).fill(7);
+        const key = newKey();
+        await subject.store.write(key, bytes, { contentType: "image/webp" });
+        assert.deepEqual([bytes.length, bytes.at(-1)], [sizeBytes, 7]);
+        await assertReads(key, Buffer.from(bytes));
+      }
+    });
+
     test("come back after a deletion", async () => {
       const key = newKey("variant");
       await subject.store.write(key, Buffer.from("one"), { contentType: "image/webp" });

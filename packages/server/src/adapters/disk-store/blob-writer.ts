@@ -17,7 +17,10 @@ export interface BlobWriter {
   writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
 }
 
-type Fill = (writer: Pick<BodyWriter, "push">) => Promise<void>;
+interface Source {
+  fill: (writer: Pick<BodyWriter, "push">) => Promise<void>;
+  isOwned: boolean;
+}
 
 const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
@@ -33,12 +36,12 @@ export function createBlobWriter(
   let active = 0;
   const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (2 * active)));
 
-  async function writeFile(fill: Fill, sizeBytes: number): Promise<SealedBlob> {
+  async function writeFile({ fill, isOwned }: Source, sizeBytes: number): Promise<SealedBlob> {
     active++;
     try {
       const temp = await files.openTemp();
       try {
-        const writer = createBodyWriter(temp.file, batchBytes, space);
+        const writer = createBodyWriter(temp.file, { batchBytes, space, isOwned });
         await fill(writer);
         const content = await writer.finish();
         if (content.sizeBytes !== sizeBytes) throw bodyCutOff();
@@ -54,7 +57,7 @@ export function createBlobWriter(
     }
   }
 
-  async function gatherRow(fill: Fill, sizeBytes: number): Promise<SealedBlob> {
+  async function gatherRow({ fill }: Source, sizeBytes: number): Promise<SealedBlob> {
     const chunks: Buffer[] = [];
     await fill({
       push(chunk) {
@@ -67,18 +70,21 @@ export function createBlobWriter(
     return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
   }
 
-  const writeSingle = (fill: Fill, sizeBytes: number) =>
-    (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(fill, sizeBytes);
+  const writeSingle = (source: Source, sizeBytes: number) =>
+    (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
 
   return {
     writeBody(request, sizeBytes, kind) {
-      const receive: Fill = (writer) => receiveBody(request, writer, rate);
+      const body: Source = { fill: (writer) => receiveBody(request, writer, rate), isOwned: true };
       // Parts are streamed one after another, which wants files.
-      return kind === "part" ? writeFile(receive, sizeBytes) : writeSingle(receive, sizeBytes);
+      return kind === "part" ? writeFile(body, sizeBytes) : writeSingle(body, sizeBytes);
     },
-    writeBytes: (bytes) =>
-      writeSingle(async (writer) => {
-        await writer.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-      }, bytes.byteLength),
+    writeBytes(bytes) {
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const fill: Source["fill"] = async (writer) => {
+        await writer.push(chunk);
+      };
+      return writeSingle({ fill, isOwned: false }, bytes.byteLength);
+    },
   };
 }

@@ -15,11 +15,21 @@ const syncEveryBytes = 16 * 1024 * 1024;
 /** Tiny network packets must not pile up as a million small objects in memory. */
 const mostChunks = 256;
 
+export interface BodyWriterOptions {
+  batchBytes: () => number;
+  space: FreeSpace;
+  /** Whether nobody else reads the chunks once they are written. */
+  isOwned: boolean;
+}
+
 /**
  * Gathers chunks into large writes. One batch is written while the next is received, so a body holds at most
  * two batches in memory.
  */
-export function createBodyWriter(file: FileHandle, batchBytes: () => number, space: FreeSpace): BodyWriter {
+export function createBodyWriter(
+  file: FileHandle,
+  { batchBytes, space, isOwned }: BodyWriterOptions,
+): BodyWriter {
   const hash = createHash("sha256");
   let sizeBytes = 0;
   let batch: Buffer[] = [];
@@ -32,6 +42,7 @@ export function createBodyWriter(file: FileHandle, batchBytes: () => number, spa
   async function write(chunks: Buffer[], byteCount: number): Promise<void> {
     await space.ensure(0);
     await writeWhole(file, chunks);
+    if (isOwned) chunks.forEach(freeMemory);
     unsyncedBytes += byteCount;
     if (unsyncedBytes < syncEveryBytes) return;
     await syncing;
@@ -89,4 +100,10 @@ function skipBytes(chunks: Buffer[], count: number): Buffer[] {
     skipped += chunk.length;
   }
   return [];
+}
+
+/** At once, and not when the garbage collector gets to it: finding these chunks would cost it a quarter of an upload. */
+function freeMemory(chunk: Buffer): void {
+  const { buffer } = chunk;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0);
 }
