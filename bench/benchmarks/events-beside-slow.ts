@@ -53,7 +53,7 @@ async function measureOnce(upstow: Upstow, receiver: WebhookReceiver): Promise<L
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-async function uploadTo(upstow: Upstow, routeSlug: string): Promise<string> {
+export async function uploadTo(upstow: Upstow, routeSlug: string): Promise<string> {
   const contentType = "text/plain";
   const { fileId, uploadUrl } = await call<{ fileId: string; uploadUrl: string }>(
     upstow,

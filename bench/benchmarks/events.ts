@@ -3,13 +3,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { insertEvents } from "../contenders/many-events.ts";
 import { startPostgresServer } from "../contenders/postgres.ts";
-import { call } from "../contenders/stored-files.ts";
-import { startUpstow, type Upstow } from "../contenders/upstow.ts";
+import { startUpstow } from "../contenders/upstow.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../contenders/webhook-receiver.ts";
 import { formatBelow, formatNumber, formatShare } from "../harness/format.ts";
-import { readCpuSec } from "../harness/process-usage.ts";
 import type { Benchmark, BenchmarkContext } from "../harness/report.ts";
 import { type Spread, spreadOf } from "../harness/statistics.ts";
+import { type Drain, drain } from "./drain-events.ts";
 import { measureOthers } from "./events-beside-slow.ts";
 
 const eventCount = 2_000;
@@ -17,27 +16,6 @@ const endpoints = 16;
 const targetP99Ms = 1_000;
 /** What the service sends at most at once: to one endpoint, and of one project. */
 const atOnce = { one: 8, many: 32 };
-
-interface Drain {
-  eventsPerSec: number;
-  cpuUsPerEvent: number;
-}
-
-/** Makes all events of a route wait at once, and follows them to the receiver. */
-async function drain(upstow: Upstow, receiver: WebhookReceiver, routeSlug: string): Promise<Drain> {
-  receiver.forget();
-  const cpuBefore = readCpuSec(upstow.pid);
-  await call(upstow, "/api/v1/webhooks/deliveries/redeliver", { filter: { routeSlug } });
-  const arrivals = await receiver.waitFor(`/${routeSlug}`, eventCount);
-  const times = arrivals.map(({ at }) => at);
-  const elapsedSec = (Math.max(...times) - Math.min(...times)) / 1000;
-  if (new Set(arrivals.map(({ fileId }) => fileId)).size !== eventCount)
-    throw new Error("an event came twice");
-  return {
-    eventsPerSec: (eventCount - 1) / elapsedSec,
-    cpuUsPerEvent: ((readCpuSec(upstow.pid) - cpuBefore) / eventCount) * 1e6,
-  };
-}
 
 /** The same number of POSTs from a program that does nothing else. */
 async function sendBare(receiver: WebhookReceiver, requestsAtOnce: number): Promise<Drain> {
@@ -61,16 +39,16 @@ async function measure(
     await insertEvents(upstow, databaseUrl, { routeSlug, urls, count: eventCount, isDelivered: true });
   }
   // The first time through warms the server up.
-  for (const routeSlug of Object.keys(routes)) await drain(upstow, receiver, routeSlug);
+  for (const routeSlug of Object.keys(routes)) await drain(upstow, receiver, routeSlug, eventCount);
   const one: Drain[] = [];
   const many: Drain[] = [];
   const bareOne: Drain[] = [];
   const bareMany: Drain[] = [];
   for (let round = 0; round < rounds; round++) {
     bareOne.push(await sendBare(receiver, atOnce.one));
-    one.push(await drain(upstow, receiver, "one"));
+    one.push(await drain(upstow, receiver, "one", eventCount));
     bareMany.push(await sendBare(receiver, atOnce.many));
-    many.push(await drain(upstow, receiver, "many"));
+    many.push(await drain(upstow, receiver, "many", eventCount));
   }
   const others = await measureOthers(upstow, receiver, databaseUrl, rounds);
   await upstow.stop();
