@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rmdir, stat, unlink } fr
 import { join } from "node:path";
 import { randomText } from "../../ids.ts";
 import { createFileName, shardOf } from "./blob-name.ts";
+import { createReaders } from "./blob-readers.ts";
 import { hasCode } from "./disk-errors.ts";
 import { createDirectorySync } from "./sync-directory.ts";
 
@@ -26,6 +27,7 @@ export async function openBlobFiles(root: string, now: () => number) {
   const syncDirectory = createDirectorySync();
   /** Temporary files and blobs this process still works on; the sweeper leaves them alone. */
   const inUse = new Set<string>();
+  const readers = createReaders();
   let shard: { name: string; ready: Promise<void> } | null = null;
 
   for (const path of [root, tempRoot, blobRoot]) await mkdir(path, { recursive: true, mode: 0o700 });
@@ -109,11 +111,19 @@ export async function openBlobFiles(root: string, now: () => number) {
       inUse.delete(blob);
     },
 
+    /** Keeps blobs that a reader has yet to open, even if they are removed meanwhile, until the returned call. */
+    keepFor(blobs: string[]): () => void {
+      readers.add(blobs);
+      return () => {
+        for (const blob of readers.leave(blobs)) void unlink(pathOf(blob)).catch(() => {});
+      };
+    },
+
     /** What cannot be removed now has no record any more, so a later sweep finds it. */
     async remove(blobs: string[]): Promise<void> {
       const rest = blobs.values();
       const removeRest = async () => {
-        for (const blob of rest) await unlink(pathOf(blob)).catch(() => {});
+        for (const blob of rest) if (!readers.postpone(blob)) await unlink(pathOf(blob)).catch(() => {});
       };
       await Promise.all(Array.from({ length: removersAtOnce }, removeRest));
     },

@@ -68,9 +68,14 @@ export function createBlobReader(
   }
 
   async function openStream(stretches: Stretch[], signal: AbortSignal | undefined): Promise<Readable> {
-    const [first] = stretches;
+    const [first, ...later] = stretches;
     if (first === undefined) return Readable.from([]);
-    const file = await openSound(first);
+    // Who has begun to read gets the whole, deleted or not, of several parts as of an open file.
+    const leave = files.keepFor(later.map(({ blob }) => blob));
+    const file = await openSound(first).catch((error) => {
+      leave();
+      throw error;
+    });
     active++;
     // A later part that turns out damaged ends the stream with an error: the reader must not take it for whole.
     const openNext = (stretch: Stretch) =>
@@ -79,7 +84,10 @@ export function createBlobReader(
         throw error;
       });
     const stream = new SegmentStream(file, stretches, openNext, chunkBytes);
-    stream.once("close", () => active--);
+    stream.once("close", () => {
+      active--;
+      leave();
+    });
     signal?.addEventListener("abort", () => stream.destroy(), { once: true });
     return stream;
   }
