@@ -25,6 +25,9 @@ const notRun: Outcome = { isDone: false, error: new Error("the transaction was n
 
 /** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
 const largestGroup = 256;
+/** So many callers wait for even more, while every turn of the event loop brings some, but not for more turns than these. */
+const crowd = 4;
+const mostTurns = 4;
 /** How long another process, such as an operator's command, may hold the write lock before callers are refused. */
 const lockWithinMs = 5000;
 const lockRetryMs = 5;
@@ -46,7 +49,13 @@ export function createGroupCommit(writer: Connection, snapshot: Snapshot): Group
     if (flushing || queue.length === 0) return;
     flushing = true;
     if (isAlone && currentTurn() !== turnOfLastFlush) queueMicrotask(flush);
-    else setImmediate(flush);
+    else setImmediate(flushUnlessGrowing, 0, mostTurns);
+  }
+
+  function flushUnlessGrowing(sizeBefore: number, turnsLeft: number): void {
+    const size = queue.length;
+    if (size < crowd || size === sizeBefore || turnsLeft === 0) flush();
+    else setImmediate(flushUnlessGrowing, size, turnsLeft - 1);
   }
 
   function flush(): void {
