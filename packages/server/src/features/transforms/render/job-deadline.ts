@@ -7,7 +7,7 @@ const pauseMs = 50;
 export interface JobLimits {
   /** Of processor time; a worker that goes beyond it is killed. */
   deadlineMs: number;
-  /** Of waiting while the service itself does not need the processor either: others keep it. */
+  /** Of waiting while the service itself does not need the processor either: others keep it. Without any, none give way. */
   patienceMs: number;
   /** On the clock, whoever has the processor. */
   giveUpMs: number;

@@ -1,12 +1,12 @@
 import { createRenderPool, type RenderPool, type RenderPoolOptions } from "./render-pool.ts";
 
-/** One worker, within limits that no honest image reaches on a machine that has much else to do. */
+/** One worker that gives way to nobody, within limits that no honest image reaches on a machine that has much else to do. */
 export function openTestPool(options: Partial<RenderPoolOptions> = {}): RenderPool {
   return createRenderPool({
     size: 1,
     queueLimit: 10,
     deadlineMs: 60_000,
-    patienceMs: 5_000,
+    patienceMs: 0,
     giveUpMs: 90_000,
     maxRssBytes: 1024 ** 3,
     maxJobs: 1000,

@@ -122,7 +122,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
 
   function takeWorker(): WorkerProcess {
     try {
-      return crew.take(performance.now() >= givesWayAtMs);
+      return crew.take(options.patienceMs > 0 && performance.now() >= givesWayAtMs);
     } catch (cause) {
       throw new RenderUnavailable("A render worker could not be started.", { cause });
     }
@@ -135,11 +135,14 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     const patienceMs = worker.givesWay ? options.patienceMs : giveUpMs;
     const outcome = await worker.run({ task, bytes, limits: { deadlineMs, patienceMs, giveUpMs } });
     crew.putBack(worker, outcome);
-    // Others keep every processor busy: from now on images claim their share.
-    if (outcome.kind === "starved") givesWayAtMs = performance.now() + pressingMs;
-    // Once more, also in case the system was short of memory or someone sent a signal.
-    const isWorthAnother = outcome.kind === "crashed" || (outcome.kind === "starved" && worker.givesWay);
-    return isWorthAnother && attemptsLeft > 1 ? attempt(task, bytes, attemptsLeft - 1) : outcome;
+    if (outcome.kind === "starved") {
+      // Others keep every processor busy: from now on images claim their share, this one first.
+      givesWayAtMs = performance.now() + pressingMs;
+      if (worker.givesWay) return attempt(task, bytes, attemptsLeft);
+    }
+    // Once more, in case the system was short of memory or someone sent a signal.
+    const isWorthAnother = outcome.kind === "crashed" && attemptsLeft > 1;
+    return isWorthAnother ? attempt(task, bytes, attemptsLeft - 1) : outcome;
   }
 
   function getRetryAfterSec(): number {
