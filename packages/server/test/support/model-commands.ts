@@ -178,7 +178,8 @@ function completionStatus(file: ModelFile, { store }: Real): number {
   const sizes = [...file.parts].sort(([a], [b]) => a - b).map(([, part]) => part.bytes.length);
   const isWhole = sizes.reduce((sum, size) => sum + size, 0) === file.sizeBytes;
   const isTakenTogether = store === "disk" || sizes.slice(0, -1).every((size) => size >= smallestBucketPart);
-  return isWhole && isTakenTogether ? 200 : 422;
+  if (!isWhole) return 422;
+  return isTakenTogether ? 200 : 400;
 }
 
 function confirm(file: ModelFile, model: Model, metadata: Record<string, unknown> | undefined) {
