@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
 import { createSessionToken, signInAs } from "../../server/test/support/console-client.ts";
 import { type CorsProxy, startCorsProxy } from "./support/cors-proxy.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+
+/** The page loads itself again for a policy that lets it send there. */
+const waitForPolicy = (page: Page, endpoint: string) =>
+  page.locator(`meta[name=storage-origins][content="${endpoint}"]`).waitFor({ state: "attached" });
 
 describe("the storage of a project", { skip: swiftMissing }, () => {
   let server: S3Server;
@@ -38,7 +43,7 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     await page.getByRole("alert").getByText("bucket cannot be used").waitFor();
     await page.getByLabel("Secret access key").fill(server.secretAccessKey);
     await page.getByRole("button", { name: "Try and save" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await waitForPolicy(page, server.endpoint);
     await page.getByText(bucket).waitFor();
     assert.ok(!(await page.content()).includes(server.secretAccessKey));
     await page.getByRole("button", { name: "Try it" }).click();
@@ -73,7 +78,7 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     await page.getByLabel("Access key id").fill(server.accessKeyId);
     await page.getByLabel("Secret access key").fill(server.secretAccessKey);
     await page.getByRole("button", { name: "Try and save" }).click();
-    await page.locator(`meta[name=storage-origins][content="${proxy.url}"]`).waitFor({ state: "attached" });
+    await waitForPolicy(page, proxy.url);
     await page.getByRole("link", { name: "Files", exact: true }).click();
     const large = randomBytes(11 * 1024 * 1024);
     const upload = (name: string, mimeType: string, buffer: Buffer) =>
