@@ -10,5 +10,10 @@ export const browserMissing: string | false =
 export function startBrowser(flags: string[] = []): Promise<Browser> {
   if (executablePath === null) throw new Error("chromium is not installed");
   // Containers and root have no user namespaces to build the sandbox from; the pages are our own.
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...flags] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-dev-shm-usage", ...flags],
+    // On a machine without a locale it could not write down a name beyond ASCII.
+    env: { ...process.env, LC_ALL: "C.UTF-8" },
+  });
 }
