@@ -70,7 +70,14 @@ function addFile(
     "environment" | "id" | "key" | "sizeBytes" | "metadata" | "urls" | "uploadId" | "emptyUntil"
   >,
 ) {
-  model.files.push({ ...file, status: "UPLOADING", body: null, parts: new Map(), lastActivity: null });
+  model.files.push({
+    ...file,
+    status: "UPLOADING",
+    body: null,
+    parts: new Map(),
+    isOverfull: false,
+    lastActivity: null,
+  });
 }
 
 const request = (environment: Environment, sizeBytes: number, metadata: Record<string, unknown>) =>
@@ -148,8 +155,11 @@ const putPart = (pick: number, partNumber: number, sizeBytes: number, fill: numb
     const bytes = sizeBytes === bigPiece.length ? bigPiece : Buffer.alloc(sizeBytes, fill);
     const answer = await put(url.address, bytes, "application/octet-stream");
     if (isNotJudged(file, real)) return;
-    let others = 0;
-    for (const [number, part] of file.parts) if (number !== partNumber) others += part.bytes.length;
+    if (file.isOverfull) {
+      assert.equal(answer.status, 404);
+      return;
+    }
+    const others = receivedBytes(file) - (file.parts.get(partNumber)?.bytes.length ?? 0);
     // A bucket notices only when the parts are put together.
     const fits = real.store === "s3" || others + sizeBytes <= file.sizeBytes;
     const isTaken = isOpen(file) && nowOf(real) < url.expiresAt && fits;
@@ -170,13 +180,21 @@ const sendComplete = (file: ModelFile, real: Real, metadata?: Record<string, unk
   return client.completeParts({ fileId: file.id, uploadId: file.uploadId }, claimsOf(file), metadata);
 };
 
+const receivedBytes = ({ parts }: ModelFile) =>
+  [...parts.values()].reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+/** After an attempt to complete it. */
+function noteOverfull(file: ModelFile, { store }: Real): void {
+  if (store === "s3" && isOpen(file) && receivedBytes(file) > file.sizeBytes) file.isOverfull = true;
+}
+
 /** What a completion of everything received has to answer. */
 function completionStatus(file: ModelFile, { store }: Real): number {
   if (file.uploadId !== null && file.parts.size === 0) return 400;
   if (!isOpen(file)) return 404;
   if (file.uploadId === null) return file.body === null ? 422 : 200;
   const sizes = [...file.parts].sort(([a], [b]) => a - b).map(([, part]) => part.bytes.length);
-  const isWhole = sizes.reduce((sum, size) => sum + size, 0) === file.sizeBytes;
+  const isWhole = receivedBytes(file) === file.sizeBytes;
   const isTakenTogether = store === "disk" || sizes.slice(0, -1).every((size) => size >= smallestBucketPart);
   if (!isWhole) return 422;
   return isTakenTogether ? 200 : 400;
@@ -194,6 +212,7 @@ const complete = (pick: number, metadata: Record<string, unknown> | undefined) =
     const answer = await sendComplete(file, real, metadata);
     assert.equal(answer.status, expected, JSON.stringify(answer.body));
     if (expected === 200) confirm(file, model, metadata);
+    noteOverfull(file, real);
   });
 
 const completeWrongly = (pick: number) =>
@@ -208,6 +227,7 @@ const completeWrongly = (pick: number) =>
     const claims = claimsOf(file).map((claim) => ({ ...claim, etag: "wrong" }));
     const answer = await client.completeParts({ fileId: file.id, uploadId: file.uploadId }, claims);
     assert.equal(answer.status, claims.length === 0 ? 400 : isOpen(file) ? 422 : 404);
+    noteOverfull(file, real);
   });
 
 const abort = (pick: number) =>
@@ -265,7 +285,7 @@ const listParts = (pick: number) =>
   stepOnFile("list parts", pick, async (file, _model, real) => {
     const ref = { fileId: file.id, uploadId: file.uploadId ?? "none" };
     const answer = await real.client(file.environment).listParts(ref);
-    const isThere = isOpen(file) && file.uploadId !== null;
+    const isThere = isOpen(file) && file.uploadId !== null && !file.isOverfull;
     assert.equal(answer.status, isThere ? 200 : 404);
     if (!isThere) return;
     const listed = answer.body.parts.map((part: { partNumber: number; size: number }) => [
@@ -319,6 +339,7 @@ const race = (pick: number) =>
       return;
     }
     if (ended.status === 200) file.status = "REMOVED";
+    noteOverfull(file, real);
     assert.ok(confirmed + (ended.status === 200 ? 1 : 0) <= 1, "one winner");
   });
 

@@ -22,6 +22,8 @@ export interface ModelFile {
   key: string;
   status: "UPLOADING" | "UPLOADED" | "FAILED" | "DELETED" | "REMOVED";
   sizeBytes: number;
+  /** A bucket took more parts than were announced, and the upload there was ended when they were to be put together. */
+  isOverfull: boolean;
   metadata: Record<string, unknown>;
   /** Of a single upload: the last whole body. */
   body: Buffer | null;
