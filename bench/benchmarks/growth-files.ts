@@ -13,7 +13,7 @@ import { type Contender, runRounds } from "../harness/rounds.ts";
 
 const defaultSizes = [1_000, 10_000, 100_000, 1_000_000];
 const clients = 4;
-const idleMs = 1000;
+const laterMs = 1000;
 
 interface Installation {
   database: "embedded database" | "PostgreSQL";
@@ -21,7 +21,7 @@ interface Installation {
   upstow: Upstow;
   pids: { server: number; database?: number };
   readySec: number;
-  idleMib: number;
+  laterMib: number;
 }
 
 const operations = [
@@ -54,14 +54,14 @@ async function install(folder: string, files: number, server: PostgresServer | n
   if (databaseUrl === undefined) insertIntoEmbedded(first, files);
   else await insertIntoPostgres(databaseUrl, first, files);
   const { upstow, readyMs } = await relaunch(first, options);
-  await sleep(idleMs);
+  await sleep(laterMs);
   return {
     database: server === null ? "embedded database" : "PostgreSQL",
     files,
     upstow,
     pids: { server: upstow.pid, ...(server === null ? {} : { database: server.pid }) },
     readySec: readyMs / 1000,
-    idleMib: readRssBytes(upstow.pid) / 1024 ** 2,
+    laterMib: readRssBytes(upstow.pid) / 1024 ** 2,
   };
 }
 
@@ -113,11 +113,11 @@ export const growthFiles: Benchmark = {
       extent: formatExtent(rounds, eachSec),
       notes: [`${clients} clients. Every installation runs throughout; rounds go over all of them by turns.`],
       data: {
-        installations: all.map(({ database, files, readySec, idleMib }) => ({
+        installations: all.map(({ database, files, readySec, laterMib }) => ({
           database,
           files,
           readySec,
-          idleMib,
+          laterMib,
         })),
         results: Object.fromEntries(results),
       },
@@ -126,7 +126,7 @@ export const growthFiles: Benchmark = {
 };
 
 function startTable(all: readonly Installation[], amounts: readonly number[]) {
-  const row = (label: string, database: string, part: "readySec" | "idleMib") => [
+  const row = (label: string, database: string, part: "readySec" | "laterMib") => [
     `${label}, ${database}`,
     ...amounts.map((files) => {
       const found = all.find((one) => one.database === database && one.files === files);
@@ -138,7 +138,7 @@ function startTable(all: readonly Installation[], amounts: readonly number[]) {
     columns: ["files", ...amounts.map((files) => files.toLocaleString("en"))],
     rows: ["embedded database", "PostgreSQL"].flatMap((database) => [
       row("ready after, s", database, "readySec"),
-      row("idle memory (RSS), MiB", database, "idleMib"),
+      row("memory (RSS) a second later, MiB", database, "laterMib"),
     ]),
   };
 }
