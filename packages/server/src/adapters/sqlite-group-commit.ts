@@ -25,9 +25,6 @@ const notRun: Outcome = { isDone: false, error: new Error("the transaction was n
 
 /** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
 const largestGroup = 256;
-/** So many callers wait for more, as long as every turn brings some, but not for longer than so many turns. */
-const crowd = 4;
-const mostTurns = 4;
 /** How long another process, such as an operator's command, may hold the write lock before callers are refused. */
 const lockWithinMs = 5000;
 const lockRetryMs = 5;
@@ -37,7 +34,7 @@ const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 /**
  * Transactions that arrive in the same turn of the event loop share one COMMIT and so one fsync; callers hear of
  * success only after that fsync. None of them sees another fail. A caller who has been alone for a turn does not wait
- * for others, which would cost it a tenth; a crowd does, which saves each of them as much.
+ * for others, which would cost it a tenth.
  */
 export function createGroupCommit(writer: Connection, snapshot: Snapshot): GroupCommit {
   const queue: Job[] = [];
@@ -49,13 +46,7 @@ export function createGroupCommit(writer: Connection, snapshot: Snapshot): Group
     if (flushing || queue.length === 0) return;
     flushing = true;
     if (isAlone && currentTurn() !== turnOfLastFlush) queueMicrotask(flush);
-    else setImmediate(flushUnlessGrowing, 0, mostTurns);
-  }
-
-  function flushUnlessGrowing(sizeBefore: number, turnsLeft: number): void {
-    const size = queue.length;
-    if (size < crowd || size === sizeBefore || turnsLeft === 0) flush();
-    else setImmediate(flushUnlessGrowing, size, turnsLeft - 1);
+    else setImmediate(flush);
   }
 
   function flush(): void {
