@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { allCommands } from "../packages/server/test/support/model-commands.ts";
 import {
@@ -65,7 +66,7 @@ async function runAt(place: Place, rounds: number, options: RunOptions, tally: T
     // Looking for a shorter one that fails too would take longer than all the others.
     const result = await fc.check(property, { numRuns: rounds, seed, endOnFailure: true });
     return result.failed
-      ? [`${place.name}: ${fc.defaultReportMessage(result)}\n${result.errorInstance}`]
+      ? [`${place.name}: ${fc.defaultReportMessage(result)}\n${inspect(result.errorInstance)}`]
       : [];
   } finally {
     await world.close();
