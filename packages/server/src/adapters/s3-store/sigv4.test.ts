@@ -178,6 +178,34 @@ describe("signatures", () => {
     assert.match(after, /X-Amz-Credential=AKIDEXAMPLE%2F20260315%2F/);
     assert.equal(after, createSigner({ ...credentials, region, now: () => now }).presign(request));
   });
+
+  it("carry the second they are made in, also when the clock is set back", () => {
+    let now = signedAt.getTime();
+    const ticking = createSigner({ ...credentials, region, now: () => now });
+    const request = { method: "GET", origin, path: pathOf("k"), headers: { host }, expiresInSec: 60 };
+    const times = [0, 464, 465, 2_000, -5_000].map((stepMs) => {
+      now = signedAt.getTime() + stepMs;
+      const url = ticking.presign(request);
+      assert.equal(url, createSigner({ ...credentials, region, now: () => now }).presign(request));
+      return new URL(url).searchParams.get("X-Amz-Date");
+    });
+    const expected = ["20260314T150926Z", "20260314T150926Z", "20260314T150927Z", "20260314T150928Z"];
+    assert.deepEqual(times, [...expected, "20260314T150921Z"]);
+  });
+
+  it("take runs of white space in a header for one space, and none at its ends", () => {
+    const sign = (given: string) =>
+      signer.presign({
+        method: "PUT",
+        origin,
+        path: pathOf("k"),
+        headers: { host, given },
+        expiresInSec: 60,
+      });
+    for (const loose of [" a b", "a b ", "a  b", "a\tb", "\ta \n b\t"])
+      assert.equal(sign(loose), sign("a b"));
+    assert.notEqual(sign("ab"), sign("a b"));
+  });
 });
 
 describe("a bucket's address", () => {
