@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Environment } from "@upstow/contract";
 import { pickLastingPort } from "../../../../test/support/free-port.ts";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
+import { dropConnections } from "./fetch-connections.ts";
 import { assertCountersMatch } from "./recount.ts";
 import { type DatabaseKind, startApp, type Tenant, type TestApp } from "./start-app.ts";
 import { bucketEnv } from "./test-bucket.ts";
@@ -88,6 +89,7 @@ export async function createWorld(database: DatabaseKind, store: StoreKind = "di
     async restart() {
       const timeMs = app.clock.now();
       await app.close();
+      await dropConnections();
       app = await start(timeMs);
     },
     async close() {
