@@ -11,9 +11,10 @@ import { isPublicAddress } from "./public-address.ts";
 /**
  * Keeps requests to URLs that users give us away from the machine and network we run in.
  *
- * A caller needs both halves for every request: `checkUrl` just before it, because Node never calls `lookup`
- * for an address literal, and `lookup` as the connection's resolver, because a name may resolve to
- * something else a moment after it was checked (DNS rebinding). Redirects must not be followed.
+ * A caller needs both halves for every request: `checkUrl` just before it (or `isAllowedAddress`, for an address
+ * literal), because Node never calls `lookup` for an address literal, and `lookup` as the connection's resolver,
+ * because a name may resolve to something else a moment after it was checked (DNS rebinding). Redirects must not be
+ * followed.
  */
 export interface OutboundGuard {
   /** A name that does not resolve, or not in time, passes: `lookup` judges it again when it is called. */

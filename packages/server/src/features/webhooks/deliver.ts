@@ -75,7 +75,7 @@ async function attempt(
     "accept-encoding": "identity",
     "user-agent": `Upstow/${version}`,
   };
-  return tools.send({ url: parsed.url.href, headers, body }, tools.stop);
+  return tools.send({ url: parsed.url, headers, body }, tools.stop);
 }
 
 type FindKeys = (projectId: string, environment: Environment) => Promise<KeysToSignWith | null>;

@@ -218,7 +218,7 @@ onBothDatabases("what an operator and a customer get to see of a failure", (data
     const urls: string[] = [];
     const dispatcher = await queue.createInstance({
       send: async ({ url }) => {
-        urls.push(url);
+        urls.push(url.href);
         return { statusCode: 200, error: null, response: "" };
       },
     });

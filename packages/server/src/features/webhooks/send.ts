@@ -1,12 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request as startRequest } from "node:https";
+import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
+import { hostOf } from "../../net/outbound-url.ts";
 import { classifyError, classifyStatus } from "./classify-failure.ts";
 
 export interface OutgoingDelivery {
-  url: string;
+  /** As `parseOutboundUrl` gives it. */
+  url: URL;
   headers: Record<string, string>;
   body: Uint8Array;
 }
@@ -32,23 +35,23 @@ export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
   let agent: Agent | null = null;
 
   return async (delivery, stop) => {
-    const deadline = AbortSignal.timeout(deadlineMs);
-    const signal = AbortSignal.any([deadline, stop]);
-    const progress: { statusCode: number | null } = { statusCode: null };
+    stop.throwIfAborted();
+    if (isRefusedLiteral(guard, delivery.url)) return { statusCode: null, error: "blocked", response: null };
+    agent ??= createAgent();
+    const progress: Progress = { statusCode: null };
     try {
-      const check = await abortable(guard.checkUrl(delivery.url), signal);
-      if (!check.ok) return { statusCode: null, error: "blocked", response: null };
-      agent ??= createAgent();
-      const response = await post(check.url, delivery, { agent, lookup: guard.lookup, signal });
-      progress.statusCode = response.statusCode ?? 0;
-      const text = await readStart(response);
-      return toResult(response, text);
+      return await exchange(delivery, { agent, lookup: guard.lookup, deadlineMs, stop }, progress);
     } catch (error) {
       stop.throwIfAborted();
-      const failure = deadline.aborted ? "timeout" : classifyError(error);
-      return { statusCode: progress.statusCode, error: failure, response: null };
+      return { statusCode: progress.statusCode, error: classifyError(error), response: null };
     }
   };
+}
+
+/** A name is judged by `lookup`, when the connection asks for it; asking twice would gain nothing. */
+function isRefusedLiteral(guard: OutboundGuard, url: URL): boolean {
+  const host = hostOf(url);
+  return isIP(host) !== 0 && !guard.isAllowedAddress(host);
 }
 
 /**
@@ -60,39 +63,76 @@ function createAgent(): Agent {
   return new Agent({ keepAlive: false, secureContext: createSecureContext() });
 }
 
-function post(
-  url: URL,
+interface Connection {
+  agent: Agent;
+  lookup: OutboundGuard["lookup"];
+  deadlineMs: number;
+  stop: AbortSignal;
+}
+
+interface Progress {
+  statusCode: number | null;
+}
+
+/** With a timer and listeners of its own: signals that combine and expire cost several times as much. */
+function exchange(
   delivery: OutgoingDelivery,
-  connection: { agent: Agent; lookup: OutboundGuard["lookup"]; signal: AbortSignal },
-): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = startRequest(url, {
-    ...connection,
+  connection: Connection,
+  progress: Progress,
+): Promise<SendResult> {
+  const { agent, lookup, deadlineMs, stop } = connection;
+  const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
+  const request = startRequest(delivery.url, {
+    agent,
+    lookup,
     method: "POST",
     headers: { ...delivery.headers, "content-length": delivery.body.byteLength },
     rejectUnauthorized: true,
   });
-  request.once("response", resolve);
+  const cut = (code: string) => {
+    reject(Object.assign(new Error("the request was cut off"), { code }));
+    request.destroy();
+  };
+  const onStop = () => cut("ECANCELED");
+  const timer = setTimeout(cut, deadlineMs, "ETIMEDOUT");
+  stop.addEventListener("abort", onStop);
   request.on("error", reject);
   request.once("upgrade", (_response, socket) => {
     socket.destroy();
-    reject(Object.assign(new Error("the receiver switched protocols"), { code: "ERR_HTTP_UPGRADE" }));
+    cut("ERR_HTTP_UPGRADE");
+  });
+  request.once("response", (response) => {
+    progress.statusCode = response.statusCode ?? 0;
+    readStart(response).then((text) => resolve(toResult(response, text)), reject);
   });
   request.end(delivery.body);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", onStop);
+  });
+}
+
+/** What is beyond the limit is never read: the connection is cut. */
+function readStart(response: IncomingMessage): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    sizeBytes += chunk.length;
+    if (sizeBytes < responseMaxBytes) return;
+    resolve(toText(response, chunks));
+    response.destroy();
+  });
+  response.once("end", () => resolve(toText(response, chunks)));
+  response.on("error", reject);
   return promise;
 }
 
-/** What is beyond the limit is never read: leaving the loop cuts the connection. */
-async function readStart(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    sizeBytes += chunk.length;
-    if (sizeBytes >= responseMaxBytes) break;
-  }
+function toText(response: IncomingMessage, chunks: Buffer[]): string {
   const encoding = response.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity" && sizeBytes > 0) return `(a body in the encoding ${encoding.slice(0, 100)})`;
+  if (encoding !== "identity" && chunks.length > 0)
+    return `(a body in the encoding ${encoding.slice(0, 100)})`;
   const start = Buffer.concat(chunks).subarray(0, responseMaxBytes);
   // PostgreSQL keeps no NUL in text.
   return new TextDecoder().decode(start, { stream: true }).replaceAll("\0", "\ufffd");
@@ -107,11 +147,4 @@ function toResult(response: IncomingMessage, text: string): SendResult {
     response: text,
     ...(retryAfter === undefined || ![429, 503].includes(statusCode) ? {} : { retryAfter }),
   };
-}
-
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
 }

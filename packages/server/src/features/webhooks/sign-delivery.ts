@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { EventType } from "@upstow/contract";
 
 export const ISSUER = "upstow";
@@ -47,7 +47,7 @@ export function signDelivery(
 }
 
 function createToken(delivery: DeliveryToSign, key: string, nowSec: number, issuer: string): string {
-  const header = { alg: "HS256", typ: "JWT", kid: keyIdOf(key) };
+  const { tokenHead, tokenSecret } = prepare(key);
   const claims = {
     iss: issuer,
     sub: delivery.url,
@@ -57,17 +57,41 @@ function createToken(delivery: DeliveryToSign, key: string, nowSec: number, issu
     jti: delivery.attemptId,
     msg: delivery.messageId,
     att: delivery.attempt,
-    body: createHash("sha256").update(delivery.body).digest("base64url"),
+    body: hash("sha256", delivery.body, "base64url"),
   };
-  const signed = `${encodeJson(header)}.${encodeJson(claims)}`;
-  // The whole text of the key is the secret here; Standard Webhooks takes the bytes that it encodes.
-  return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+  const signed = `${tokenHead}.${encodeJson(claims)}`;
+  return `${signed}.${createHmac("sha256", tokenSecret).update(signed).digest("base64url")}`;
 }
 
 function standardSignature(delivery: DeliveryToSign, key: string, nowSec: number): string {
-  const hmac = createHmac("sha256", Buffer.from(key.slice("whsec_".length), "base64"));
+  const hmac = createHmac("sha256", prepare(key).standardSecret);
   hmac.update(`${delivery.messageId}.${nowSec}.`).update(delivery.body);
   return `v1,${hmac.digest("base64")}`;
+}
+
+interface PreparedKey {
+  tokenHead: string;
+  tokenSecret: KeyObject;
+  standardSecret: KeyObject;
+}
+
+const mostPrepared = 1_000;
+const prepared = new Map<string, PreparedKey>();
+
+/** Making keys ready takes several times as long as signing with them, and few keys sign many deliveries. */
+function prepare(key: string): PreparedKey {
+  let ready = prepared.get(key);
+  if (ready === undefined) {
+    ready = {
+      tokenHead: encodeJson({ alg: "HS256", typ: "JWT", kid: keyIdOf(key) }),
+      // The whole text of the key is the secret here; Standard Webhooks takes the bytes that it encodes.
+      tokenSecret: createSecretKey(key, "utf8"),
+      standardSecret: createSecretKey(key.slice("whsec_".length), "base64"),
+    };
+    if (prepared.size >= mostPrepared) prepared.clear();
+    prepared.set(key, ready);
+  }
+  return ready;
 }
 
 /** Not as parsing would spell it: `https://example.com` must not become `https://example.com/`. Fragments are never sent. */
@@ -76,7 +100,7 @@ export function urlToSign(given: string): string {
 }
 
 export function keyIdOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex").slice(0, 8);
+  return hash("sha256", key).slice(0, 8);
 }
 
 function encodeJson(value: object): string {

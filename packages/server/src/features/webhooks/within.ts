@@ -6,7 +6,8 @@ import { DatabaseUnavailable } from "../../db/database.ts";
  */
 export async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(reject, timeMs, new DatabaseUnavailable("the database did not answer"));
+  // The error is made when it is needed: its stack would cost more than the wait.
+  const timer = setTimeout(() => reject(new DatabaseUnavailable("the database did not answer")), timeMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -7,7 +7,7 @@ export function createNetwork(answer: (delivery: OutgoingDelivery) => Promise<Se
   const sent: { url: string; messageId: string; attempt: string }[] = [];
   const send: Send = async (delivery, stop) => {
     sent.push({
-      url: delivery.url,
+      url: delivery.url.href,
       messageId: delivery.headers["delivery-message-id"] ?? "",
       attempt: delivery.headers["delivery-attempt"] ?? "",
     });
