@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { findEarlierVersion } from "../contenders/earlier-version.ts";
 import { createDatabase, type PostgresServer, startPostgresServer } from "../contenders/postgres.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
@@ -10,8 +11,10 @@ import type { Target } from "../harness/scenario.ts";
 import { spreadOf } from "../harness/statistics.ts";
 import type { Drain } from "./drain-events.ts";
 import { drainByTurns } from "./gains-events.ts";
-import { events, type HotPath, hotPaths, type ProfiledPath } from "./hot-paths.ts";
+import { type Signing, signByTurns } from "./gains-signing.ts";
+import { events, type HotPath, hotPaths, type ProfiledPath, signing } from "./hot-paths.ts";
 
+const ownRoot = fileURLToPath(new URL("../..", import.meta.url));
 /** The last one before hot paths were profiled. */
 const beforeCommit = "5f3a83c6d1ee7fce7f896110b2366ce0aa1c8776";
 
@@ -61,6 +64,11 @@ const costOfDrain = ({ cpuUsPerEvent, eventsPerSec }: Drain): Cost => ({
   perSec: eventsPerSec,
 });
 
+const costOfSigning = ({ cpuUsPerUrl, urlsPerSec }: Signing): Cost => ({
+  cpuMs: cpuUsPerUrl / 1000,
+  perSec: urlsPerSec,
+});
+
 function toRow({ label, before, after }: PathCosts): string[] {
   const middle = (costs: Cost[]) => formatNumber(spreadOf(costs.map(({ cpuMs }) => cpuMs)).median);
   const share = (part: keyof Cost) =>
@@ -93,6 +101,7 @@ export const gains: Benchmark = {
     await Promise.all(versions.flatMap(({ embedded, onPostgres }) => [embedded.stop(), onPostgres.stop()]));
     receiver.stop();
     await server.stop();
+    const [signedBefore = [], signedAfter = []] = await signByTurns([root, ownRoot], options.rounds);
 
     const costsOf = (name: string): Cost[] =>
       (results.get(name) ?? []).map((result) => ({
@@ -107,6 +116,7 @@ export const gains: Benchmark = {
         after: costsOf(`${label}, after`),
       })),
       { ...events, before: before.map(costOfDrain), after: after.map(costOfDrain) },
+      { ...signing, before: signedBefore.map(costOfSigning), after: signedAfter.map(costOfSigning) },
     ];
     return {
       tables: [
@@ -134,7 +144,7 @@ export const gains: Benchmark = {
       ],
       notes: [
         "CPU is that of one request, with the database's where it is PostgreSQL.",
-        "Signing is missing here: it has not changed since it was written, with a key derived once a day and parts signed in batches.",
+        "Events and URLs are counted like requests. URLs are signed in the process of the benchmark itself, without a server.",
       ],
       data: { beforeCommit, paths },
     };
