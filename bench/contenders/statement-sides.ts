@@ -54,7 +54,7 @@ export function compiledSide(db: Database): Side {
 export function handWrittenSqlite(path: string): Side & { close(): void } {
   const db = new DatabaseSync(path);
   db.exec(
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 4000",
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000",
   );
   const lookup = db.prepare(
     "SELECT * FROM file WHERE id = ? AND key = ? AND project_id = ? AND environment = ? AND status <> 'DELETED'",

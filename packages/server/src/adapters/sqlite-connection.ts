@@ -15,13 +15,14 @@ export interface Connection {
 
 export function openConnection(path: string): Connection {
   const database = new DatabaseSync(path, { timeout: 5000 });
+  // Pages of 8 KiB: a body of 10 KiB in pages of 4 costs a twentieth of an upload more.
   database.exec(`
+    PRAGMA page_size = 8192;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -16000;
-    PRAGMA wal_autocheckpoint = 4000;
   `);
   if (path !== ":memory:") chmodSync(path, 0o600);
   const prepared = new Map<Statement<object, unknown>, Prepared>();
