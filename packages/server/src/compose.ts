@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { isIP } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
@@ -24,7 +23,6 @@ import { servedType, typePolicy } from "./features/delivery/safe-type.ts";
 import { ReadOnlyError } from "./features/read-only/read-only-error.ts";
 import type { ReadOnlyMode } from "./features/read-only/read-only-mode.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
-import { hostOf } from "./net/outbound-url.ts";
 import { judgeStorageEndpoint } from "./net/storage-endpoint.ts";
 import { type ObjectStore, StorageUnavailable } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
@@ -133,11 +131,9 @@ export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBu
   return {
     judgeEndpoint: (endpoint) => judgeStorageEndpoint(guard, storageAllowCidrs, endpoint),
     open(name, place, credentials) {
-      const host = place.endpoint === null ? "" : hostOf(new URL(place.endpoint));
-      // A resolver is never asked about an address, so it is judged here, each time.
-      if (isIP(host) !== 0 && !guard.isAllowedAddress(host))
-        throw new StorageUnavailable(`the address ${host} is not public`);
       const { endpoint } = place;
+      if (endpoint !== null && guard.isRefusedLiteral(new URL(endpoint)))
+        throw new StorageUnavailable(`the address in ${endpoint} is not public`);
       const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
       return createS3Store({ ...access, name, headersOf: describeObject, lookup: guard.lookup });
     },

@@ -161,7 +161,7 @@ describe("checkUrl", () => {
       "out.example": ["10.2.0.1"],
       "half.example": ["10.1.0.1", "10.2.0.1"],
     };
-    const { checkUrl, isAllowedAddress } = createGuard(names, "10.1.0.0/16, fd00::/8");
+    const { checkUrl, isRefusedLiteral } = createGuard(names, "10.1.0.0/16, fd00::/8");
     for (const host of ["in.example", "10.1.0.9", "10.1.9", "[fd00::1]", "[::ffff:10.1.0.9]", PUBLIC_V4]) {
       assert.equal((await checkUrl(`https://${host}:8443/`)).ok, true, host);
     }
@@ -176,10 +176,11 @@ describe("checkUrl", () => {
       assert.equal((await checkUrl(`https://${host}/`)).ok, false, host);
     }
     assert.match(await refusalOf(checkUrl("http://10.1.0.9/")), /https/);
-    assert.equal(isAllowedAddress("10.1.0.9"), true);
-    assert.equal(isAllowedAddress(PUBLIC_V6), true);
-    assert.equal(isAllowedAddress("10.2.0.1"), false);
-    assert.equal(isAllowedAddress("in.example"), false);
+    for (const host of ["10.1.0.9", `[${PUBLIC_V6}]`, "[fd00::1]:8443"])
+      assert.equal(isRefusedLiteral(new URL(`https://${host}/`)), false, host);
+    for (const host of ["10.2.0.1", "10.2.1", "[fc00::1]", "127.0.0.1:8443"])
+      assert.equal(isRefusedLiteral(new URL(`https://${host}/`)), true, host);
+    assert.equal(isRefusedLiteral(new URL("https://out.example/")), false, "names are for the lookup");
   });
 
   it("lets the operator's list exempt loopback under the name localhost", async () => {

@@ -11,17 +11,17 @@ import { isPublicAddress } from "./public-address.ts";
 /**
  * Keeps requests to URLs that users give us away from the machine and network we run in.
  *
- * A caller needs both halves for every request: `checkUrl` just before it (or `isAllowedAddress`, for an address
- * literal), because Node never calls `lookup` for an address literal, and `lookup` as the connection's resolver,
- * because a name may resolve to something else a moment after it was checked (DNS rebinding). Redirects must not be
- * followed.
+ * A caller needs both halves for every request: `checkUrl` or `isRefusedLiteral` just before it, because Node never
+ * calls `lookup` for an address literal, and `lookup` as the connection's resolver, because a name may resolve to
+ * something else a moment after it was checked (DNS rebinding). Redirects must not be followed.
  */
 export interface OutboundGuard {
   /** A name that does not resolve, or not in time, passes: `lookup` judges it again when it is called. */
   checkUrl(raw: string): Promise<UrlCheck>;
   /** For `lookup` of net, tls, http and https connections and agents; fails with `AddressRefused`. */
   lookup: LookupFunction;
-  isAllowedAddress(address: string): boolean;
+  /** Judges a host that is an address, and leaves names to `lookup`. */
+  isRefusedLiteral(url: URL): boolean;
 }
 
 /** Says which host was refused and never to which address it resolved. */
@@ -73,6 +73,11 @@ export function createOutboundGuard({
     return parsed;
   }
 
+  function isRefusedLiteral(url: URL): boolean {
+    const host = hostOf(url);
+    return isIP(host) !== 0 && !isAllowedAddress(host);
+  }
+
   const lookup: LookupFunction = (hostname, options, callback) => {
     callbackify(getVettedAddresses)(hostname, (error, addresses) => {
       if (error) return callback(error, []);
@@ -84,7 +89,7 @@ export function createOutboundGuard({
     });
   };
 
-  return { checkUrl, lookup, isAllowedAddress };
+  return { checkUrl, lookup, isRefusedLiteral };
 }
 
 function refusalOf(hostname: string): string {

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request as startRequest } from "node:https";
-import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
-import { hostOf } from "../../net/outbound-url.ts";
 import { classifyError, classifyStatus } from "./classify-failure.ts";
 
 export interface OutgoingDelivery {
@@ -36,7 +34,7 @@ export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
 
   return async (delivery, stop) => {
     stop.throwIfAborted();
-    if (isRefusedLiteral(guard, delivery.url)) return { statusCode: null, error: "blocked", response: null };
+    if (guard.isRefusedLiteral(delivery.url)) return { statusCode: null, error: "blocked", response: null };
     agent ??= createAgent();
     const progress: Progress = { statusCode: null };
     try {
@@ -46,12 +44,6 @@ export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
       return { statusCode: progress.statusCode, error: classifyError(error), response: null };
     }
   };
-}
-
-/** A name is judged by `lookup`, when the connection asks for it; asking twice would gain nothing. */
-function isRefusedLiteral(guard: OutboundGuard, url: URL): boolean {
-  const host = hostOf(url);
-  return isIP(host) !== 0 && !guard.isAllowedAddress(host);
 }
 
 /**
