@@ -13,7 +13,7 @@ const finishUpload = {
 };
 
 const readyKeys = {
-  file: "packages/server/src/features/webhooks/sign-delivery.ts",
+  file: "packages/server/src/features/webhooks/prepared-key.ts",
   why: "it only decides how long a key stays ready, which costs time and memory",
 };
 const boundOfReadyKeys = { ...readyKeys, line: "if (prepared.size >= mostPrepared) prepared.clear();" };

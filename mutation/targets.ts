@@ -14,6 +14,7 @@ const ofUploads = ["uploads-complete", "uploads-states", "uploads-abandoned", "u
 );
 const onBuckets = ["s3-storage", "customer-storage"].map(apiTest);
 const ofKeys = ["spec-api-keys", "authentication", "spec-projects"].map(apiTest);
+const ofSigning = ["sign-delivery", "send"].map((name) => `${server}/src/features/webhooks/${name}.test.ts`);
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */
 export const targets: Target[] = [
@@ -37,10 +38,8 @@ export const targets: Target[] = [
       (name) => `${server}/src/adapters/disk-store/${name}.test.ts`,
     ),
   },
-  {
-    file: `${server}/src/features/webhooks/sign-delivery.ts`,
-    tests: ["sign-delivery", "send"].map((name) => `${server}/src/features/webhooks/${name}.test.ts`),
-  },
+  { file: `${server}/src/features/webhooks/sign-delivery.ts`, tests: ofSigning },
+  { file: `${server}/src/features/webhooks/prepared-key.ts`, tests: ofSigning },
   {
     file: `${server}/src/features/transforms/variant-signature.ts`,
     tests: [`${server}/src/features/transforms/variant-signature.test.ts`, apiTest("transforms")],

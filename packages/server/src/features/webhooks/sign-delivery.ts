@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import type { EventType } from "@upstow/contract";
+import { encodeJson, prepareKey } from "./prepared-key.ts";
 
 export const ISSUER = "upstow";
 const lifetimeSec = 300;
@@ -47,7 +48,7 @@ export function signDelivery(
 }
 
 function createToken(delivery: DeliveryToSign, key: string, nowSec: number, issuer: string): string {
-  const { tokenHead, tokenSecret } = prepare(key);
+  const { tokenHead, tokenSecret } = prepareKey(key);
   const claims = {
     iss: issuer,
     sub: delivery.url,
@@ -64,45 +65,12 @@ function createToken(delivery: DeliveryToSign, key: string, nowSec: number, issu
 }
 
 function standardSignature(delivery: DeliveryToSign, key: string, nowSec: number): string {
-  const hmac = createHmac("sha256", prepare(key).standardSecret);
+  const hmac = createHmac("sha256", prepareKey(key).standardSecret);
   hmac.update(`${delivery.messageId}.${nowSec}.`).update(delivery.body);
   return `v1,${hmac.digest("base64")}`;
-}
-
-interface PreparedKey {
-  tokenHead: string;
-  tokenSecret: KeyObject;
-  standardSecret: KeyObject;
-}
-
-const mostPrepared = 1_000;
-const prepared = new Map<string, PreparedKey>();
-
-/** Making keys ready takes several times as long as signing with them, and few keys sign many deliveries. */
-function prepare(key: string): PreparedKey {
-  let ready = prepared.get(key);
-  if (ready === undefined) {
-    ready = {
-      tokenHead: encodeJson({ alg: "HS256", typ: "JWT", kid: keyIdOf(key) }),
-      // The whole text of the key is the secret here; Standard Webhooks takes the bytes that it encodes.
-      tokenSecret: createSecretKey(key, "utf8"),
-      standardSecret: createSecretKey(key.slice("whsec_".length), "base64"),
-    };
-    if (prepared.size >= mostPrepared) prepared.clear();
-    prepared.set(key, ready);
-  }
-  return ready;
 }
 
 /** Not as parsing would spell it: `https://example.com` must not become `https://example.com/`. Fragments are never sent. */
 export function urlToSign(given: string): string {
   return given.trim().replace(/#.*$/s, "");
-}
-
-export function keyIdOf(key: string): string {
-  return hash("sha256", key).slice(0, 8);
-}
-
-function encodeJson(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
