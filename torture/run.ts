@@ -30,20 +30,25 @@ function readCommandLine() {
       minutes: { type: "string", default: "180" },
       resume: { type: "boolean", default: false },
       save: { type: "boolean", default: true },
+      help: { type: "boolean", default: false },
     },
   });
   const names = positionals.length === 0 ? Object.keys(scenarios) : positionals;
-  const wanted = names.map((name): Wanted | null => {
+  const wanted = names.map((name): Wanted => {
     const entry = scenarios[name];
-    if (entry === undefined) return null;
+    if (entry === undefined) throw new UsageError(`there is nothing called ${name}`);
     const rounds = Number(values.rounds ?? values.requests ?? entry.rounds);
     const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
     const lanes = Number(values.lanes ?? entry.lanes);
-    const isValid = [rounds, lanes, minutes].every(isCount) && Number.isInteger(seed);
-    return isValid ? { name, entry, rounds, seed, lanes, minutes } : null;
+    if (![rounds, lanes, minutes].every(isCount))
+      throw new UsageError("rounds, lanes and minutes are counts");
+    if (!Number.isInteger(seed)) throw new UsageError("--seed takes a whole number");
+    return { name, entry, rounds, seed, lanes, minutes };
   });
-  return { wanted, isResumed: values.resume, isSaved: values.save };
+  return { wanted, isResumed: values.resume, isSaved: values.save, isHelp: values.help };
 }
+
+class UsageError extends Error {}
 
 const isCount = (value: number) => Number.isInteger(value) && value > 0;
 const print = (text: string) => void process.stdout.write(text);
@@ -84,14 +89,19 @@ async function runOrExplain(...[wanted, isResumed, isSaved]: Parameters<typeof r
 // Servers end with this process, provided that it ends by itself.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
-const { wanted, isResumed, isSaved } = readCommandLine();
-let isGood = true;
-for (const one of wanted) {
-  if (one === null) {
-    process.stderr.write(usage);
-    isGood = false;
-    break;
-  }
-  isGood = (await runOrExplain(one, isResumed, isSaved)) && isGood;
+try {
+  const { wanted, isResumed, isSaved, isHelp } = readCommandLine();
+  if (isHelp) print(usage);
+  let isGood = true;
+  for (const one of isHelp ? [] : wanted) isGood = (await runOrExplain(one, isResumed, isSaved)) && isGood;
+  process.exit(isGood ? 0 : 1);
+} catch (error) {
+  if (!isUsageError(error)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.exit(2);
 }
-process.exit(isGood ? 0 : 1);
+
+function isUsageError(error: unknown): error is Error {
+  const code = String((error as { code?: unknown }).code ?? "");
+  return error instanceof UsageError || code.startsWith("ERR_PARSE_ARGS_");
+}
