@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { findNginx } from "../contenders/nginx.ts";
+import { startNodeServer } from "../contenders/node-server.ts";
 import { putRepeatedly, requestUpload, storeLarge } from "../contenders/stored-files.ts";
-import { startStreams } from "../contenders/streams.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
 import { formatExtent, formatNumber } from "../harness/format.ts";
 import { type GrowthLine, ratePerSec, toGrowth } from "../harness/growth.ts";
@@ -106,7 +106,7 @@ export const growthSize: Benchmark = {
     const tooLarge = wanted.filter((bytes) => !amounts.includes(bytes));
     const upstow = await startUpstow({ folder });
     const nginx = await findNginx(folder);
-    const streams = await startStreams(folder);
+    const streams = await startNodeServer(folder, "stream-server");
     process.stderr.write(`  storing ${amounts.map(formatSize).join(", ")} on each server\n`);
     const own = await prepareUpstow(upstow, amounts);
     const places = [own, await preparePlain("plain streams of Node", streams, amounts)];

@@ -1,4 +1,4 @@
-import { startStreams } from "../contenders/streams.ts";
+import { startNodeServer } from "../contenders/node-server.ts";
 import { startTus } from "../contenders/tus.ts";
 import { startUpstow } from "../contenders/upstow.ts";
 import { compare, toTable, type Unit } from "../harness/comparison.ts";
@@ -17,7 +17,7 @@ export const uploadCycle: Benchmark = {
     const slowly = findSlowFsync(folder);
     const slow = slowly === null ? null : await startUpstow({ folder, env: slowly });
     const tus = await startTus(folder);
-    const streams = await startStreams(folder);
+    const rows = await startNodeServer(folder, "row-server");
     const contenders: Contender[] = [
       {
         name: "tus",
@@ -26,15 +26,8 @@ export const uploadCycle: Benchmark = {
         target: { port: tus.port, path: tus.path, sizeBytes },
         pids: { server: tus.pid },
       },
-      {
-        name: "streams",
-        scenario: "put-bytes",
-        clients,
-        target: { port: streams.port, paths: Array.from({ length: clients }, (_, i) => `/${i}`), sizeBytes },
-        pids: { server: streams.pid },
-      },
     ];
-    for (const [name, server] of Object.entries({ upstow, slow })) {
+    for (const [name, server] of Object.entries({ upstow, slow, rows: { ...rows, key: "" } })) {
       if (server === null) continue;
       contenders.push({
         name,
@@ -45,7 +38,7 @@ export const uploadCycle: Benchmark = {
       });
     }
     const results = await runRounds(contenders, options);
-    await Promise.all([upstow.stop(), slow?.stop(), tus.stop(), streams.stop()]);
+    await Promise.all([upstow.stop(), slow?.stop(), tus.stop(), rows.stop()]);
     const figures = compare(
       results,
       [
@@ -59,8 +52,8 @@ export const uploadCycle: Benchmark = {
         },
         ...(slow === null ? [] : [{ label: "Upstow, fsync of 1 ms", contender: "slow", against: "tus" }]),
         {
-          label: "plain streams of Node: one PUT to a file, no fsync, no record of it",
-          contender: "streams",
+          label: "the floor: three bare calls of node:http and node:sqlite, a row each, with fsync",
+          contender: "rows",
           against: "tus",
         },
       ],
