@@ -3,6 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { readOrExplain, UsageError } from "../test/support/command-line.ts";
 import { benchmarks } from "./benchmarks/index.ts";
 import { stopPostgresServers } from "./contenders/postgres.ts";
 import { killPrograms } from "./harness/program.ts";
@@ -13,8 +14,6 @@ import { saveGlance, saveReport } from "./harness/save-report.ts";
 const usage = `npm run bench [-- <name>… --rounds 5 --seconds 2 --sizes 1000,10000 --no-save]
 
 Names: ${Object.keys(benchmarks).join(", ")}; all of them when none is given.`;
-
-class UsageError extends Error {}
 
 function readCommandLine() {
   const { values, positionals } = parseArgs({
@@ -83,18 +82,12 @@ async function runAll(options: ReturnType<typeof readCommandLine>): Promise<stri
   return failed;
 }
 
-try {
-  const options = readCommandLine();
-  if (options.isHelp) {
-    console.log(usage);
-    process.exit();
-  }
-  const failed = await runAll(options);
-  if (options.isSaved) console.log(saveGlance(Object.keys(benchmarks)));
-  if (failed.length > 0) console.error(`\nBroke off: ${failed.join(", ")}`);
-  process.exit(failed.length > 0 ? 1 : 0);
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
-  else console.error(error);
-  process.exit(1);
+const options = readOrExplain(usage, readCommandLine);
+if (options.isHelp) {
+  console.log(usage);
+  process.exit();
 }
+const failed = await runAll(options);
+if (options.isSaved) console.log(saveGlance(Object.keys(benchmarks)));
+if (failed.length > 0) console.error(`\nBroke off: ${failed.join(", ")}`);
+process.exit(failed.length > 0 ? 1 : 0);

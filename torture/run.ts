@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
+import { readOrExplain, UsageError } from "../test/support/command-line.ts";
 import { createCheckpoint, runBatches, type Wanted } from "./batches.ts";
 import { findCheckpoint } from "./checkpoint.ts";
 import { NotPossible } from "./not-possible.ts";
@@ -48,8 +49,6 @@ function readCommandLine() {
   return { wanted, isResumed: values.resume, isSaved: values.save, isHelp: values.help };
 }
 
-class UsageError extends Error {}
-
 const isCount = (value: number) => Number.isInteger(value) && value > 0;
 const print = (text: string) => void process.stdout.write(text);
 
@@ -89,19 +88,11 @@ async function runOrExplain(...[wanted, isResumed, isSaved]: Parameters<typeof r
 // Servers end with this process, provided that it ends by itself.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
-try {
-  const { wanted, isResumed, isSaved, isHelp } = readCommandLine();
-  if (isHelp) print(usage);
-  let isGood = true;
-  for (const one of isHelp ? [] : wanted) isGood = (await runOrExplain(one, isResumed, isSaved)) && isGood;
-  process.exit(isGood ? 0 : 1);
-} catch (error) {
-  if (!isUsageError(error)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
-  process.exit(2);
+const { wanted, isResumed, isSaved, isHelp } = readOrExplain(usage, readCommandLine);
+if (isHelp) {
+  print(usage);
+  process.exit();
 }
-
-function isUsageError(error: unknown): error is Error {
-  const code = String((error as { code?: unknown }).code ?? "");
-  return error instanceof UsageError || code.startsWith("ERR_PARSE_ARGS_");
-}
+let isGood = true;
+for (const one of wanted) isGood = (await runOrExplain(one, isResumed, isSaved)) && isGood;
+process.exit(isGood ? 0 : 1);

@@ -1,5 +1,6 @@
-import { type Floor, recordAnswer, startFloor } from "../contenders/floor.ts";
+import { recordAnswer, startFloor } from "../contenders/floor.ts";
 import { type Installation, startInstallations } from "../contenders/installations.ts";
+import type { NodeServer } from "../contenders/node-server.ts";
 import type { Upstow } from "../contenders/upstow.ts";
 import { type ComparisonRow, compare, requests, toTable } from "../harness/comparison.ts";
 import type { Benchmark } from "../harness/report.ts";
@@ -55,7 +56,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-async function startFloorFor(folder: string, operation: Operation, upstow: Upstow): Promise<Floor> {
+async function startFloorFor(folder: string, operation: Operation, upstow: Upstow): Promise<NodeServer> {
   const answer = await recordAnswer(`${upstow.url}${operation.path(upstow)}`, {
     headers: { authorization: `Bearer ${upstow.key}`, "content-type": "application/json" },
     ...(operation.body === undefined ? {} : { method: "POST", body: JSON.stringify(operation.body) }),
@@ -63,7 +64,7 @@ async function startFloorFor(folder: string, operation: Operation, upstow: Upsto
   return startFloor(folder, answer);
 }
 
-function pair(operation: Operation, floor: Floor, all: readonly Installation[]) {
+function pair(operation: Operation, floor: NodeServer, all: readonly Installation[]) {
   const { name, scenario, installations } = operation;
   const bare = `${name} bare`;
   const taking = all.filter((installation) => installation.name in installations);
