@@ -7,6 +7,7 @@ import { createStallWatch, type StallWatch } from "./sqlite-stall-watch.ts";
 
 interface Job {
   work: (tx: Queryable) => Promise<unknown>;
+  lane: string | undefined;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
   /** Kept until the commit is durable. */
@@ -16,7 +17,7 @@ interface Job {
 type Outcome = { isDone: true; value: unknown } | { isDone: false; error: unknown };
 
 export interface GroupCommit {
-  transact<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transact<T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T>;
   /** Resolves when nothing is left to commit. */
   drain(): Promise<void>;
 }
@@ -67,9 +68,9 @@ export function createGroupCommit(writer: Connection, snapshot: Snapshot): Group
   }
 
   return {
-    transact: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    transact: <T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T> =>
       new Promise<T>((resolve, reject) => {
-        queue.push({ work, resolve: resolve as Job["resolve"], reject, outcome: notRun });
+        queue.push({ work, lane, resolve: resolve as Job["resolve"], reject, outcome: notRun });
         scheduleFlush();
       }),
     async drain() {
@@ -94,6 +95,7 @@ function commitTogether(
   onOver: (isSettled: boolean) => void,
 ): void {
   const watch = createStallWatch();
+  const units = byLane(group);
   let position = 0;
 
   function end(isSettled: boolean): void {
@@ -105,9 +107,9 @@ function commitTogether(
     end(true);
   }
   function runNext(): void {
-    const job = group[position++];
-    if (job === undefined) commit();
-    else runJob(writer, job, watch, runNext, handleFailure);
+    const unit = units[position++];
+    if (unit === undefined) commit();
+    else runUnit(writer, unit, watch, runNext, handleFailure);
   }
   function commit(): void {
     try {
@@ -151,9 +153,11 @@ async function commitApart(writer: Connection, snapshot: Snapshot, group: Job[])
       writer.steps.save.run();
       await new Promise<void>((resolve, reject) => {
         // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
-        runJob(writer, job, watch, resolve, (error) =>
-          writer.database.isTransaction ? resolve() : reject(error),
-        );
+        runUnit(writer, [job], watch, resolve, (error) => {
+          job.outcome = { isDone: false, error };
+          if (writer.database.isTransaction) resolve();
+          else reject(error);
+        });
       });
       if (!job.outcome.isDone) writer.database.exec("ROLLBACK TO job");
       writer.steps.release.run();
@@ -192,37 +196,59 @@ async function waitForLock(writer: Connection, snapshot: Snapshot): Promise<void
   }
 }
 
-/** Sets the job's outcome, then calls the one or the other, once. */
-function runJob(
+/** Jobs of one lane are run side by side, each other job by itself. */
+function byLane(group: Job[]): Job[][] {
+  const units: Job[][] = [];
+  const lanes = new Map<string, Job[]>();
+  for (const job of group) {
+    const unit = job.lane === undefined ? undefined : lanes.get(job.lane);
+    if (unit !== undefined) {
+      unit.push(job);
+      continue;
+    }
+    const first = [job];
+    units.push(first);
+    if (job.lane !== undefined) lanes.set(job.lane, first);
+  }
+  return units;
+}
+
+/** Runs jobs on one transaction and calls the one or the other, once: when all are done, or when the first fails. */
+function runUnit(
   writer: Connection,
-  job: Job,
+  unit: Job[],
   watch: StallWatch,
   onDone: () => void,
   onFailure: (error: unknown) => void,
 ): void {
-  let isOpen = true;
+  let running = unit.length;
   const usable = (): Connection => {
-    if (!isOpen) throw new Error("this transaction has ended");
+    if (running === 0) throw new Error("this transaction has ended");
     return writer;
   };
-  const settle = (outcome: Outcome): void => {
-    if (!isOpen) return;
-    isOpen = false;
-    job.outcome = outcome;
-    if (outcome.isDone) onDone();
-    else onFailure(outcome.error);
+  const fail = (error: unknown): void => {
+    if (running === 0) return;
+    running = 0;
+    onFailure(error);
   };
-  const fail = (error: unknown) => settle({ isDone: false, error });
+  const tx: Queryable = {
+    all: async (statement, params) => usable().all(statement, params),
+    get: async (statement, params) => usable().get(statement, params),
+    run: async (statement, params) => usable().run(statement, params),
+  };
   watch.onStall(fail);
-  try {
-    job
-      .work({
-        all: async (statement, params) => usable().all(statement, params),
-        get: async (statement, params) => usable().get(statement, params),
-        run: async (statement, params) => usable().run(statement, params),
-      })
-      .then((value) => settle({ isDone: true, value }), fail);
-  } catch (error) {
-    fail(error);
+  for (const job of unit) {
+    const finish = (value: unknown): void => {
+      if (running === 0) return;
+      job.outcome = { isDone: true, value };
+      running--;
+      if (running === 0) onDone();
+    };
+    try {
+      job.work(tx).then(finish, fail);
+    } catch (error) {
+      fail(error);
+      return;
+    }
   }
 }

@@ -103,18 +103,19 @@ export const releaseUploads = statement((q, p: Scope & { period: string; count: 
 
 interface Settle extends Scope {
   period: string;
+  count: number;
 }
 
-const takeReservedPlace = {
-  uploads: sql<number>`uploads + 1`,
-  reserved_uploads: sql<number>`reserved_uploads - 1`,
-};
+const takeReservedPlaces = (p: Settle) => ({
+  uploads: sql<number>`uploads + cast(${p.count} as bigint)`,
+  reserved_uploads: sql<number>`reserved_uploads - cast(${p.count} as bigint)`,
+});
 
-/** An upload takes the place that it reserved, in the month in which it did: no month gets more than its quota. */
+/** Uploads take the places that they reserved, in the month in which they did: no month gets more than its quota. */
 export const settleInEarlierMonth = statement((q, p: Settle) =>
   q
     .updateTable("usage_period")
-    .set(takeReservedPlace)
+    .set(takeReservedPlaces(p))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period),
@@ -124,7 +125,7 @@ export const settleInEarlierMonth = statement((q, p: Settle) =>
 export const settleInThisMonth = statement((q, p: Settle) =>
   q
     .updateTable("usage_period")
-    .set({ ...takeReservedPlace, stored_bytes: storedTotal(p) })
+    .set({ ...takeReservedPlaces(p), stored_bytes: storedTotal(p) })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period),

@@ -11,6 +11,7 @@ import {
   settleInEarlierMonth,
   settleInThisMonth,
 } from "./counter-queries.ts";
+import { gatherSums } from "./gather-sums.ts";
 import { periodOf } from "./period.ts";
 
 interface Scope {
@@ -36,15 +37,13 @@ export function quotaLimits(environment: Environment, tier: TierName, isMultipar
   return { storageBytes: storageBytes ?? unlimited, uploads: uploadsPerMonth ?? unlimited };
 }
 
-interface Reservation {
+interface Places {
+  scope: Scope;
+  period: string;
+  limits: QuotaLimits;
   bytes: number;
   count: number;
-  period: string;
-  done: Promise<void>;
 }
-
-/** Not yet asked of the database, by transaction and by what they count on. */
-const gathering = new WeakMap<Queryable, Map<string, Reservation>>();
 
 /**
  * Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. Everybody
@@ -53,71 +52,75 @@ const gathering = new WeakMap<Queryable, Map<string, Reservation>>();
  */
 export function reserveQuota(
   tx: Queryable,
-  scope: Scope,
-  upload: { bytes: number; period: string },
+  { projectId, environment }: Scope,
+  { bytes, period }: { bytes: number; period: string },
   limits: QuotaLimits,
 ): Promise<void> {
-  const { projectId, environment } = scope;
-  const name = [projectId, environment, upload.period, limits.storageBytes, limits.uploads].join(" ");
-  const inTransaction = gathering.get(tx) ?? new Map<string, Reservation>();
-  gathering.set(tx, inTransaction);
-  const joined = inTransaction.get(name);
-  if (joined !== undefined) {
-    joined.bytes += upload.bytes;
-    joined.count++;
-    return joined.done;
-  }
-  const take = (): Promise<void> => {
-    inTransaction.delete(name);
-    return takePlaces(tx, { projectId, environment }, together, limits);
-  };
-  const together = { ...upload, count: 1, done: Promise.resolve().then(take) };
-  inTransaction.set(name, together);
-  return together.done;
+  const name = [projectId, environment, period, limits.storageBytes, limits.uploads].join(" ");
+  const places = { scope: { projectId, environment }, period, limits, bytes, count: 1 };
+  return takePlaces(tx, name, places);
 }
 
-async function takePlaces(
-  tx: Queryable,
-  scope: Scope,
-  { bytes, count, period }: Reservation,
-  limits: QuotaLimits,
-): Promise<void> {
-  const ofMonth = { ...scope, period, count, limit: limits.uploads };
-  // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
-  const [total, places] = await Promise.all([
-    tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
-    tx.run(reserveMoreUploads, ofMonth),
-  ]);
-  if (total === 0) throw quotaReached("storage");
-  if (places > 0) return;
-  if (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0)
-    throw quotaReached("monthly upload");
+const takePlaces = gatherSums<Places>(
+  (sum, more) => {
+    sum.bytes += more.bytes;
+    sum.count += more.count;
+  },
+  async (tx, { scope, period, limits, bytes, count }) => {
+    const ofMonth = { ...scope, period, count, limit: limits.uploads };
+    // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
+    const [total, places] = await Promise.all([
+      tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
+      tx.run(reserveMoreUploads, ofMonth),
+    ]);
+    if (total === 0) throw quotaReached("storage");
+    if (places > 0) return;
+    if (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0)
+      throw quotaReached("monthly upload");
+  },
+);
+
+interface Settlement {
+  scope: Scope;
+  /** The month that reserved, and the one that it is now. */
+  reservedPeriod: string;
+  period: string;
+  reservedBytes: number;
+  storedBytes: number;
+  count: number;
 }
 
-export async function settleUpload(
+/** What was reserved is stored now; together, like the reservations. */
+export function settleUpload(
   tx: Queryable,
   now: number,
-  scope: Scope,
+  { projectId, environment }: Scope,
   upload: { reservedBytes: number; storedBytes: number; reservedPeriod: string },
 ): Promise<void> {
-  const { projectId, environment } = scope;
   const period = periodOf(now);
-  const settled = { projectId, environment, period: upload.reservedPeriod };
-  await Promise.all([
-    tx.run(moveBytes, {
-      projectId,
-      environment,
-      stored: upload.storedBytes,
-      reserved: -upload.reservedBytes,
-    }),
-    ...(period === upload.reservedPeriod
-      ? [tx.run(settleInThisMonth, settled)]
-      : [
-          tx.run(settleInEarlierMonth, settled),
-          tx.run(noteStorage, { projectId, environment, period, bandwidthBytes: 0 }),
-        ]),
-  ]);
+  const name = [projectId, environment, upload.reservedPeriod, period].join(" ");
+  return settle(tx, name, { ...upload, scope: { projectId, environment }, period, count: 1 });
 }
+
+const settle = gatherSums<Settlement>(
+  (sum, more) => {
+    sum.reservedBytes += more.reservedBytes;
+    sum.storedBytes += more.storedBytes;
+    sum.count += more.count;
+  },
+  async (tx, { scope, reservedPeriod, period, reservedBytes, storedBytes, count }) => {
+    const settled = { ...scope, period: reservedPeriod, count };
+    await Promise.all([
+      tx.run(moveBytes, { ...scope, stored: storedBytes, reserved: -reservedBytes }),
+      ...(period === reservedPeriod
+        ? [tx.run(settleInThisMonth, settled)]
+        : [
+            tx.run(settleInEarlierMonth, settled),
+            tx.run(noteStorage, { ...scope, period, bandwidthBytes: 0 }),
+          ]),
+    ]);
+  },
+);
 
 export interface Released {
   storedBytes: number;
