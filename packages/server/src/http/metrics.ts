@@ -38,7 +38,7 @@ export function exposeMetrics(app: FastifyInstance, registry: Registry, token: s
 
   app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
     const isOperator = token !== null && isSame(request.headers.authorization ?? "", `Bearer ${token}`);
-    const isLocal = isLoopbackAddress(request.clientAddress) && !isForwarded(request);
+    const isLocal = isLoopbackAddress(request.clientAddress) && !isForwarded(request.headers);
     if (!isOperator && !isLocal) throw unauthorized();
     return reply.type(registry.contentType).send(await registry.metrics());
   });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -25,11 +26,13 @@ export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): vo
     request.clientAddress = peer.isProxy
       ? findClientAddress(request, peer.address, trustedProxies)
       : peer.address;
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+    // Asking the framework for headers costs more than reading one, so they are asked for once.
+    const { headers } = request.raw;
+    if (headers.host === undefined && request.raw.httpVersion === "1.1") {
       done(invalid("Host", "is a header that every request needs"));
       return;
     }
-    const isTaken = isSecure(request, peer) || request.routeOptions.config.plainHttp === true;
+    const isTaken = isSecure(request.socket, headers, peer) || request.routeOptions.config.plainHttp === true;
     done(isTaken ? undefined : plainHttpRefused());
   });
 }
@@ -67,11 +70,11 @@ function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
   };
 }
 
-function isSecure(request: FastifyRequest, peer: Peer): boolean {
-  if ((request.socket as TLSSocket).encrypted === true) return true;
-  const forwarded = isForwarded(request);
-  if (peer.isProxy && forwarded) return request.headers["x-forwarded-proto"] === "https";
-  return !forwarded && peer.isLoopback && namesThisMachine(peer, request.headers.host ?? "");
+function isSecure(socket: Socket, headers: IncomingHttpHeaders, peer: Peer): boolean {
+  if ((socket as TLSSocket).encrypted === true) return true;
+  const forwarded = isForwarded(headers);
+  if (peer.isProxy && forwarded) return headers["x-forwarded-proto"] === "https";
+  return !forwarded && peer.isLoopback && namesThisMachine(peer, headers.host ?? "");
 }
 
 function namesThisMachine(peer: Peer, host: string): boolean {
@@ -80,8 +83,8 @@ function namesThisMachine(peer: Peer, host: string): boolean {
 }
 
 /** Whether something stood between the caller and us, as far as the request says. */
-export function isForwarded(request: FastifyRequest): boolean {
-  return forwardingHeaders.some((name) => request.headers[name] !== undefined);
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return forwardingHeaders.some((name) => headers[name] !== undefined);
 }
 
 /** The rightmost address that is not one of our proxies: everything left of it could have been made up. */

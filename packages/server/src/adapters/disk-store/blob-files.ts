@@ -121,6 +121,7 @@ export async function openBlobFiles(root: string, now: () => number) {
 
     /** What cannot be removed now has no record any more, so a later sweep finds it. */
     async remove(blobs: string[]): Promise<void> {
+      if (blobs.length === 0) return;
       const rest = blobs.values();
       const removeRest = async () => {
         for (const blob of rest) if (!readers.postpone(blob)) await unlink(pathOf(blob)).catch(() => {});

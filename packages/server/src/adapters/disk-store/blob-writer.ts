@@ -65,7 +65,8 @@ export function createBlobWriter(
         return null;
       },
     });
-    const rowBytes = Buffer.concat(chunks);
+    const [whole] = chunks;
+    const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
     return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
   }

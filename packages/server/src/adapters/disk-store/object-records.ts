@@ -93,8 +93,7 @@ const finishStatement = statement((q, p: { key: string }) =>
     .where("state", "in", ["open", "final"])
     .where("upload_id", "is", null)
     .where("blob", "is not", null)
-    .where("damaged", "=", 0)
-    .returning(["size_bytes", "etag", "sha256"]),
+    .where("damaged", "=", 0),
 );
 
 const findFinalStatement = statement((q, p: { key: string }) =>
@@ -156,7 +155,7 @@ export function keepStaged(
     const kept = isFirst ? nothingReplaced : await tx.get(replaceStagedStatement, keep);
     if (kept === null) return null;
     if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
-    return deleteRows(tx, blobsOf(kept));
+    return isFirst ? [] : deleteRows(tx, blobsOf(kept));
   });
 }
 
@@ -174,8 +173,12 @@ export async function keepFinal(
 }
 
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
-  const row = await tx.get(finishStatement, { key });
-  return row && toStored(row);
+  // The change comes first, so that what is found is what it made final. RETURNING costs SQLite more than asking does.
+  const [changed, row] = await Promise.all([
+    tx.run(finishStatement, { key }),
+    tx.get(findFinalStatement, { key }),
+  ]);
+  return changed === 0 || row === null ? null : toStored(row);
 }
 
 export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {

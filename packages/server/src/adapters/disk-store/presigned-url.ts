@@ -35,16 +35,32 @@ export interface UploadTokens {
   find(token: string): UploadTarget | null;
 }
 
-/** The first key signs, all of them verify. */
+const mostRemembered = 10_000;
+
+/**
+ * The first key signs, all of them verify. Most single uploads come within seconds, to the process that signed their
+ * URL: what it remembers to have signed it need not verify.
+ */
 export function createUploadTokens(keys: readonly KeyObject[]): UploadTokens {
   const [signingKey] = keys;
   if (signingKey === undefined) throw new Error("signing upload URLs needs a key");
+  const remembered = new Map<string, SingleTarget>();
+
+  function remember(token: string, target: SingleTarget): void {
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(token, target);
+  }
+
   return {
     sign(target) {
       const facts = writeFacts(target);
-      return `${facts}.${signatureOf(facts, signingKey)}`;
+      const token = `${facts}.${signatureOf(facts, signingKey)}`;
+      if (target.kind === "single") remember(token, target);
+      return token;
     },
     find(token) {
+      const signed = remembered.get(token);
+      if (signed !== undefined) return signed;
       const seam = token.lastIndexOf(".");
       const facts = token.slice(0, seam);
       const given = Buffer.from(token.slice(seam + 1));

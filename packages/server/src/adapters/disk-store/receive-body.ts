@@ -29,13 +29,15 @@ export async function receiveBody(
   };
 
   const unwatch = rate.watch(body, () => reject(bodyTooSlow()));
-  request.on("data", onData).once("end", resolve).once("error", onCutOff).once("close", onCutOff);
+  // They stay: taking them off costs as much as the reading. An error must have a listener even later.
+  request.on("data", onData).on("end", resolve).on("error", onCutOff).on("close", onCutOff);
   if (request.destroyed) onCutOff();
   try {
     await promise;
+  } catch (error) {
+    request.off("data", onData);
+    throw error;
   } finally {
     unwatch();
-    request.off("data", onData).off("end", resolve).off("close", onCutOff);
-    // The error listener stays: a connection that breaks later must not bring the process down.
   }
 }

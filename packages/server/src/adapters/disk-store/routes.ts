@@ -1,5 +1,5 @@
 import { ADDRESS_LIMITS } from "@upstow/contract";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
 import { AppError } from "../../errors.ts";
 import { rateLimited } from "../../http/rate-limit.ts";
 import { addressBucket } from "../../net/address-bucket.ts";
@@ -13,33 +13,25 @@ export function presignedUploadRoutes(
   limiter: RateLimiter,
 ): void {
   const schema = { hide: true };
-  app.register(async (scope) => {
-    // The receiver reads the body itself, whatever its type.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
 
-    const config = { whileReadOnly: true };
-    scope.put(
-      `${uploadPath}*`,
-      { schema, config, bodyLimit: Number.MAX_SAFE_INTEGER },
-      async (request, reply) => {
-        reply.headers(uploadCorsHeaders);
-        try {
-          const { etag } = await receiver.receive(request.raw, reply.raw);
-          return reply.header("etag", `"${etag}"`).send();
-        } catch (error) {
-          if (!(error instanceof AppError) || error.status !== 403) throw error;
-          const hit = await limiter.hit(
-            `put:${addressBucket(request.clientAddress)}`,
-            ADDRESS_LIMITS.failedPut,
-          );
-          throw hit.isAllowed ? error : rateLimited(hit);
-        }
-      },
-    );
+  async function limitGuessing(request: FastifyRequest, error: Error): Promise<Error> {
+    if (!(error instanceof AppError) || error.status !== 403) return error;
+    const hit = await limiter.hit(`put:${addressBucket(request.clientAddress)}`, ADDRESS_LIMITS.failedPut);
+    return hit.isAllowed ? error : rateLimited(hit);
+  }
 
-    scope.options(`${uploadPath}*`, { schema }, async (request, reply) =>
-      reply.code(204).headers(preflightHeaders(request.raw)).send(),
+  // The receiver reads the body itself, whatever its type, so the answer comes before the framework would read one.
+  const answer: onRequestHookHandler = (request, reply, done) => {
+    reply.headers(uploadCorsHeaders);
+    receiver.receive(request.raw, reply.raw).then(
+      ({ etag }) => reply.header("etag", `"${etag}"`).send(),
+      (error) => limitGuessing(request, error).then(done, done),
     );
-  });
+  };
+  const config = { whileReadOnly: true };
+  app.put(`${uploadPath}*`, { schema, config, onRequest: answer }, () => {});
+
+  app.options(`${uploadPath}*`, { schema }, async (request, reply) =>
+    reply.code(204).headers(preflightHeaders(request.raw)).send(),
+  );
 }

@@ -4,7 +4,7 @@ import type { BlobFiles } from "./blob-files.ts";
 import type { FreeSpace } from "./free-space.ts";
 import { etagOf, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
 import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
-import type { PartTarget, UploadTarget } from "./presigned-url.ts";
+import type { PartTarget, SingleTarget, UploadTarget } from "./presigned-url.ts";
 import { tooManyBytes, uploadEnded } from "./refusals.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
@@ -30,8 +30,7 @@ export function createStagedUploads(
   async function write(target: UploadTarget, writeBlob: () => Promise<SealedBlob>) {
     const sealed = await writeBlob();
     try {
-      const replaced = await record(db, target, sealed, now());
-      await files.remove(replaced);
+      await files.remove(await record(db, target, sealed, now()));
     } catch (error) {
       // Any other failure leaves open whether the record was made; without one the sweeper removes the blob.
       if (error instanceof AppError && sealed.rowBytes === null) await files.remove([sealed.blob]);
@@ -45,8 +44,10 @@ export function createStagedUploads(
   return {
     isArriving: (key) => arriving.has(key),
     async stage(target, sizeBytes, writeBlob) {
-      await space.ensure(sizeBytes);
-      const key = await getOpenKey(db, target, sizeBytes);
+      // What comes with the head of a request costs least where it is waited for at once.
+      const measuring = space.ensure(sizeBytes);
+      if (measuring !== undefined) await measuring;
+      const key = needsNoAsking(target, sizeBytes) ? target.key : await getOpenKey(db, target, sizeBytes);
       arriving.set(key, (arriving.get(key) ?? 0) + 1);
       try {
         return await write(target, writeBlob);
@@ -59,10 +60,15 @@ export function createStagedUploads(
   };
 }
 
-/** A lost body need not be read, unless it costs less than asking. The record, made in one guarded change, decides. */
+/** A small body costs less to read than to ask whether it is lost. */
+function needsNoAsking(target: UploadTarget, sizeBytes: number): target is SingleTarget {
+  return target.kind === "single" && sizeBytes <= largestRowBytes;
+}
+
+/** A lost body need not be read. The record, made in one guarded change, decides. */
 async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number): Promise<string> {
   if (target.kind === "single") {
-    if (sizeBytes > largestRowBytes && !(await isOpenForPut(db, target.key))) throw uploadEnded();
+    if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
     return target.key;
   }
   const upload = await findUpload(db, target.uploadId);
