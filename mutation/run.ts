@@ -1,10 +1,9 @@
 // Changes the code in small ways, one at a time, and runs the tests that should notice.
-//   npm run mutants -- [word …] [--sample N] [--seed N] [--minutes N] [--at-once 2] [--resume] [--list] [--no-save]
-// Words choose among what --list prints; the report is of runs without. --resume keeps the verdicts of earlier runs that still hold.
 // On SQLite, but for tests of several instances: the mutants are in code that both databases share.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { readOrExplain } from "../test/support/command-line.ts";
 import { createRandom } from "../torture/random.ts";
 import { inParallel } from "../torture/with-app.ts";
 import { type Equivalent, equivalents } from "./equivalents.ts";
@@ -28,20 +27,36 @@ function findReason({ file }: Target, { what }: Mutant, line: string): string | 
   return equivalents.find(isMeant)?.why ?? null;
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  allowNegative: true,
-  options: {
-    sample: { type: "string", default: "1000000" },
-    seed: { type: "string", default: "1" },
-    minutes: { type: "string", default: "120" },
-    "at-once": { type: "string", default: String(availableParallelism()) },
-    resume: { type: "boolean", default: false },
-    list: { type: "boolean", default: false },
-    save: { type: "boolean", default: true },
-  },
-});
+const usage = `npm run mutants -- [word …] [--sample N] [--seed N] [--minutes 120] [--at-once N] [--resume] [--no-save]
+
+Words choose among what --list prints; the report is of runs without.
+
+--at-once  mutants tried side by side; as many as there are processors where not said
+--resume   keeps the verdicts of earlier runs that still hold
+--list     prints the mutants and tries none
+`;
+
+const { values, positionals } = readOrExplain(usage, () =>
+  parseArgs({
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      sample: { type: "string", default: "1000000" },
+      seed: { type: "string", default: "1" },
+      minutes: { type: "string", default: "120" },
+      "at-once": { type: "string", default: String(availableParallelism()) },
+      resume: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      save: { type: "boolean", default: true },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  }),
+);
 const print = (text: string) => void process.stdout.write(`${text}\n`);
+if (values.help) {
+  print(usage);
+  process.exit();
+}
 const describe = ({ target, mutant }: Candidate) => `${target.file}:${mutant.line} ${mutant.what}`;
 
 const candidates = targets
