@@ -29,7 +29,7 @@ export async function receiveBody(
   };
 
   const unwatch = rate.watch(body, () => reject(bodyTooSlow()));
-  // They stay: taking them off costs as much as the reading. An error must have a listener even later.
+  // They stay: nothing else comes, and a connection that breaks later must not bring the process down.
   request.on("data", onData).on("end", resolve).on("error", onCutOff).on("close", onCutOff);
   if (request.destroyed) onCutOff();
   try {
