@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { statement } from "../src/db/statement.ts";
+import { AppError } from "../src/errors.ts";
+import type { Actor } from "../src/features/api-keys/actor.ts";
+import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
+import { honourIdempotencyKeys } from "../src/http/idempotency.ts";
 import { deleteOldCalls } from "../src/http/idempotency-queries.ts";
+import { acceptJsonBodies } from "../src/http/json-body.ts";
+import { createHttpFrame } from "../src/http/server.ts";
+import { parseCidrList } from "../src/net/cidr-list.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
@@ -81,6 +88,31 @@ onBothDatabases("Idempotency-Key", (database) => {
     assert.deepEqual([again.status, again.body, isReplay(again)], [409, refused.body, true]);
     expectInvalid(await create("corrected", { name: "" }), "name");
     assert.equal((await create("corrected", { name: "right" })).status, 201);
+  });
+
+  it("keeps the refusal of a call whose transaction was undone after it had remembered an answer", async () => {
+    const { db, log } = app.app.deps;
+    const http = createHttpFrame({ tls: null, trustedProxies: parseCidrList(""), logger: log });
+    answerErrorsInEnvelope(http, log);
+    acceptJsonBodies(http);
+    http.decorateRequest("actor").addHook("onRequest", (request, _reply, done) => {
+      request.actor = { keyId: tenant.projectId } as Actor;
+      done();
+    });
+    honourIdempotencyKeys(http, { db, log });
+    http.post("/", ({ idempotency }) =>
+      db.transact(async (tx) => {
+        await idempotency.remember(tx, 200, {});
+        throw new AppError("TIER_LIMIT_EXCEEDED", "Somebody else took the last place.");
+      }),
+    );
+    const call = () =>
+      http.inject({ method: "POST", url: "/", headers: { "idempotency-key": "undone" }, payload: {} });
+    const [first, second] = [await call(), await call()];
+    assert.equal(first.json().error.code, "TIER_LIMIT_EXCEEDED");
+    assert.deepEqual([second.statusCode, second.json()], [first.statusCode, first.json()]);
+    assert.equal(second.headers["idempotency-replayed"], "true");
+    await http.close();
   });
 
   it("stores no secret: a replayed key creation leaves it out", async () => {

@@ -65,7 +65,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
     payload: unknown,
   ): Promise<void> {
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
-    if (isFinal && held.isRecorded) return;
+    // What a transaction recorded is undone where the call was refused after all.
+    if (isFinal && held.isRecorded && reply.statusCode < 400) return;
     try {
       if (isFinal) await held.rememberText(db, reply.statusCode, payload);
       else await db.run(dropClaim, { scope: held.scope, claim: held.id });
