@@ -41,8 +41,8 @@ function keepShapeOfTicks(): void {
 
 /**
  * By itself V8 saves memory whenever there is nothing to do for some seconds, and so forgets the shapes of requests,
- * promises and rows; the next thousand uploads are slower by a third until their code is compiled again. Garbage is
- * still collected then, but after a heavy load a sixth of the memory stays that it would give back.
+ * promises and rows; the next thousand uploads are slow until their code is compiled again. Garbage is still collected
+ * then, but after a heavy load some memory stays that V8 would give back.
  */
 function keepShapesWhileIdle(): void {
   setFlagsFromString("--no-memory-reducer-favors-memory");
