@@ -22,7 +22,10 @@ const signedUrls = {
   file: "packages/server/src/adapters/disk-store/presigned-url.ts",
   why: "a URL that is not remembered is verified, which costs time; how many are remembered costs memory",
 };
-const boundOfSignedUrls = { ...signedUrls, line: "if (remembered.size >= mostRemembered) remembered.clear();" };
+const boundOfSignedUrls = {
+  ...signedUrls,
+  line: "if (remembered.size >= mostRemembered) remembered.clear();",
+};
 
 /** Mutants that change nothing anybody could see. They are not tried, and count as not noticed. */
 export const equivalents: Equivalent[] = [
