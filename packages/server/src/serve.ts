@@ -4,6 +4,7 @@ import { DataDirInUse } from "./adapters/disk-store/index.ts";
 import { type App, createApp } from "./app.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { DatabaseUnavailable, NewerDatabase } from "./db/database.ts";
+import { keepShapes } from "./keep-shapes.ts";
 import { StorageUnavailable } from "./ports/object-store.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
 import { welcome } from "./welcome.ts";
@@ -22,6 +23,7 @@ async function serve(): Promise<void> {
   await app.listen();
   console.log(welcome(config, app.firstStart));
   flushCompileCache();
+  keepShapes();
   trimMemorySoon();
 }
 
