@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import { rateLimited } from "../../http/rate-limit.ts";
 import { addressBucket } from "../../net/address-bucket.ts";
 import { version } from "../../version.ts";
-import { isCalledAsItself } from "./same-host.ts";
+import { isOwnOrigin } from "./own-origin.ts";
 
 /** The tool protocol over HTTP: read-only, without a key, every request by itself. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
@@ -18,8 +18,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
     scope.addHook("onRequest", async (request) => {
-      const origin = request.headers.origin;
-      if (!isCalledAsItself(deps.config, request.headers.host ?? "", origin)) throw refusedOrigin();
+      if (!isOwnOrigin(deps.config, request.host, request.headers.origin)) throw refusedOrigin();
       const hit = await deps.limiter.hit(
         `mcp:${addressBucket(request.clientAddress)}`,
         ADDRESS_LIMITS.toolProtocol,
@@ -76,7 +75,7 @@ function toWebRequest(publicUrl: string, request: FastifyRequest): Request {
 }
 
 function refusedOrigin(): AppError {
-  return new AppError("FORBIDDEN", "This origin or host may not call the tool-protocol endpoint.", {
+  return new AppError("FORBIDDEN", "This origin may not call the tool-protocol endpoint.", {
     suggestion: "Name the origin in UPSTOW_ALLOWED_ORIGINS.",
   });
 }
