@@ -153,6 +153,22 @@ describe("group commit", () => {
   });
 });
 
+it("forgets what was recalled from before another process's change, made between two reads of one turn", async (t) => {
+  const opened = await openTestDatabase("sqlite");
+  t.after(() => opened.close());
+  const { db, place } = opened;
+  const recall = () => db.recallAll(list, "all", () => ({}));
+  const other = new DatabaseSync(place);
+  t.after(() => other.close());
+  await nextTurn();
+  void db.all(list, {});
+  other.exec("INSERT INTO rate_window (bucket, started_at, count) VALUES ('theirs', 1, 0)");
+  assert.equal((await recall()).length, 0);
+  await nextTurn();
+  await nextTurn();
+  assert.equal((await recall()).length, 1);
+});
+
 describe("an embedded database opened by four processes at once", () => {
   it("is migrated by one of them", async (t) => {
     const dir = await mkdtemp(join(tmpdir(), "upstow-race-"));

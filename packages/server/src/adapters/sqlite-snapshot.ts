@@ -3,7 +3,7 @@ import { type Connection, guardEngine } from "./sqlite-connection.ts";
 export interface Snapshot {
   /** A connection that sees only what is durable. */
   open(): Connection;
-  /** Another number once anyone has changed anything. */
+  /** Another number once anyone has changed anything; never that of a change which `open` does not show yet. */
   revision(): number;
   end(): void;
 }
@@ -36,22 +36,26 @@ export function createSnapshot(writer: Connection, reader: Connection): Snapshot
     });
   }
 
+  function findRevision(): number {
+    if (revision === null) {
+      [revision] = guardEngine(() => dataVersion.get() as unknown as [number]);
+      endAfterThisTurn();
+    }
+    return revision;
+  }
+
   return {
     open() {
       if (isOpen) return writer;
       if (writer.database.isTransaction) return reader;
+      // Looked at later, it could be that of a change which another process made after what is read here.
+      findRevision();
       writer.steps.beginReading.run();
       isOpen = true;
       endAfterThisTurn();
       return writer;
     },
-    revision() {
-      if (revision === null) {
-        [revision] = guardEngine(() => dataVersion.get() as unknown as [number]);
-        endAfterThisTurn();
-      }
-      return revision;
-    },
+    revision: findRevision,
     end,
   };
 }
