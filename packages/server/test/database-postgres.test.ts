@@ -32,6 +32,16 @@ describe("PostgreSQL", () => {
     assert.equal(starts.filter((start) => start !== null).length, 1);
   });
 
+  it("is said to be unavailable where it lets nobody in, or has no such database", async (t) => {
+    const { url, drop } = await createTestDatabase();
+    t.after(drop);
+    for (const change of [{ pathname: "/none" }, { username: "nobody" }]) {
+      const db = openPostgres(Object.assign(new URL(url), change).href);
+      t.after(() => db.close());
+      await assert.rejects(db.check(), DatabaseUnavailable);
+    }
+  });
+
   it("is said to be unavailable where nobody listens, and the name of the database is wrong", async (t) => {
     const db = openPostgres("postgres://nobody:secret@127.0.0.1:1/none");
     t.after(() => db.close());

@@ -2,9 +2,9 @@ import type { ISql, Row, RowList } from "postgres";
 import { DatabaseReadOnly, DatabaseUnavailable, type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Statement } from "../db/statement.ts";
 
-/** SQLSTATE classes and client codes that mean the server is away, not that the statement is wrong. */
+/** SQLSTATE classes and client codes that mean the server is away or lets nobody in, not that the statement is wrong. */
 const unavailable =
-  /^(08...|25006|25P0[34]|57P0[1235]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
+  /^(08...|25006|25P0[34]|28...|3D000|57P0[12345]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 const uniqueViolation = "23505";
 /** Raised by the triggers that refuse changes, and by nothing else. */
 const refusedByTrigger = "UP001";
