@@ -10,6 +10,7 @@ import {
 } from "@upstow/contract";
 import type { ProjectTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { unauthorized } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
@@ -88,6 +89,8 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor, params }) => {
+      // It would revoke live keys, which no test key may.
+      if (actor.environment === "test") throw unauthorized();
       await deleteProject(deps, actor, params.id);
       return { ok: true };
     },
