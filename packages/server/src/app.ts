@@ -20,6 +20,7 @@ import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { createJobLeases } from "./job-leases.ts";
+import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
 
 export interface App {
@@ -77,6 +78,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     log,
     now,
   };
+  // Before anything is made that is shown only once the server listens.
+  await checkAddress(addressOf(config));
   const firstStart = await setUpInstallation(deps);
   const services = {
     lastUsed: createLastUsed(db),
@@ -111,7 +114,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     deps,
     firstStart,
     async listen() {
-      await http.listen({ host: config.host, port: config.port });
+      await http.listen(addressOf(config));
       dispatcher.start();
     },
     close: () => running.disposeAsync(),

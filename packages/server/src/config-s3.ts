@@ -16,6 +16,12 @@ export interface S3Config {
 /** Whether files are sent through the service, or clients are sent to the bucket. */
 export type S3Delivery = "stream" | "redirect";
 
+/** A bucket or a region becomes part of a host name. What else a provider allows in it is the provider's matter. */
+export function hostPart(value: string): string {
+  if (/^[\w.-]{1,255}$/.test(value)) return value;
+  throw new Error(`must be letters, digits and - _ . only, not "${value}"`);
+}
+
 export function s3Delivery(value: string): S3Delivery {
   if (value === "stream" || value === "redirect") return value;
   throw new Error(`must be stream or redirect, not "${value}"`);

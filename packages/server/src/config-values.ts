@@ -58,23 +58,38 @@ export function httpUrl(value: string): string {
 
 // The URLs below may hold a password, so their messages never repeat the value.
 export function postgresUrl(value: string): string {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+  if (!/^postgres(ql)?:\/\//.test(value) || !isReadable(value)) {
     throw new Error("must be a postgres:// address, such as postgres://user:password@host:5432/upstow");
   }
   return value;
 }
 
 export function redisUrl(value: string): string {
-  if (!/^rediss?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new Error("must be a redis:// or rediss:// address");
+  if (!/^rediss?:\/\//.test(value) || !isReadable(value) || !/^(\/\d*)?$/.test(new URL(value).pathname)) {
+    throw new Error("must be a redis:// or rediss:// address, such as redis://user:password@host:6379/0");
   }
   return value;
 }
 
+/** A password with a percent sign that was not encoded would only be noticed by the driver. */
+function isReadable(address: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(address);
+    decodeURIComponent(username + password + pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const leastSecretLength = 32;
+
 export function secretList(value: string): string[] {
   const secrets = value.split(",").map((secret) => secret.trim());
-  if (secrets.some((secret) => secret.length < 32)) {
-    throw new Error("must hold secrets of at least 32 characters each, separated by commas");
+  if (secrets.some((secret) => secret.length < leastSecretLength)) {
+    throw new Error(
+      `must hold secrets of at least ${leastSecretLength} characters each, separated by commas`,
+    );
   }
   return secrets;
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
-import { type S3Config, type S3Delivery, s3Delivery, s3Prefix } from "./config-s3.ts";
+import { hostPart, type S3Config, type S3Delivery, s3Delivery, s3Prefix } from "./config-s3.ts";
 import {
   directory,
   flag,
@@ -140,10 +140,10 @@ type ReadText = (name: string) => string | null;
 type ReadValue = <T>(name: string, fallback: T, parse: (value: string) => T) => T;
 
 function readS3(text: ReadText, read: ReadValue): S3Config | null {
-  const bucket = text("UPSTOW_S3_BUCKET");
+  const bucket = read<string | null>("UPSTOW_S3_BUCKET", null, hostPart);
   const endpoint = read<string | null>("UPSTOW_S3_ENDPOINT", null, httpUrl);
   const publicEndpoint = read<string | null>("UPSTOW_S3_PUBLIC_ENDPOINT", null, httpUrl);
-  const region = read("UPSTOW_S3_REGION", "us-east-1", (value) => value);
+  const region = read("UPSTOW_S3_REGION", "us-east-1", hostPart);
   const accessKeyId = text("UPSTOW_S3_ACCESS_KEY_ID");
   const secretAccessKey = text("UPSTOW_S3_SECRET_ACCESS_KEY");
   const forcePathStyle = read("UPSTOW_S3_FORCE_PATH_STYLE", endpoint !== null, flag);

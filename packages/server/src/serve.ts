@@ -43,7 +43,8 @@ function explainFailure(error: unknown): string {
   if (code === "EADDRINUSE")
     return `UPSTOW_PORT ${port} is taken by another program; stop it or choose another port`;
   if (code === "EACCES" && port !== undefined) return `UPSTOW_PORT ${port} needs rights that this user lacks`;
-  if (code === "EADDRNOTAVAIL") return `UPSTOW_HOST ${address} is not an address of this machine`;
+  if (code === "EADDRNOTAVAIL" || (code === "EINVAL" && address !== undefined))
+    return `UPSTOW_HOST ${address} is not an address of this machine`;
   if (code === "ENOTFOUND") return `UPSTOW_HOST ${hostname} does not resolve`;
   if (error instanceof DatabaseUnavailable)
     return `${error.message}; check UPSTOW_DATABASE_URL and UPSTOW_DATA_DIR`;

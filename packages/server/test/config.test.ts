@@ -101,8 +101,22 @@ describe("configuration", () => {
       UPSTOW_DATA_DIR: [file, join(file, "below")],
       UPSTOW_PUBLIC_URL: url,
       UPSTOW_CDN_URL: url,
-      UPSTOW_DATABASE_URL: ["mysql://u:hunter2@h/db", "postgres", "u:hunter2@h", "postgres//h"],
-      UPSTOW_REDIS_URL: ["http://:hunter2@h", "localhost:6379", "redis:"],
+      UPSTOW_DATABASE_URL: [
+        "mysql://u:hunter2@h/db",
+        "postgres",
+        "u:hunter2@h",
+        "postgres//h",
+        "postgres://u:hunter2%@h/db",
+      ],
+      UPSTOW_REDIS_URL: [
+        "http://:hunter2@h",
+        "localhost:6379",
+        "redis:",
+        "redis://h/db",
+        "redis://:hunter2%@h",
+      ],
+      UPSTOW_S3_BUCKET: ["a b", "a/b", "b?x", "s3://b"],
+      UPSTOW_S3_REGION: ["eu west", "eu/1", "ä"],
       UPSTOW_S3_PUBLIC_ENDPOINT: url,
       UPSTOW_S3_PREFIX: ["a//b", "../up", "a/../b", "a b", "ä", "x".repeat(101)],
       UPSTOW_S3_DELIVERY: ["cdn", "Stream", "proxy"],
@@ -186,8 +200,20 @@ describe("a start that cannot work", () => {
     t.after(() => rm(elsewhere, { recursive: true }));
     const { port } = new URL(other.url);
     assert.match(await failToStart({ UPSTOW_PORT: port, UPSTOW_DATA_DIR: elsewhere }), /UPSTOW_PORT/);
+    // Nothing was made that nobody has seen.
+    const second = await spawnServer({ UPSTOW_DATA_DIR: elsewhere });
+    t.after(() => second.process.kill("SIGKILL"));
+    assert.match(second.keys.live, /^svc_live_/);
     other.process.kill("SIGTERM");
     assert.equal(await other.ended, 0);
     assert.match(await failToStart({ UPSTOW_SECRET: "x".repeat(32) }), /UPSTOW_SECRET/);
+  });
+
+  it("says so when the secret's file is empty, or the address is no address of this machine", async (t) => {
+    const emptied = await mkdtemp(join(tmpdir(), "upstow-start-"));
+    t.after(() => rm(emptied, { recursive: true }));
+    await writeFile(join(emptied, "secret"), "\n");
+    assert.match(await failToStart({ UPSTOW_DATA_DIR: emptied }), /has lost the installation's secret/);
+    assert.match(await failToStart({ UPSTOW_HOST: "fe80::1" }), /UPSTOW_HOST fe80::1/);
   });
 });

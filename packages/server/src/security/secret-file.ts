@@ -10,6 +10,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { ConfigError } from "../config.ts";
+import { leastSecretLength } from "../config-values.ts";
 
 /** The installation's own secret, made at first start. Losing it voids every presigned URL and sealed value. */
 export function readOrCreateSecret(dataDir: string): string {
@@ -19,7 +21,10 @@ export function readOrCreateSecret(dataDir: string): string {
 
 function readSecret(path: string): string | null {
   try {
-    return readFileSync(path, "utf8").trim();
+    const secret = readFileSync(path, "utf8").trim();
+    // An empty one would sign too, and anybody could do it.
+    if (secret.length >= leastSecretLength) return secret;
+    throw new ConfigError(`${path} has lost the installation's secret; bring it back from a backup`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

@@ -1,0 +1,22 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+/**
+ * "localhost" is two addresses, and a server takes one: that of IPv4, which whoever tries the name comes to as well.
+ */
+export function addressOf({ host, port }: ListenAddress): ListenAddress {
+  return { host: host === "localhost" ? "127.0.0.1" : host, port };
+}
+
+/** Throws what listening there would throw. */
+export async function checkAddress(address: ListenAddress): Promise<void> {
+  const server = createServer().listen(address);
+  await once(server, "listening");
+  server.close();
+  await once(server, "close");
+}
