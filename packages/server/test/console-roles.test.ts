@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { ProjectRole } from "../src/db/schema.ts";
 import { putMember } from "../src/features/console/members/member-queries.ts";
 import { createSessionToken } from "./support/console-client.ts";
+import { expectError } from "./support/expect-error.ts";
 import { listRoutes } from "./support/list-routes.ts";
 import { startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
@@ -244,4 +245,47 @@ test("nobody ends another's session", async () => {
     headers: { ...headers, cookie: otherCookie },
   });
   assert.equal(lasting.status, 200);
+});
+
+test("a key that a member makes reaches the member's project alone, and so do the keys it makes", async () => {
+  const project = await app.createTenant("pro");
+  const { body } = await app.call("POST", "projects", { key: project.live, body: { name: "other" } });
+  const other = body.project._id;
+  const member = await app.createTenant("free");
+  await app.app.deps.db.run(putMember, {
+    projectId: project.projectId,
+    accountId: member.accountId,
+    role: "developer",
+    now: 0,
+  });
+  const cookie = `upstow_session=${await createSessionToken(app, member.accountId)}`;
+  const path = `/dashboard/api/in/${project.projectId}/live/projects/${project.projectId}/keys`;
+  const made = await fetch(app.url + path, {
+    method: "POST",
+    headers: { origin: app.url, cookie, "content-type": "application/json" },
+    body: "{}",
+  });
+  const { secret } = (await made.json()) as { secret: string };
+  const keys = `projects/${project.projectId}/keys`;
+  const next = await app.call("POST", keys, { key: secret, body: {} });
+  assert.equal(next.status, 201);
+  for (const key of [secret, next.body.secret]) {
+    const { body: listed } = await app.call("GET", "projects", { key });
+    assert.deepEqual(
+      listed.projects.map((listedProject: { _id: string }) => listedProject._id),
+      [project.projectId],
+    );
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const answer = await app.call(method, `projects/${other}`, {
+        key,
+        ...(method === "PATCH" && { body: {} }),
+      });
+      expectError(answer, 404, "NOT_FOUND");
+    }
+    const own = `projects/${project.projectId}`;
+    assert.equal((await app.call("GET", own, { key })).status, 200);
+    expectError(await app.call("PATCH", own, { key, body: { name: "mine" } }), 403, "FORBIDDEN");
+    expectError(await app.call("DELETE", own, { key }), 403, "FORBIDDEN");
+    expectError(await app.call("POST", "projects", { key, body: { name: "new" } }), 403, "FORBIDDEN");
+  }
 });

@@ -35,8 +35,13 @@ describe("PostgreSQL", () => {
   it("is said to be unavailable where it lets nobody in, or has no such database", async (t) => {
     const { url, drop } = await createTestDatabase();
     t.after(drop);
-    for (const change of [{ pathname: "/none" }, { username: "nobody" }]) {
-      const db = openPostgres(Object.assign(new URL(url), change).href);
+    for (const [part, value] of [
+      ["pathname", "/none"],
+      ["username", "nobody"],
+    ] as const) {
+      const address = new URL(url);
+      address[part] = value;
+      const db = openPostgres(address.href);
       t.after(() => db.close());
       await assert.rejects(db.check(), DatabaseUnavailable);
     }

@@ -70,7 +70,7 @@ onBothDatabases("API keys", (database) => {
 
     const { projectId } = neighbour;
     await app.call("DELETE", `projects/${projectId}`, { key: neighbour.live });
-    const wanted = { projectId, tier: "pro", type: "live", name: "late" } as const;
+    const wanted = { projectId, tier: "pro", type: "live", name: "late", reach: "account" } as const;
     const late = app.app.deps.db.transact((tx) => createKey(tx, app.clock.now(), wanted));
     await assert.rejects(late, { code: "TIER_LIMIT_EXCEEDED" });
   });

@@ -15,6 +15,7 @@ import { smallBlobs } from "./migrations/013-small-blobs.ts";
 import { usageTotals } from "./migrations/014-usage-totals.ts";
 import { jobLeases } from "./migrations/015-job-leases.ts";
 import { webhookOrder } from "./migrations/016-webhook-order.ts";
+import { keyReach } from "./migrations/017-key-reach.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -35,6 +36,7 @@ const migrations = [
   { id: "014-usage-totals", sql: usageTotals },
   { id: "015-job-leases", sql: jobLeases },
   { id: "016-webhook-order", sql: webhookOrder },
+  { id: "017-key-reach", sql: keyReach },
 ];
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));

@@ -139,7 +139,10 @@ export interface ApiKeyTable {
   last_used_at: number | null;
   created_at: number;
   revoked_at: number | null;
+  reach: KeyReach;
 }
+
+export type KeyReach = "account" | "project";
 
 export interface IdempotencyTable {
   scope: string;

@@ -1,6 +1,6 @@
 import { type KeyType, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { ApiKeyTable } from "../../db/schema.ts";
+import type { ApiKeyTable, KeyReach } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
@@ -14,6 +14,7 @@ export interface NewKey {
   tier: TierName;
   type: KeyType;
   name: string;
+  reach: KeyReach;
 }
 
 export async function createKey(
@@ -42,6 +43,7 @@ export async function createKey(
     last_used_at: null,
     created_at: now,
     revoked_at: null,
+    reach: wanted.reach,
   };
   await tx.run(insertKey, key);
   await writeLog(tx, now, {

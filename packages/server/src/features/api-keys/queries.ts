@@ -13,6 +13,7 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
     .select([
       "api_key.id as keyId",
       "api_key.type as environment",
+      "api_key.reach as reach",
       "project.id as projectId",
       "project.store_id as storeName",
       "project.cdn_url as cdnUrl",
@@ -49,6 +50,7 @@ export const insertKey = statement((q, p: ApiKeyTable) =>
     last_used_at: null,
     created_at: p.created_at,
     revoked_at: null,
+    reach: p.reach,
   }),
 );
 

@@ -49,7 +49,8 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body, idempotency }, reply) => {
       const type = typeForNewKey(actor, body.type);
-      const wanted = { projectId: actor.projectId, tier: actor.tier, type, name: body.name ?? `${type} key` };
+      const { projectId, tier, reach } = actor;
+      const wanted = { projectId, tier, reach, type, name: body.name ?? `${type} key` };
       const created = await deps.db.transact(async (tx) => {
         const { key, secret } = await createKey(tx, deps.now(), wanted);
         await idempotency.remember(tx, 201, { key: toApiKey(key) });

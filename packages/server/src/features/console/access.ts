@@ -29,7 +29,8 @@ export async function enterProject(
       suggestion: "Ask the project's owner.",
     });
   }
-  return { ...bound, keyId: `session:${session.id}`, environment };
+  const reach = found.accountId === session.accountId ? "account" : "project";
+  return { ...bound, keyId: `session:${session.id}`, environment, reach };
 }
 
 export function roleOf(session: Session, project: { accountId: string; memberRole: Role | null }): Role {

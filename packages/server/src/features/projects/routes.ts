@@ -15,6 +15,7 @@ import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
+import { requireAccountReach, requireInReach } from "./reach.ts";
 
 const tags = ["projects"];
 const ProjectEnvelope = Type.Object({ project: Project });
@@ -32,7 +33,8 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor }) => {
       const { accountId } = actor;
       const rows = await deps.db.recallAll(listProjects, accountId, () => ({ accountId }));
-      return { projects: rows.map(toProject) };
+      const inReach = actor.reach === "account" ? rows : rows.filter((row) => row.id === actor.projectId);
+      return { projects: inReach.map(toProject) };
     },
   );
 
@@ -47,6 +49,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor, body, idempotency }, reply) => {
+      requireAccountReach(actor);
       const answer = await deps.db.transact(async (tx) => {
         const project = { project: toProject(await createProject(tx, deps.now(), actor, body.name)) };
         await idempotency.remember(tx, 201, project);
@@ -59,7 +62,10 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id",
     { schema: { tags, summary: "Get a project", params: IdParam, response: { 200: ProjectEnvelope } } },
-    async ({ actor, params }) => ({ project: toProject(await getProject(deps, actor, params.id)) }),
+    async ({ actor, params }) => {
+      requireInReach(actor, params.id);
+      return { project: toProject(await getProject(deps, actor, params.id)) };
+    },
   );
 
   app.patch(
@@ -73,9 +79,11 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: ProjectEnvelope },
       },
     },
-    async ({ actor, params, body }) => ({
-      project: toProject(await updateProject(deps, actor, params.id, body.name)),
-    }),
+    async ({ actor, params, body }) => {
+      requireInReach(actor, params.id);
+      requireAccountReach(actor);
+      return { project: toProject(await updateProject(deps, actor, params.id, body.name)) };
+    },
   );
 
   app.delete(
@@ -91,6 +99,8 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, params }) => {
       // It would revoke live keys, which no test key may.
       if (actor.environment === "test") throw unauthorized();
+      requireInReach(actor, params.id);
+      requireAccountReach(actor);
       await deleteProject(deps, actor, params.id);
       return { ok: true };
     },
