@@ -131,6 +131,7 @@ onBothDatabases("an upload", (database) => {
         sha256: null,
         etag: "e",
         metadata: "{}",
+        metadataBefore: "{}",
         now: deps.now(),
       };
       const reapAt = await reapAtOf(one.fileId);
@@ -157,6 +158,35 @@ onBothDatabases("an upload", (database) => {
       const late = completeMultipart(aborted, actor, { ...inParts, parts }, saveNothing);
       await assert.rejects(late, { code: "NOT_FOUND" });
       await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("keeps the metadata that somebody gave it meanwhile", async () => {
+      const upload = await requestAndPut();
+      const patch = (key: string) => () =>
+        app.call("PATCH", `files/${encodeURIComponent(key)}`, {
+          key: client.key,
+          body: { metadata: { v: 1 } },
+        });
+      const file = await complete(meanwhile(patch(upload.key)), upload.fileId);
+      assert.deepEqual([file.status, file.metadata], ["UPLOADED", '{"v":1}']);
+      const inParts = await client.init();
+      const parts = await putParts(inParts, partPieces());
+      const patched = meanwhile(patch(inParts.key));
+      const other = await completeMultipart(patched, actor, { ...inParts, parts }, saveNothing);
+      assert.deepEqual([other.status, other.metadata], ["UPLOADED", '{"v":1}']);
+      await assertCountersMatch(app, projectId, { live: 2 });
+    });
+
+    it("has its days, not its minutes, where its parts were made one and the row did not hear of it", async () => {
+      const inParts = await client.init();
+      const parts = await putParts(inParts, partPieces());
+      const body = { ...inParts, parts };
+      await assert.rejects(completeMultipart(deps, actor, body, () => Promise.reject(new Error("no"))));
+      app.clock.advance(66 * minuteMs);
+      await reapAbandonedUploads(deps);
+      assert.equal(await statusOf(client, inParts.key), "UPLOADING");
+      await completeMultipart(deps, actor, body, saveNothing);
+      assert.equal(await statusOf(client, inParts.key), "UPLOADED");
     });
 
     it("loses its bytes where it was given up meanwhile", async () => {

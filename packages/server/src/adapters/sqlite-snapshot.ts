@@ -24,7 +24,12 @@ export function createSnapshot(writer: Connection, reader: Connection): Snapshot
     revision = null;
     if (!isOpen) return;
     isOpen = false;
-    writer.steps.commit.run();
+    try {
+      writer.steps.commit.run();
+    } catch {
+      // A read that failed has ended it, or left it to be undone; nothing of it is to be kept.
+      if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
+    }
   }
 
   function endAfterThisTurn(): void {

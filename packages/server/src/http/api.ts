@@ -12,7 +12,6 @@ import { webhookRoutes } from "../features/webhooks/routes.ts";
 import type { Services } from "../housekeeping.ts";
 import type { ApiApp } from "./api-app.ts";
 import { authenticate } from "./authenticate.ts";
-import { limitBodyTime } from "./body-deadline.ts";
 import { honourIdempotencyKeys } from "./idempotency.ts";
 import { limitRates } from "./rate-limit.ts";
 
@@ -22,7 +21,6 @@ export function customerApi(app: FastifyInstance, deps: Deps, services: Services
     async (scope) => {
       authenticate(scope, deps, services.lastUsed);
       limitRates(scope, deps.limiter);
-      limitBodyTime(scope);
       honourIdempotencyKeys(scope, deps);
       const api = scope as unknown as ApiApp;
       for (const addRoutes of [

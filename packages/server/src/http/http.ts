@@ -15,6 +15,7 @@ import { logRequests } from "./access-log.ts";
 import { customerApi } from "./api.ts";
 import { answerErrorsInEnvelope } from "./error-handler.ts";
 import { answerHealthProbes } from "./health.ts";
+import { limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonBodies } from "./json-body.ts";
 import { exposeMetrics } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
@@ -46,6 +47,7 @@ export async function createHttp(
   requireHttps(http, config.trustedProxies);
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
+  limitBodyTime(http);
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());

@@ -62,7 +62,10 @@ function requestId(given: string | string[] | undefined): string {
 }
 
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return;
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
   const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
   const refusal = new AppError(
     "VALIDATION_ERROR",
@@ -72,4 +75,6 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     },
   );
   socket.end(rawErrorResponse(refusal, createId(Date.now())));
+  // To us it is over; who does not close its side must not keep the connection.
+  setTimeout(() => socket.destroy(), 5000).unref();
 }

@@ -11,6 +11,9 @@ export interface Stretch {
   end: number;
 }
 
+/** One is being read and one is being sent. */
+const mostSpare = 2;
+
 export type OpenBlob = (stretch: Stretch) => Promise<FileHandle>;
 
 /** Streams stretches of blobs one after another, so that the seams between parts cannot be seen. */
@@ -53,7 +56,7 @@ export class SegmentStream extends Readable {
 
   /** Memory of a chunk that was read and sent serves the next one. */
   recycle(chunk: Buffer): void {
-    this.#spare.push(chunk);
+    if (this.#spare.length < mostSpare) this.#spare.push(Buffer.from(chunk.buffer));
   }
 
   #takeBuffer(length: number): Buffer {

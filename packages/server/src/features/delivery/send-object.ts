@@ -55,7 +55,13 @@ export function sendObject(
   object: ServedObject,
 ): Promise<FastifyReply> | undefined {
   const answer = whole.find(object, request);
-  if (answer === undefined) return sendAsAsked(deps, request, reply, object);
+  if (answer === undefined)
+    return sendAsAsked(deps, request, reply, object).catch((error) => {
+      // A refusal is not the file: no cache may keep it under the file's tag, or take it for current by its ETag.
+      clearHeaders(reply);
+      reply.header("cache-control", "no-store");
+      throw error;
+    });
   deps.bandwidth.count(object.projectId, object.environment, answer.bytes.length);
   sendWhole(reply, answer);
   return undefined;

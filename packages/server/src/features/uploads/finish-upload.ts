@@ -107,7 +107,13 @@ async function finishUpload(
     if (stored === null) return null;
     const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
-    const guard = tx.run(markUploaded, { id: file.id, ...stored, metadata: uploaded.metadata, now });
+    const guard = tx.run(markUploaded, {
+      id: file.id,
+      ...stored,
+      metadata: uploaded.metadata,
+      metadataBefore: file.metadata,
+      now,
+    });
     const consequences = Promise.all([
       logCompleted(tx, now, uploaded),
       settleUpload(tx, now, scopeOf(file), {
@@ -131,7 +137,11 @@ async function finishUpload(
   try {
     uploaded = await deps.db.transact(save, file.project_id);
   } catch (error) {
-    if (error instanceof AppError && error.code === "NOT_FOUND") await removeUnlessKept(deps, file);
+    if (error instanceof AppError && error.code === "NOT_FOUND") {
+      const found = await removeUnlessKept(deps, file);
+      if (found?.status === "UPLOADING" && found.metadata !== file.metadata)
+        return finishUpload(deps, actor, { file: found, seal, metadata, onSaved });
+    }
     throw error;
   }
   if (uploaded === null)
@@ -144,12 +154,13 @@ async function finishUpload(
  * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
  * were there. Nobody else would ever look for them.
  */
-async function removeUnlessKept(deps: Deps, file: FileTable): Promise<void> {
+async function removeUnlessKept(deps: Deps, file: FileTable): Promise<FileTable | null> {
   const scope = { id: file.id, projectId: file.project_id, environment: file.environment };
   const found = await deps.db.get(findUpload, scope);
-  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
+  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return found;
   const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
   await removeBytes(deps, [deletion]);
+  return found;
 }
 
 function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now: number): FileTable {

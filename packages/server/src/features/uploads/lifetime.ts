@@ -32,7 +32,9 @@ async function findLastReceived(deps: Deps, file: FileTable): Promise<number | n
   const store = await deps.stores.get(file.store);
   if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
   const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
-  return parts === null || parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
+  // The store may have made them one, and the row not have heard of it.
+  if (parts === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
+  return parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
 }
 
 /** Whoever gets fresh URLs is given the time to use them. */

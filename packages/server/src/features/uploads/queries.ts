@@ -58,6 +58,8 @@ interface MarkUploaded {
   sha256: string | null;
   etag: string;
   metadata: string;
+  /** As it was when the completion looked: whoever changed it meanwhile was told so. */
+  metadataBefore: string;
   now: number;
 }
 
@@ -76,7 +78,8 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
       completed_at: p.now,
     })
     .where("id", "=", p.id)
-    .where("status", "=", "UPLOADING"),
+    .where("status", "=", "UPLOADING")
+    .where("metadata", "=", p.metadataBefore),
 );
 
 /** The pending record goes with its upload. */
