@@ -7,6 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { openConnection } from "../src/adapters/sqlite-connection.ts";
+import { createSnapshot } from "../src/adapters/sqlite-snapshot.ts";
 import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
@@ -151,6 +153,19 @@ describe("group commit", () => {
       assert.equal((await stat(opened.place + suffix)).mode & 0o077, 0, suffix);
     }
   });
+});
+
+it("lives on where a failed read has ended the snapshot", async (t) => {
+  const opened = await openTestDatabase("sqlite");
+  t.after(() => opened.close());
+  const [writer, reader] = [openConnection(opened.place), openConnection(opened.place)];
+  t.after(() => [writer, reader].map(({ database }) => database.close()));
+  const snapshot = createSnapshot(writer, reader);
+  snapshot.open();
+  writer.database.exec("ROLLBACK");
+  snapshot.end();
+  assert.deepEqual(snapshot.open().all(list, {}), []);
+  snapshot.end();
 });
 
 it("forgets what was recalled from before another process's change, made between two reads of one turn", async (t) => {
