@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import sharp from "sharp";
 import { readConfig } from "../src/config.ts";
@@ -9,6 +11,8 @@ import { statement } from "../src/db/statement.ts";
 import { createCdnPurge, sharedCacheHeaders } from "../src/features/delivery/purge.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onlyOnDisk } from "./support/test-bucket.ts";
+import { uploadFile } from "./support/upload.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 
 interface Order {
@@ -174,6 +178,22 @@ onBothDatabases("a CDN in front", (database) => {
       for (const name of ["cdn-cache-control", "cache-tag"]) assert.equal(refused.headers.get(name), null);
     }
     await client.remove(file.key);
+  });
+
+  onlyOnDisk("its folders are put in disorder")("keeps no failure under the tag of a file", async () => {
+    const key = (await app.createTenant("pro")).live;
+    const file = await uploadFile(app, Buffer.alloc(300_000, 7), { key });
+    const blobs = join(app.dataDir, "objects", "blobs");
+    for (const shard of await readdir(blobs)) {
+      await rm(join(blobs, shard), { recursive: true });
+      await writeFile(join(blobs, shard), "");
+    }
+    const failed = await fetch(file.url);
+    await failed.text();
+    assert.deepEqual([failed.status, failed.headers.get("cache-control")], [503, "no-store"]);
+    for (const name of ["cdn-cache-control", "cache-tag", "etag", "content-disposition"])
+      assert.equal(failed.headers.get(name), null, name);
+    for (const shard of await readdir(blobs)) await rm(join(blobs, shard));
   });
 
   it("may keep public variants of one format, none that expires or depends on who asks", async () => {
