@@ -21,7 +21,7 @@ export class SegmentStream extends Readable {
   readonly #stretches: Stretch[];
   readonly #openBlob: OpenBlob;
   readonly #chunkBytes: () => number;
-  readonly #spare: Buffer[] = [];
+  #spare: Buffer[] = [];
   #file: FileHandle | null;
   #position: number;
 
@@ -56,7 +56,8 @@ export class SegmentStream extends Readable {
 
   /** Memory of a chunk that was read and sent serves the next one. */
   recycle(chunk: Buffer): void {
-    if (this.#spare.length < mostSpare) this.#spare.push(Buffer.from(chunk.buffer));
+    // All of its memory, of which the chunk may be a part; and the latest, because sizes change.
+    this.#spare = [Buffer.from(chunk.buffer), ...this.#spare].slice(0, mostSpare);
   }
 
   #takeBuffer(length: number): Buffer {
