@@ -62,6 +62,20 @@ describe("what no HTTP client sends", () => {
     expectRefusal(await sendRaw(app.url, requestHead("GET", `/${"a".repeat(20_000)}`)), 431);
   });
 
+  it("does not keep its connection by never closing it", async () => {
+    const { server } = app.app.http;
+    const count = () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+    const before = await count();
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => openSocket(app.url)));
+    for (const socket of sockets) {
+      socket.allowHalfOpen = true;
+      socket.on("error", () => {}).write("hello\r\n\r\n");
+      expectRefusal(await readAnswer(socket), 400);
+    }
+    while ((await count()) > before) await wait(100);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it("is answered where it is odd but harmless", async () => {
     assert.equal((await sendRaw(app.url, "GET /healthz HTTP/1.0\r\n\r\n")).status, 200);
     assert.equal((await sendRaw(app.url, requestHead("GET", "/healthz", ["Expect: miracles"]))).status, 200);
