@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { createTestDatabase, startPostgres } from "../../../test/support/postgres.ts";
-import { openPostgres } from "../src/adapters/postgres.ts";
+import { createClient, openPostgres } from "../src/adapters/postgres.ts";
+import { guard } from "../src/adapters/postgres-queries.ts";
 import { DatabaseUnavailable } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { setUpInstallation } from "../src/features/accounts/first-start.ts";
@@ -64,6 +66,40 @@ describe("PostgreSQL", () => {
     t.after(() => db.close());
     const answers = Array.from({ length: 30 }, () => assert.rejects(db.check(), DatabaseUnavailable));
     await Promise.all(answers);
+  });
+
+  it("is said to be unavailable where its machine is gone without a word, and comes back", async (t) => {
+    const { url, drop } = await createTestDatabase();
+    t.after(drop);
+    const address = new URL(url);
+    const { port, hostname } = address;
+    let isSilent = false;
+    const network = createServer((socket) => {
+      const server = connect(Number(port), hostname);
+      const pass = (from: Socket, to: Socket) =>
+        from
+          .on("error", () => {})
+          .on("data", (bytes) => isSilent || to.write(bytes))
+          .on("close", () => to.destroy());
+      pass(socket, server);
+      pass(server, socket);
+    });
+    await once(network.listen(0, "127.0.0.1"), "listening");
+    t.after(() => network.close());
+    address.hostname = "127.0.0.1";
+    address.port = String((network.address() as AddressInfo).port);
+    const client = createClient(address.href, 1, 100);
+    t.after(() => client.end());
+    await client`SELECT 1`;
+    isSilent = true;
+    await assert.rejects(guard(client`SELECT 1`), DatabaseUnavailable);
+    isSilent = false;
+    const isBack = () =>
+      client`SELECT 1`.then(
+        () => true,
+        () => false,
+      );
+    while (!(await isBack())) await wait(50);
   });
 
   it("may crash under load: answers are 201 or 503, and everything acknowledged is there", async (t) => {

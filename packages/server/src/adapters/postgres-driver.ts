@@ -30,6 +30,16 @@ const corrections = [
     before: "    closedTime = performance.now()\n",
     missing: "    query = null\n",
   },
+  // Without these four a query waits until TCP gives up, for a quarter of an hour, where the server's machine is gone
+  // without a word. A statement that is let run for 10 seconds is answered within them, whatever the answer is.
+  {
+    before: "      , connectTimer = timer(",
+    missing:
+      "      , silenceTimer = timer(() => (query || sent.length) && socket && socket.destroy(Errors.connection('CONNECT_TIMEOUT', options, socket)), options.connection.statement_timeout / 1000 + 5)\n",
+  },
+  { before: "      build(q)\n      return write(toBuffer(q))", missing: "      silenceTimer.start()\n" },
+  { before: "    if (incomings) {\n      incomings.push(x)", missing: "    silenceTimer.start()\n" },
+  { before: "    idleTimer.cancel()\n    lifeTimer.cancel()\n", missing: "    silenceTimer.cancel()\n" },
 ];
 
 /** Sets the corrected copy apart from one that somebody else in the process may have loaded. */

@@ -8,7 +8,10 @@ const postgres = await loadPostgresDriver();
 
 const migrationLock = 7_316_204_911;
 
-export function createClient(url: string, maxConnections: number) {
+const statementMs = 10_000;
+
+/** Without a time for statements, none is given up, however long the server is silent. */
+export function createClient(url: string, maxConnections: number, withinMs: number | null = statementMs) {
   return postgres(url, {
     max: maxConnections,
     idle_timeout: 60,
@@ -20,7 +23,7 @@ export function createClient(url: string, maxConnections: number) {
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
       application_name: "upstow",
-      statement_timeout: 10_000,
+      ...(withinMs === null ? {} : { statement_timeout: withinMs }),
       idle_in_transaction_session_timeout: 15_000,
     },
     onnotice: () => {},
@@ -43,7 +46,8 @@ export function openPostgres(url: string, { maxConnections = 20 } = {}): Databas
         ? transactions.alone(work)
         : transactions.together(lane, work)) as Database["transact"],
     async migrate(work) {
-      const migrating = client.begin(async (tx) => {
+      const patient = createClient(url, 1, null);
+      const migrating = patient.begin(async (tx) => {
         await tx`SET LOCAL statement_timeout = 0`;
         await tx`SELECT pg_advisory_xact_lock(${migrationLock})`;
         await work({
@@ -53,7 +57,11 @@ export function openPostgres(url: string, { maxConnections = 20 } = {}): Databas
           },
         });
       });
-      await guard(migrating);
+      try {
+        await guard(migrating);
+      } finally {
+        await patient.end();
+      }
     },
     async notify(channel, message) {
       await guard(client.notify(channel, message));
