@@ -7,6 +7,7 @@ import { statement } from "../src/db/statement.ts";
 import { describeEvent, insertEvent } from "../src/features/webhooks/enqueue.ts";
 import { createId } from "../src/ids.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
+import { expectInvalid } from "./support/expect-error.ts";
 import { insertManyFiles } from "./support/many-files.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
@@ -109,6 +110,20 @@ onBothDatabases("files and deliveries in the dashboard", (database) => {
     assert.deepEqual(rest.body, { deleted: 337 });
     for (const body of [{}, { before: "yesterday" }, { before: counted.before, status: "NONE" }])
       assert.equal((await owner("POST", `${inLive}/search/delete`, body)).status, 400);
+  });
+
+  test("a leap second, which is no bound, neither finds nor deletes everything", async () => {
+    await enter();
+    await insertManyFiles(app, { projectId: tenant.projectId, count: 3 });
+    const { before } = (await owner("GET", `${inLive}/search/count`)).body;
+    const leap = "2016-12-31T23:59:60Z";
+    for (const bound of ["since", "until"]) {
+      expectInvalid(await owner("GET", `${inLive}/search?${bound}=${leap}`), bound);
+      expectInvalid(await owner("GET", `${inLive}/search/count?${bound}=${leap}`), bound);
+      expectInvalid(await owner("POST", `${inLive}/search/delete`, { before, [bound]: leap }), bound);
+    }
+    expectInvalid(await owner("GET", `${inLive}/logs/search?text=x&since=${leap}`), "since");
+    assert.equal((await find({})).length, 3);
   });
 
   test("a choice of files is deleted by their ids, those of others are left alone", async () => {

@@ -1,7 +1,7 @@
 import { LogPage, LogQuery } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import { invalid } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { parseMoment } from "../../http/moment.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
 import { listLogs, listLogsOfType } from "./queries.ts";
@@ -25,7 +25,7 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
         ...page,
         projectId: actor.projectId,
         environment: actor.environment,
-        from: query.since === undefined ? "" : firstIdSince(query.since),
+        from: query.since === undefined ? "" : firstIdAt(parseMoment("since", query.since)),
       };
       const rows =
         query.type === undefined
@@ -35,11 +35,4 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
       return { logs: shown.map(toLog), nextCursor, hasMore };
     },
   );
-}
-
-function firstIdSince(since: string): string {
-  const timeMs = Date.parse(since);
-  // A leap second is a valid date-time that JavaScript cannot express.
-  if (Number.isNaN(timeMs)) throw invalid("since", "is not a moment this service knows");
-  return firstIdAt(timeMs);
 }

@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryDetail, DeliveryQuery, DeliveryStatus } from "@upstow/contract";
 import type { WebhookAttemptTable, WebhookMessageTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { invalid, notFound } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
+import { parseMoment } from "../../http/moment.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
 import { isoTime } from "../../iso-time.ts";
@@ -66,15 +67,9 @@ export async function getDelivery(deps: Deps, actor: Actor, id: string): Promise
 /** Ids sort by creation, so times become bounds of ids; both ends belong to the range. */
 export function boundsOf(range: { since?: string; until?: string }): { from: string; before: string } {
   return {
-    from: firstIdAt(range.since === undefined ? 0 : timeOf("since", range.since)),
-    before: range.until === undefined ? "~" : firstIdAt(timeOf("until", range.until) + 1),
+    from: firstIdAt(range.since === undefined ? 0 : parseMoment("since", range.since)),
+    before: range.until === undefined ? "~" : firstIdAt(parseMoment("until", range.until) + 1),
   };
-}
-
-function timeOf(name: string, text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw invalid(name, "is not a moment that exists");
-  return time;
 }
 
 export function toDelivery(row: DeliveryRow): Delivery {

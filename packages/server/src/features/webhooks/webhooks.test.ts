@@ -251,7 +251,13 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.deepEqual([...first.body.deliveries, ...second.body.deliveries], all);
     assert.equal(second.body.hasMore, false);
     assert.equal(second.body.nextCursor, null);
-    for (const query of ["?status=lost", "?since=yesterday", "?limit=0", "?cursor=xx"]) {
+    for (const query of [
+      "?status=lost",
+      "?since=yesterday",
+      "?until=2016-12-31T23:59:60Z",
+      "?limit=0",
+      "?cursor=xx",
+    ]) {
       const refused = await app.call("GET", `webhooks/deliveries${query}`, { key: tenant.live });
       assert.equal(refused.body.error.code, "VALIDATION_ERROR", query);
     }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "../../../db/database.ts";
 import type { FileTable } from "../../../db/schema.ts";
 import { invalid } from "../../../errors.ts";
+import { parseMoment } from "../../../http/moment.ts";
 import { firstIdAt } from "../../../ids.ts";
 import { countBy, findStretchEnd, type Stretch, searchBy, type Terms } from "./search-queries.ts";
 
@@ -70,8 +71,8 @@ export async function countFiles(db: Database, wanted: Stretch, terms: Terms): P
 
 /** Ids begin with the time at which they were made. */
 export function boundsOf(query: SearchQuery, before: string): { from: string; before: string } {
-  const until = query.until === undefined ? before : firstIdAt(Date.parse(query.until));
-  const from = query.since === undefined ? "" : firstIdAt(Date.parse(query.since));
+  const until = query.until === undefined ? before : firstIdAt(parseMoment("until", query.until));
+  const from = query.since === undefined ? "" : firstIdAt(parseMoment("since", query.since));
   if (query.since !== undefined && query.until !== undefined && from > until) {
     throw invalid("since", "must not be later than until");
   }
