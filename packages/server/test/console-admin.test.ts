@@ -85,6 +85,8 @@ onBothDatabases("the owner of an installation", (database) => {
     assert.deepEqual([account.tier, account.rateOther, account.transformUnits], ["enterprise", 77, null]);
     const answer = await app.call("GET", "projects", { key: tenant.live });
     assert.match(answer.headers.get("ratelimit-policy") ?? "", /q=77;/);
+    assert.equal((await owner("PATCH", path, { tier: "free", limits })).status, 400, "none on that tier");
+    assert.equal((await find(tenant.email))[0].tier, "enterprise", "all of a change or nothing");
     for (const wrong of [{ tier: "gold" }, { limits: { rateOther: 0 } }, { limits: { rateOther: "5" } }]) {
       assert.equal((await owner("PATCH", path, wrong)).status, 400, JSON.stringify(wrong));
     }

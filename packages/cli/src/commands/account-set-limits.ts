@@ -23,9 +23,9 @@ export const accountSetLimits: Command = {
   notes: "N is a whole number, or none to go back to the usual limit. What is not given stays as it is.",
   async run(call) {
     const change = readChange(call.options);
-    const { changeOwnLimits } = await import("@upstow/server/features/accounts/manage-account");
+    const { changeAccount } = await import("@upstow/server/features/accounts/manage-account");
     const [email = ""] = call.positionals;
-    const account = await withDatabase(call, (deps) => changeOwnLimits(deps, email, change));
+    const account = await withDatabase(call, (deps) => changeAccount(deps, email, { limits: change }));
     const own = {
       rateUpload: account.rate_upload,
       rateTransform: account.rate_transform,

@@ -13,10 +13,10 @@ export const accountSetTier: Command = {
     "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them.",
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
-    const { changeTier } = await import("@upstow/server/features/accounts/manage-account");
+    const { changeAccount } = await import("@upstow/server/features/accounts/manage-account");
     const [email = "", tierText = ""] = call.positionals;
     const tier = readChoice("<tier>", tierText, TIER_NAMES);
-    const account = await withDatabase(call, (deps) => changeTier(deps, email, tier));
+    const account = await withDatabase(call, (deps) => changeAccount(deps, email, { tier }));
     return {
       json: { id: account.id, email: account.email, tier: account.tier },
       text: `${account.email} is on the ${account.tier} tier now.`,

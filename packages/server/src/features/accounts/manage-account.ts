@@ -1,4 +1,5 @@
 import { PROJECT_NAME_MAX, type TierName } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
 import type { AccountTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../errors.ts";
@@ -16,42 +17,48 @@ export interface OwnLimitsChange {
   transformUnits?: number | null;
 }
 
-/** Holds from the next request on: every request reads its account's tier. */
-export async function changeTier(
-  deps: OperatorDeps,
-  emailText: string,
-  tier: TierName,
-): Promise<AccountTable> {
-  const email = normalizeEmail(emailText);
-  const [account] = await deps.db.change(setTier, { email, tier, now: deps.now() });
-  if (account === undefined) throw unknownAccount(email);
-  return account;
+export interface AccountChange {
+  tier?: TierName;
+  limits?: OwnLimitsChange;
 }
 
-export async function changeOwnLimits(
+/** All of it or nothing. Holds from the next request on: every request reads its account. */
+export async function changeAccount(
   deps: OperatorDeps,
   emailText: string,
-  change: OwnLimitsChange,
+  { tier, limits }: AccountChange,
 ): Promise<AccountTable> {
   const email = normalizeEmail(emailText);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
-    const account = await tx.get(findAccountByEmail, { email });
+    const account =
+      tier === undefined
+        ? await tx.get(findAccountByEmail, { email })
+        : await tx.get(setTier, { email, tier, now });
     if (account === null) throw unknownAccount(email);
-    if (account.tier !== "enterprise") throw notEnterprise(account);
-    const keep = (asked: number | null | undefined, now: number | null) =>
-      asked === undefined ? now : asked;
-    const changed = await tx.get(setOwnLimits, {
-      id: account.id,
-      rateUpload: keep(change.rateUpload, account.rate_upload),
-      rateTransform: keep(change.rateTransform, account.rate_transform),
-      rateOther: keep(change.rateOther, account.rate_other),
-      transformUnits: keep(change.transformUnits, account.transform_units),
-      now,
-    });
-    if (changed === null) throw unknownAccount(email);
-    return changed;
+    return limits === undefined ? account : changeOwnLimits(tx, now, account, limits);
   });
+}
+
+async function changeOwnLimits(
+  tx: Queryable,
+  now: number,
+  account: AccountTable,
+  change: OwnLimitsChange,
+): Promise<AccountTable> {
+  if (account.tier !== "enterprise") throw notEnterprise(account);
+  const keep = (asked: number | null | undefined, known: number | null) =>
+    asked === undefined ? known : asked;
+  const changed = await tx.get(setOwnLimits, {
+    id: account.id,
+    rateUpload: keep(change.rateUpload, account.rate_upload),
+    rateTransform: keep(change.rateTransform, account.rate_transform),
+    rateOther: keep(change.rateOther, account.rate_other),
+    transformUnits: keep(change.transformUnits, account.transform_units),
+    now,
+  });
+  if (changed === null) throw unknownAccount(account.email);
+  return changed;
 }
 
 export async function createProjectFor(deps: OperatorDeps, emailText: string, name: string) {
@@ -75,7 +82,7 @@ export function unknownAccount(email: string): AppError {
 function notEnterprise(account: AccountTable): AppError {
   return new AppError(
     "VALIDATION_ERROR",
-    `${account.email} is on the ${account.tier} tier, and only Enterprise accounts have limits of their own.`,
-    { suggestion: `Move it first: upstow account set-tier ${account.email} enterprise` },
+    `Accounts on the ${account.tier} tier have no limits of their own; only Enterprise accounts have.`,
+    { suggestion: `Move this one first: upstow account set-tier ${account.email} enterprise` },
   );
 }

@@ -6,7 +6,7 @@ import { endPage, startPage } from "../../../http/paging.ts";
 import { isoTime } from "../../../iso-time.ts";
 import { createAccount } from "../../accounts/create-account.ts";
 import { createLoginLink } from "../../accounts/login-link.ts";
-import { changeOwnLimits, changeTier } from "../../accounts/manage-account.ts";
+import { changeAccount } from "../../accounts/manage-account.ts";
 import { findInstallation } from "../../accounts/queries.ts";
 import { findAccountById, listAccounts } from "./admin-queries.ts";
 import { getStatus } from "./status.ts";
@@ -72,8 +72,7 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
     async ({ params, body }) => {
       const account = await deps.db.get(findAccountById, { id: params.id });
       if (account === null) throw notFound("Account");
-      if (body.tier !== undefined) await changeTier(deps, account.email, body.tier);
-      if (body.limits !== undefined) await changeOwnLimits(deps, account.email, body.limits);
+      await changeAccount(deps, account.email, body);
       return { ok: true };
     },
   );
