@@ -1,3 +1,4 @@
+import type { Environment } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
 import type { FileRouteTable } from "../../db/schema.ts";
 import { findRouteBySlug } from "./queries.ts";
@@ -9,4 +10,9 @@ export function findRoute(
   slug: string,
 ): FileRouteTable | null | Promise<FileRouteTable | null> {
   return db.recall(findRouteBySlug, `${projectId}/${slug}`, () => ({ projectId, slug }));
+}
+
+/** To the other environment, a route of one is as good as none. */
+export function serves(route: Pick<FileRouteTable, "environment">, environment: Environment): boolean {
+  return route.environment === "all" || route.environment === environment;
 }

@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
 import type { StoredObject } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
-import { findRoute } from "../file-routes/find-route.ts";
+import { findRoute, serves } from "../file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
@@ -101,7 +101,8 @@ async function finishUpload(
 ): Promise<FileTable> {
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
-  const webhookUrl = route?.webhook_url ?? null;
+  // The slug may have passed to a route of the other environment, whose keys must not learn of this file.
+  const webhookUrl = route !== null && serves(route, file.environment) ? route.webhook_url : null;
   const save = async (tx: Queryable): Promise<FileTable | null> => {
     const stored = await seal(tx);
     if (stored === null) return null;

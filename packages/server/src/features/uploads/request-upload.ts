@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { notFound, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
-import { findRoute } from "../file-routes/find-route.ts";
+import { findRoute, serves } from "../file-routes/find-route.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { periodOf } from "../usage/period.ts";
 import { quotaLimits, reserveQuota } from "../usage/quota.ts";
@@ -67,7 +67,7 @@ export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec:
 async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
   const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);
-  if (route.environment !== "all" && route.environment !== actor.environment) throw unauthorized();
+  if (!serves(route, actor.environment)) throw unauthorized();
   checkType(route, body.contentType);
   checkSize(route, actor.tier, body.fileSize);
   return route;

@@ -3,6 +3,7 @@ import type { Database, Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../errors.ts";
 import type { Actor } from "../api-keys/actor.ts";
+import { serves } from "../file-routes/find-route.ts";
 import { listRoutes } from "../file-routes/queries.ts";
 import { boundsOf } from "./deliveries.ts";
 import { countDeliveries, listTargets, listTargetsById, requeueMessages } from "./delivery-queries.ts";
@@ -97,10 +98,14 @@ function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[
   return db.all(listTargetsById, { projectId, environment, ids: JSON.stringify(ids) });
 }
 
-/** Often the reason for a redelivery is that the route's URL was wrong and has been corrected. */
+/**
+ * Often the reason for a redelivery is that the route's URL was wrong and has been corrected. But the slug may have
+ * passed to a route of the other environment, whose keys must not get hold of this one's events.
+ */
 async function currentUrls(deps: Deps, actor: Actor): Promise<Map<string, string | null>> {
   const routes = await deps.db.all(listRoutes, { projectId: actor.projectId });
-  return new Map(routes.map((route) => [route.slug, route.webhook_url]));
+  const own = routes.filter((route) => serves(route, actor.environment));
+  return new Map(own.map((route) => [route.slug, route.webhook_url]));
 }
 
 async function requeue(

@@ -6,7 +6,7 @@ import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../../t
 import { createCertificate, trustCertificate } from "./testing/certificate.ts";
 import { type Receiver, startReceiver } from "./testing/receiver.ts";
 import { until } from "./testing/until.ts";
-import { uploadFile } from "./testing/upload.ts";
+import { completeUpload, openUpload, uploadFile } from "./testing/upload.ts";
 
 onBothDatabases("webhooks over the API", (database) => {
   let app: TestApp;
@@ -181,6 +181,37 @@ onBothDatabases("webhooks over the API", (database) => {
     const [again] = await waitForStatus("delivered");
     assert.equal(again.url, moved);
     assert.equal(again.messageId, first.messageId);
+  });
+
+  it("sends nothing of an environment to a route that is the other's, though it has the slug now", async () => {
+    const route = await createRoute("avatars");
+    await uploadFile(app, tenant.live, "avatars");
+    const [first] = await waitForStatus("delivered");
+    const open = await openUpload(app, tenant.live, "avatars");
+    await app.call("DELETE", `routers/${route.id}`, { key: tenant.live });
+    const taken = await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.test,
+      body: { slug: "avatars", environment: "test", webhookUrl: `${receiver.url}/taken` },
+    });
+    assert.equal(taken.status, 201);
+
+    const one = await app.call("POST", `webhooks/deliveries/${first.id}/redeliver`, { key: tenant.live });
+    assert.equal(one.body.delivery.url, first.url);
+    await receiver.waitFor(2);
+    await waitForStatus("delivered");
+    const body = { filter: { routeSlug: "avatars" } };
+    await app.call("POST", "webhooks/deliveries/redeliver", { key: tenant.live, body });
+    await receiver.waitFor(3);
+    await waitForStatus("delivered");
+    assert.deepEqual(
+      receiver.received.map(({ path }) => path),
+      ["/avatars", "/avatars", "/avatars"],
+    );
+    await completeUpload(app, tenant.live, open);
+    assert.equal((await listDeliveries()).length, 1, "no route, no webhook");
+    await uploadFile(app, tenant.test, "avatars");
+    await waitForStatus("delivered", 1, tenant.test);
+    assert.equal(receiver.received.at(-1)?.path, "/taken");
   });
 
   it("redelivers many by id or filter, counts in a dry run, and touches no other project", async () => {
