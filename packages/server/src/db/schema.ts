@@ -284,6 +284,7 @@ export interface WebhookMessageTable {
   endpoint_id: string | null;
   state: WebhookState;
   attempt_count: number;
+  /** Below zero while an attempt is under way: a redelivery was asked for. */
   retried: number;
   retries_allowed: number;
   /** How often a worker died with it; not charged as a retry. */

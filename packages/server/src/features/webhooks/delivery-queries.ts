@@ -2,6 +2,7 @@ import type { DeliveryStatus, Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
+import { REDELIVERY_ASKED } from "./finish-queries.ts";
 
 interface Owned {
   projectId: string;
@@ -130,6 +131,8 @@ export const listTargetsById = statement((q, p: Owned & { ids: string }, dialect
     .orderBy("id"),
 );
 
+const isLeased = sql<boolean>`state = 'leased'`;
+
 interface Redelivery {
   ids: string;
   url: string;
@@ -137,19 +140,21 @@ interface Redelivery {
   retriesAllowed: number;
 }
 
-/** What is being sent at this moment is left to that. */
+/**
+ * What is being sent at this moment follows when that has ended. It keeps the endpoint that counts its lease, even
+ * where its URL is another now.
+ */
 export const requeueMessages = statement((q, p: Redelivery, dialect) =>
   q
     .updateTable("webhook_message")
     .set({
-      state: "ready",
+      state: sql`case when ${isLeased} then 'leased' else 'ready' end`,
       url: p.url,
-      endpoint_id: p.endpointId,
-      retried: 0,
+      endpoint_id: sql`case when ${isLeased} then endpoint_id else ${p.endpointId} end`,
+      retried: sql`case when ${isLeased} then ${REDELIVERY_ASKED} else 0 end`,
       retries_allowed: p.retriesAllowed,
       interruptions: 0,
       run_at: databaseNow(dialect),
     })
-    .where(isOneOf(dialect, "id", p.ids))
-    .where(sql<boolean>`state <> 'leased'`),
+    .where(isOneOf(dialect, "id", p.ids)),
 );

@@ -9,6 +9,19 @@ export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`case when live_leases > ${ended} then live_leases - ${ended} else 0 end`;
 }
 
+/**
+ * A redelivery that is asked for while an attempt is under way is kept in `retried`, which only the next claim needs.
+ * However that attempt ends, the message is then sent anew, with all its retries: even a success may have gone to an
+ * address that was corrected in the meantime.
+ */
+export const REDELIVERY_ASKED = sql.lit(-1);
+const isRedeliveryAsked = sql<boolean>`retried < 0`;
+
+/** What `retried` is once the attempt has ended. */
+export function retriedOr(otherwise: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when ${isRedeliveryAsked} then 0 else ${otherwise} end`;
+}
+
 /** SQLite has one writer and needs no lock. */
 export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
   const named = q
@@ -60,15 +73,17 @@ export const finishMessage = statement((q, p: FinishedMessage, dialect) =>
   q
     .updateTable("webhook_message")
     .set({
-      state: p.state,
-      retried: p.retried,
+      state: sql<WebhookState>`case when ${isRedeliveryAsked} then 'ready' else ${p.state} end`,
+      retried: retriedOr(sql`cast(${p.retried} as bigint)`),
       interruptions: 0,
-      run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
+      run_at: sql`${databaseNow(dialect)}
+        + case when ${isRedeliveryAsked} then 0 else cast(${p.delayMs} as bigint) end`,
       lease_until: null,
       lease_token: null,
     })
     .where("id", "=", p.id)
-    .where("lease_token", "=", p.token),
+    .where("lease_token", "=", p.token)
+    .returning(["state", "retried"]),
 );
 
 interface FinishedAttempt {

@@ -29,19 +29,19 @@ export async function finishAttempts(
   return db.transact(async (tx) => {
     // Endpoints come first, as everywhere: two orders would let transactions wait for each other.
     const rows = await tx.all(lockEndpoints, { ids: endpointIds });
-    const changed = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
+    const ended = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
     const health = new Map<string, Health>(
       rows.map(({ id, consecutive_timeouts: consecutiveTimeouts }) => [
         id,
         { id, ended: 0, consecutiveTimeouts, delayMs: -1 },
       ]),
     );
-    const noted = attempts.map((attempt, i): Noted => {
-      if (changed[i] !== 1) return null;
+    const noted = ended.map((attempt): Noted => {
+      if (attempt === null) return null;
       return { consecutiveTimeouts: noteAttempt(health.get(attempt.claim.endpointId), attempt) };
     });
     await Promise.all([
-      ...attempts.filter((_, i) => changed[i] === 1).map((attempt) => writeOutcome(tx, now, attempt)),
+      ...ended.filter((attempt) => attempt !== null).map((attempt) => writeOutcome(tx, now, attempt)),
       ...[...health.values()].map((endpoint) => tx.run(updateHealth, endpoint)),
     ]);
     return noted;
@@ -66,15 +66,21 @@ function noteAttempt(endpoint: Health | undefined, { result, retryDelayMs }: Fin
   return endpoint.consecutiveTimeouts;
 }
 
-function finishMessageOf(tx: Queryable, { claim, result, retryDelayMs }: FinishedAttempt): Promise<number> {
+/** What has come of it, which a redelivery asked for meanwhile may have changed; null when the lease was lost. */
+async function finishMessageOf(tx: Queryable, attempt: FinishedAttempt): Promise<FinishedAttempt | null> {
+  const { claim, result, retryDelayMs } = attempt;
   const isRetried = retryDelayMs !== null;
-  return tx.run(finishMessage, {
+  const message = await tx.get(finishMessage, {
     id: claim.id,
     token: claim.token,
     state: result.error === null ? "delivered" : isRetried ? "ready" : "dead",
     retried: isRetried ? claim.retried + 1 : claim.retried,
     delayMs: retryDelayMs ?? 0,
   });
+  if (message === null) return null;
+  // A retry is never the first attempt.
+  const isRedelivered = message.state === "ready" && message.retried === 0;
+  return isRedelivered ? { ...attempt, retryDelayMs: 0 } : attempt;
 }
 
 async function writeOutcome(tx: Queryable, now: number, attempt: FinishedAttempt): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
-import { fewerLeases } from "./finish-queries.ts";
+import { fewerLeases, retriedOr } from "./finish-queries.ts";
 
 const isLeased = sql<boolean>`state = 'leased'`;
 
@@ -50,6 +50,7 @@ export const endLease = statement((q, p: EndedLease, dialect) =>
     .updateTable("webhook_message")
     .set({
       state: "ready",
+      retried: retriedOr(sql.ref("retried")),
       interruptions: sql`interruptions + 1`,
       run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
       lease_until: null,

@@ -183,6 +183,57 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.equal(again.messageId, first.messageId);
   });
 
+  /** Answers the attempt of this number only when told to, and all with this status. */
+  function holdAttempt(number: number, status: number): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    receiver.answer = async ({ headers }, response) => {
+      if (headers["delivery-attempt"] === String(number)) await promise;
+      response.writeHead(status).end();
+    };
+    return resolve;
+  }
+
+  it("redelivers with fresh retries what is asked for again during its last attempt", async () => {
+    const answer = holdAttempt(4, 500);
+    await createRoute("docs");
+    await uploadFile(app, tenant.live, "docs");
+    await receiver.waitFor(4);
+    const [pending] = await listDeliveries();
+    const asked = await app.call("POST", `webhooks/deliveries/${pending.id}/redeliver`, { key: tenant.live });
+    assert.deepEqual([asked.status, asked.body.delivery.status], [200, "pending"]);
+    answer();
+    const [dead] = await waitForStatus("dead");
+    assert.equal(dead.attemptCount, 8);
+    assert.deepEqual(
+      receiver.received.map(({ headers }) => headers["delivery-retried"]),
+      ["0", "1", "2", "3", "0", "1", "2", "3"],
+    );
+    const { attempts } = (await app.call("GET", `webhooks/deliveries/${dead.id}`, { key: tenant.live })).body
+      .delivery;
+    assert.ok(attempts.every(({ statusCode }: { statusCode: number }) => statusCode === 500));
+  });
+
+  it("redelivers to the new address what is asked for again during an attempt that then succeeds", async () => {
+    const answer = holdAttempt(1, 200);
+    const route = await createRoute("docs");
+    await uploadFile(app, tenant.live, "docs");
+    await receiver.waitFor(1);
+    const moved = `${receiver.url}/moved`;
+    await app.call("PATCH", `routers/${route.id}`, { key: tenant.live, body: { webhookUrl: moved } });
+    const asked = await app.call("POST", "webhooks/deliveries/redeliver", {
+      key: tenant.live,
+      body: { filter: { status: "pending" } },
+    });
+    assert.deepEqual(asked.body, { matched: 1, queued: 1 });
+    answer();
+    const [delivered] = await waitForStatus("delivered");
+    assert.deepEqual([delivered.attemptCount, delivered.url], [2, moved]);
+    assert.deepEqual(
+      receiver.received.map(({ path }) => path),
+      ["/docs", "/moved"],
+    );
+  });
+
   it("sends nothing of an environment to a route that is the other's, though it has the slug now", async () => {
     const route = await createRoute("avatars");
     await uploadFile(app, tenant.live, "avatars");
