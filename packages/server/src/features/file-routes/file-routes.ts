@@ -10,6 +10,7 @@ import {
   deleteRoute as deleteRouteRow,
   findRoute,
   insertRoute,
+  moveOpenUploads,
   updateRoute as updateRouteRow,
 } from "./queries.ts";
 
@@ -92,8 +93,16 @@ async function mergeAndUpdate(
     updated_at: now,
     seenUpdatedAt: route.updated_at,
   });
-  if (updated !== null) await logChange(tx, now, actor, "router.updated", updated.slug);
+  if (updated === null) return null;
+  if (updated.slug !== route.slug) await takeUploadsAlong(tx, route, updated.slug);
+  await logChange(tx, now, actor, "router.updated", updated.slug);
   return updated;
+}
+
+/** So that the events of uploads that are open still go to the webhook of the route they were made on. */
+async function takeUploadsAlong(tx: Queryable, route: FileRouteTable, newSlug: string): Promise<void> {
+  const { project_id: projectId, environment, slug: oldSlug } = route;
+  await tx.run(moveOpenUploads, { projectId, environment, oldSlug, newSlug });
 }
 
 /** Files stay; new uploads to the slug find no route. */

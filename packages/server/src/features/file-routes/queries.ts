@@ -1,3 +1,5 @@
+import type { RouteEnvironment } from "@upstow/contract";
+import { sql } from "#kysely";
 import type { FileRouteTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
@@ -61,6 +63,24 @@ export const updateRoute = statement((q, p: FileRouteTable & { seenUpdatedAt: nu
     .where("id", "=", p.id)
     .where("updated_at", "=", p.seenUpdatedAt)
     .returningAll(),
+);
+
+interface Renamed {
+  projectId: string;
+  environment: RouteEnvironment;
+  oldSlug: string;
+  newSlug: string;
+}
+
+/** The status is a literal, for the index of open uploads; keys stay as they were signed. */
+export const moveOpenUploads = statement((q, p: Renamed) =>
+  q
+    .updateTable("file")
+    .set({ route_slug: p.newSlug })
+    .where(sql<boolean>`status = 'UPLOADING'`)
+    .where("project_id", "=", p.projectId)
+    .where("route_slug", "=", p.oldSlug)
+    .where(sql<boolean>`cast(${p.environment} as text) in ('all', environment)`),
 );
 
 export const deleteRoute = statement((q, p: { id: string; projectId: string }) =>

@@ -265,6 +265,55 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.equal(receiver.received.at(-1)?.path, "/taken");
   });
 
+  it("sends the event of an upload that was open to the route it was made on, under its new slug", async () => {
+    const route = await createRoute("before");
+    const neighbour = await app.createTenant("pro");
+    await app.call("POST", `projects/${neighbour.projectId}/routers`, {
+      key: neighbour.live,
+      body: { slug: "before", webhookUrl: `${receiver.url}/neighbour` },
+    });
+    const done = await uploadFile(app, tenant.live, "before");
+    const open = await openUpload(app, tenant.live, "before");
+    const foreign = await openUpload(app, neighbour.live, "before");
+    const renamed = await app.call("PATCH", `routers/${route.id}`, {
+      key: tenant.live,
+      body: { slug: "after" },
+    });
+    assert.equal(renamed.status, 200);
+    const file = await completeUpload(app, tenant.live, open);
+    assert.match(file.key, /\/before\//, "its place in storage stays");
+    const [second, first] = await listDeliveries();
+    assert.deepEqual(
+      [second.fileId, second.routeSlug, second.url],
+      [open, "after", `${receiver.url}/before`],
+    );
+    assert.deepEqual([first.fileId, first.routeSlug], [done.id, "before"]);
+    await completeUpload(app, neighbour.live, foreign);
+    const [untouched] = await listDeliveries("", neighbour.live);
+    assert.deepEqual([untouched.routeSlug, untouched.url], ["before", `${receiver.url}/neighbour`]);
+  });
+
+  it("moves no upload of the other environment when a route of one is renamed", async () => {
+    const route = await createRoute("docs");
+    const open = await openUpload(app, tenant.live, "docs");
+    await app.call("DELETE", `routers/${route.id}`, { key: tenant.live });
+    const taken = await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.test,
+      body: { slug: "docs", environment: "test" },
+    });
+    const ofTest = await openUpload(app, tenant.test, "docs");
+    const { router } = taken.body;
+    const body = { slug: "moved", webhookUrl: `${receiver.url}/moved` };
+    assert.equal((await app.call("PATCH", `routers/${router.id}`, { key: tenant.test, body })).status, 200);
+    await createRoute("docs");
+    await completeUpload(app, tenant.live, open);
+    await completeUpload(app, tenant.test, ofTest);
+    const [live] = await listDeliveries();
+    assert.deepEqual([live.routeSlug, live.url], ["docs", `${receiver.url}/docs`]);
+    const [test] = await listDeliveries("", tenant.test);
+    assert.deepEqual([test.routeSlug, test.url], ["moved", `${receiver.url}/moved`]);
+  });
+
   it("redelivers many by id or filter, counts in a dry run, and touches no other project", async () => {
     receiver.answer = (_request, response) => void response.writeHead(400).end();
     await createRoute("one");
