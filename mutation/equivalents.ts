@@ -8,7 +8,7 @@ export interface Equivalent {
 
 const finishUpload = {
   file: "packages/server/src/features/uploads/finish-upload.ts",
-  line: 'if (error instanceof AppError && error.code === "NOT_FOUND") await removeUnlessKept(deps, file);',
+  line: 'if (error instanceof AppError && error.code === "NOT_FOUND") {',
   why: "it only spares a question: the bytes of a file that is open or completed are kept whoever asks",
 };
 

@@ -6,6 +6,8 @@ import type { Deps } from "../src/deps.ts";
 import { notFound } from "../src/errors.ts";
 import type { Actor } from "../src/features/api-keys/actor.ts";
 import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
+import { updateRoute } from "../src/features/file-routes/file-routes.ts";
+import { listRoutes } from "../src/features/file-routes/queries.ts";
 import { completeMultipart, completeSingle } from "../src/features/uploads/finish-upload.ts";
 import { signParts } from "../src/features/uploads/multipart.ts";
 import {
@@ -127,6 +129,7 @@ onBothDatabases("an upload", (database) => {
     it("ends once: by a completion, or by the time that has come", async () => {
       const [one, two] = [await client.request(), await client.request()];
       const stored = {
+        routeSlug: "default",
         sizeBytes: smallBody.length,
         sha256: null,
         etag: "e",
@@ -204,6 +207,19 @@ onBothDatabases("an upload", (database) => {
       await assert.rejects(complete(completed, upload.fileId), { code: "NOT_FOUND" });
       assert.equal(await (await fetch(upload.cdnUrl)).text(), smallBody.toString());
       await assertCountersMatch(app, projectId, { live: 1 });
+    });
+
+    it("is completed under the slug that its route got meanwhile", async () => {
+      const [upload, inParts] = [await requestAndPut(), await client.init()];
+      const parts = await putParts(inParts, partPieces());
+      const [route] = await deps.db.all(listRoutes, { projectId });
+      assert.ok(route);
+      const renamed = (slug: string) => meanwhile(() => updateRoute(deps, actor, route.id, { slug }));
+      const single = await complete(renamed("first"), upload.fileId);
+      const multipart = await completeMultipart(renamed("second"), actor, { ...inParts, parts }, saveNothing);
+      assert.deepEqual([single.route_slug, multipart.route_slug], ["first", "second"]);
+      assert.equal(await (await fetch(upload.cdnUrl)).text(), smallBody.toString());
+      await assertCountersMatch(app, projectId, { live: 2 });
     });
 
     it("stays open, with its bytes, where the answer could not be saved", async () => {

@@ -94,11 +94,8 @@ interface Finish {
  * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
  * it in the same transaction. Whoever comes second finds no open row.
  */
-async function finishUpload(
-  deps: Deps,
-  actor: Actor,
-  { file, seal, metadata, onSaved }: Finish,
-): Promise<FileTable> {
+async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<FileTable> {
+  const { file, seal, metadata, onSaved } = finish;
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   // The slug may have passed to a route of the other environment, whose keys must not learn of this file.
@@ -110,6 +107,7 @@ async function finishUpload(
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
     const guard = tx.run(markUploaded, {
       id: file.id,
+      routeSlug: file.route_slug,
       ...stored,
       metadata: uploaded.metadata,
       metadataBefore: file.metadata,
@@ -139,9 +137,12 @@ async function finishUpload(
     uploaded = await deps.db.transact(save, file.project_id);
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") {
-      const found = await removeUnlessKept(deps, file);
-      if (found?.status === "UPLOADING" && found.metadata !== file.metadata)
-        return finishUpload(deps, actor, { file: found, seal, metadata, onSaved });
+      const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });
+      const isOpenAsNew =
+        found?.status === "UPLOADING" &&
+        (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
+      if (isOpenAsNew) return finishUpload(deps, actor, { ...finish, file: found });
+      await removeUnlessKept(deps, file, found);
     }
     throw error;
   }
@@ -155,13 +156,10 @@ async function finishUpload(
  * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
  * were there. Nobody else would ever look for them.
  */
-async function removeUnlessKept(deps: Deps, file: FileTable): Promise<FileTable | null> {
-  const scope = { id: file.id, projectId: file.project_id, environment: file.environment };
-  const found = await deps.db.get(findUpload, scope);
-  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return found;
+async function removeUnlessKept(deps: Deps, file: FileTable, found: FileTable | null): Promise<void> {
+  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
   const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
   await removeBytes(deps, [deletion]);
-  return found;
 }
 
 function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now: number): FileTable {

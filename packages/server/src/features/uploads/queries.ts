@@ -54,6 +54,8 @@ export const findUpload = statement((q, p: FileScope) =>
 
 interface MarkUploaded {
   id: string;
+  /** As it was read: a route that was renamed since has taken the file along. */
+  routeSlug: string;
   sizeBytes: number;
   sha256: string | null;
   etag: string;
@@ -79,6 +81,7 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
     })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")
+    .where("route_slug", "=", p.routeSlug)
     .where("metadata", "=", p.metadataBefore),
 );
 
