@@ -138,10 +138,10 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") {
       const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });
-      const isOpenAsNew =
+      const isOpenButChanged =
         found?.status === "UPLOADING" &&
         (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
-      if (isOpenAsNew) return finishUpload(deps, actor, { ...finish, file: found });
+      if (isOpenButChanged) return finishUpload(deps, actor, { ...finish, file: found });
       await removeUnlessKept(deps, file, found);
     }
     throw error;
