@@ -4,9 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "#kysely";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import { statement } from "../../db/statement.ts";
-import { type Claim, claimDue } from "./claim.ts";
-import { requeueMessages } from "./delivery-queries.ts";
-import { endpointIdOf, enqueueUploadCompleted } from "./enqueue.ts";
+import { claimDue } from "./claim.ts";
+import { enqueueUploadCompleted } from "./enqueue.ts";
 import { type FinishedAttempt, finishAttempts } from "./finish.ts";
 import { recoverLeases } from "./recover-leases.ts";
 import type { SendResult } from "./send.ts";
@@ -23,7 +22,6 @@ const makeDue = statement((q, _: object) => q.updateTable("webhook_message").set
 const listFailures = statement((q, _: object) =>
   q.selectFrom("log").select("message").where("type", "=", "webhook.failed").orderBy("id"),
 );
-const listLeaseCounts = statement((q, _: object) => q.selectFrom("webhook_endpoint").select("live_leases"));
 const pauseAll = statement((q, _: object) =>
   q.updateTable("webhook_endpoint").set({ next_run_at: Date.now() + 3_600_000 }),
 );
@@ -230,53 +228,6 @@ onBothDatabases("the webhook queue", (database) => {
           [2, null, 200],
         ],
       );
-    });
-  });
-
-  it("sends anew, once, what is asked for again before its worker dies or its last attempt fails", async () => {
-    await withQueue(async (own) => {
-      const projectId = await own.createProject();
-      const url = "https://hooks.example/";
-      await own.enqueue(projectId, url);
-      const askAgain = async (id: string) => {
-        const endpointId = endpointIdOf(projectId, "live", "https://moved.example/");
-        const moved = { url: "https://moved.example/", endpointId, retriesAllowed: 3 };
-        assert.equal(await own.db.run(requeueMessages, { ids: JSON.stringify([id]), ...moved }), 1);
-      };
-      const takeOne = async () => {
-        await own.db.run(makeDue, {});
-        await own.db.run(wakeAll, {});
-        const { claims } = await take(own);
-        assert.equal(claims.length, 1);
-        return claims[0] as Claim;
-      };
-      const fail = (claim: Claim, retryDelayMs: number | null) =>
-        finishAttempt(own, {
-          claim,
-          result: { statusCode: 500, error: "server_error", response: "" },
-          durationMs: 1,
-          retryDelayMs,
-        });
-
-      await fail(await takeOne(), 12_000);
-      const interrupted = await takeOne();
-      assert.deepEqual([interrupted.url, interrupted.retried], [url, 1]);
-      await askAgain(interrupted.id);
-      await own.db.run(expireLeases, {});
-      await recoverLeases(own.db, Date.now(), 12_000);
-      const anew = await takeOne();
-      assert.deepEqual([anew.url, anew.retried, anew.attempt], ["https://moved.example/", 0, 3]);
-      await askAgain(anew.id);
-      await askAgain(anew.id);
-      await fail(anew, null);
-      const [message] = await own.messages();
-      assert.deepEqual([message?.state, message?.retried], ["ready", 0]);
-      const [failure] = (await own.db.all(listFailures, {})).slice(-1);
-      assert.match(failure?.message ?? "", /the next attempt follows in 0 s/);
-      await fail(await takeOne(), null);
-      assert.equal((await own.messages())[0]?.state, "dead");
-      const leases = (await own.db.all(listLeaseCounts, {})).map((endpoint) => endpoint.live_leases);
-      assert.deepEqual(leases, [0], "each was counted and released at the same endpoint");
     });
   });
 

@@ -166,74 +166,6 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.equal(last?.headers["delivery-retried"], "0");
   });
 
-  it("sends a delivered one again, to the address that the route has now", async () => {
-    const route = await createRoute("docs");
-    await uploadFile(app, tenant.live, "docs");
-    const [first] = await waitForStatus("delivered");
-    const moved = `${receiver.url}/moved`;
-    await app.call("PATCH", `routers/${route.id}`, { key: tenant.live, body: { webhookUrl: moved } });
-    await app.call("POST", `webhooks/deliveries/${first.id}/redeliver`, { key: tenant.live });
-    await receiver.waitFor(2);
-    assert.deepEqual(
-      receiver.received.map(({ path }) => path),
-      ["/docs", "/moved"],
-    );
-    const [again] = await waitForStatus("delivered");
-    assert.equal(again.url, moved);
-    assert.equal(again.messageId, first.messageId);
-  });
-
-  /** Answers the attempt of this number only when told to, and all with this status. */
-  function holdAttempt(number: number, status: number): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    receiver.answer = async ({ headers }, response) => {
-      if (headers["delivery-attempt"] === String(number)) await promise;
-      response.writeHead(status).end();
-    };
-    return resolve;
-  }
-
-  it("redelivers with fresh retries what is asked for again during its last attempt", async () => {
-    const answer = holdAttempt(4, 500);
-    await createRoute("docs");
-    await uploadFile(app, tenant.live, "docs");
-    await receiver.waitFor(4);
-    const [pending] = await listDeliveries();
-    const asked = await app.call("POST", `webhooks/deliveries/${pending.id}/redeliver`, { key: tenant.live });
-    assert.deepEqual([asked.status, asked.body.delivery.status], [200, "pending"]);
-    answer();
-    const [dead] = await waitForStatus("dead");
-    assert.equal(dead.attemptCount, 8);
-    assert.deepEqual(
-      receiver.received.map(({ headers }) => headers["delivery-retried"]),
-      ["0", "1", "2", "3", "0", "1", "2", "3"],
-    );
-    const { attempts } = (await app.call("GET", `webhooks/deliveries/${dead.id}`, { key: tenant.live })).body
-      .delivery;
-    assert.ok(attempts.every(({ statusCode }: { statusCode: number }) => statusCode === 500));
-  });
-
-  it("redelivers to the new address what is asked for again during an attempt that then succeeds", async () => {
-    const answer = holdAttempt(1, 200);
-    const route = await createRoute("docs");
-    await uploadFile(app, tenant.live, "docs");
-    await receiver.waitFor(1);
-    const moved = `${receiver.url}/moved`;
-    await app.call("PATCH", `routers/${route.id}`, { key: tenant.live, body: { webhookUrl: moved } });
-    const asked = await app.call("POST", "webhooks/deliveries/redeliver", {
-      key: tenant.live,
-      body: { filter: { status: "pending" } },
-    });
-    assert.deepEqual(asked.body, { matched: 1, queued: 1 });
-    answer();
-    const [delivered] = await waitForStatus("delivered");
-    assert.deepEqual([delivered.attemptCount, delivered.url], [2, moved]);
-    assert.deepEqual(
-      receiver.received.map(({ path }) => path),
-      ["/docs", "/moved"],
-    );
-  });
-
   it("sends nothing of an environment to a route that is the other's, though it has the slug now", async () => {
     const route = await createRoute("avatars");
     await uploadFile(app, tenant.live, "avatars");
@@ -312,46 +244,6 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.deepEqual([live.routeSlug, live.url], ["docs", `${receiver.url}/docs`]);
     const [test] = await listDeliveries("", tenant.test);
     assert.deepEqual([test.routeSlug, test.url], ["moved", `${receiver.url}/moved`]);
-  });
-
-  it("redelivers many by id or filter, counts in a dry run, and touches no other project", async () => {
-    receiver.answer = (_request, response) => void response.writeHead(400).end();
-    await createRoute("one");
-    await createRoute("two");
-    const stranger = await app.createTenant("pro");
-    for (const slug of ["one", "one", "two"]) await uploadFile(app, tenant.live, slug);
-    const dead = await waitForStatus("dead", 3);
-    receiver.answer = (_request, response) => void response.end();
-    const redeliver = (body: object, key = tenant.live) =>
-      app.call("POST", "webhooks/deliveries/redeliver", { key, body });
-
-    const ids = dead.map(({ id }: { id: string }) => id);
-    assert.deepEqual((await redeliver({ ids }, stranger.live)).body, { matched: 0, queued: 0 });
-    assert.deepEqual((await redeliver({ ids }, tenant.test)).body, { matched: 0, queued: 0 });
-    assert.equal(
-      (await app.call("POST", `webhooks/deliveries/${ids[0]}/redeliver`, { key: stranger.live })).status,
-      404,
-    );
-    assert.equal((await app.call("GET", `webhooks/deliveries/${ids[0]}`, { key: tenant.test })).status, 404);
-
-    const dryRun = await redeliver({ filter: { status: "dead", routeSlug: "one" }, dryRun: true });
-    assert.deepEqual(dryRun.body, { matched: 2, queued: 0 });
-    const future = new Date(app.clock.now() + 60_000).toISOString();
-    assert.deepEqual((await redeliver({ filter: { status: "dead", since: future } })).body, {
-      matched: 0,
-      queued: 0,
-    });
-    const since = new Date(app.clock.now() - 60_000).toISOString();
-    const byFilter = await redeliver({ filter: { status: "dead", routeSlug: "one", since, until: future } });
-    assert.deepEqual(byFilter.body, { matched: 2, queued: 2 });
-    await waitForStatus("delivered", 2);
-    const byId = await redeliver({ ids: [...ids, "unknown"] });
-    assert.equal(byId.body.matched, 3);
-    await waitForStatus("delivered", 3);
-
-    for (const body of [{}, { ids, filter: {} }, { ids: [] }, { filter: { status: "lost" } }, { ids: "x" }]) {
-      assert.equal((await redeliver(body)).body.error.code, "VALIDATION_ERROR", JSON.stringify(body));
-    }
   });
 
   it("lists by status, route, file and time, page by page, each environment for itself", async () => {
