@@ -7,23 +7,36 @@ import { it } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { startApp } from "../../server/test/support/start-app.ts";
 import { hostedTools } from "../src/index.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
 
-it("the published package is one program that has the documentation inside", async () => {
-  await using stack = new AsyncDisposableStack();
+async function buildPackage(stack: AsyncDisposableStack): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "upstow-mcp-"));
   stack.defer(() => rm(folder, { recursive: true }));
   const built = join(folder, "package");
   await run(process.execPath, [join(import.meta.dirname, "../build.mjs"), built]);
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  return built;
+}
+
+/** The machine's own Node where it is the oldest that the package allows. */
+async function findOldestNode(): Promise<string> {
+  const systemNode = "/usr/bin/node";
+  const { stdout } = await run(systemNode, ["--version"]).catch(() => ({ stdout: "" }));
+  return stdout.startsWith("v20.") ? systemNode : process.execPath;
+}
+
+it("the published package is one program that has the documentation inside", async () => {
+  await using stack = new AsyncDisposableStack();
+  const built = await buildPackage(stack);
   const manifest = JSON.parse(await readFile(join(built, "package.json"), "utf8"));
   assert.deepEqual(manifest.bin, { "upstow-mcp": "upstow-mcp.js" });
   assert.equal(manifest.private, undefined);
   for (const name of Object.keys(manifest.dependencies)) assert.doesNotMatch(name, /^@upstow\//);
 
-  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const program = join(built, "upstow-mcp.js");
   const env = { UPSTOW_URL: "http://127.0.0.1:9" };
   const client = new Client({ name: "test", version: "1" });
@@ -38,4 +51,17 @@ it("the published package is one program that has the documentation inside", asy
   assert.ok(results.some(({ path }) => path === "guides/webhooks"));
   const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/sdk/webhooks" } });
   assert.match(JSON.stringify(page.content), /verifyDelivery/);
+});
+
+it("the published package runs on the oldest Node that it names, with the service's own pages", async () => {
+  await using stack = new AsyncDisposableStack();
+  const program = join(await buildPackage(stack), "upstow-mcp.js");
+  const app = await startApp({ database: "sqlite" });
+  stack.defer(() => app.close());
+  const client = new Client({ name: "test", version: "1" });
+  const env = { UPSTOW_URL: app.url };
+  await client.connect(new StdioClientTransport({ command: await findOldestNode(), args: [program], env }));
+  stack.defer(() => client.close());
+  const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
+  assert.match(JSON.stringify(page.content), /INVALID_FILE_TYPE/);
 });

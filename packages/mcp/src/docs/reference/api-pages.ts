@@ -13,7 +13,12 @@ export function renderApiPages(document: ApiDocument): DocPage[] {
   const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-  const groups = Map.groupBy(endpoints, ({ operation }) => operation.tags?.[0] ?? "other");
+  // By hand: Node 20 has no Map.groupBy.
+  const groups = new Map<string, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    const tag = endpoint.operation.tags?.[0] ?? "other";
+    groups.set(tag, [...(groups.get(tag) ?? []), endpoint]);
+  }
   return [...groups].map(([tag, members]) => renderGroup(tag, members));
 }
 
