@@ -191,6 +191,26 @@ describe("upstow init", () => {
     assert.equal(await read(".env"), "OTHER=1\n");
   });
 
+  it("takes back two runs, and nothing that was done between them", async () => {
+    await write({ "package.json": manifestOf("express") });
+    const files = await list();
+    const init = () => runJson(["init", project, "--yes", "--no-install"], env);
+    await init();
+    const edited = (await read("package.json")).replace('"express"', '"react": "19",\n    "express"');
+    await write({ "package.json": edited, ".env": "MINE=1\n" });
+    await rm(join(project, ".gitignore"));
+    assert.deepEqual((await init()).changes, [
+      "package.json",
+      "src/upload-provider.jsx",
+      ".env",
+      ".gitignore",
+    ]);
+    await runJson(["init", project, "--undo", "--no-install"], env);
+    assert.equal(await read("package.json"), edited);
+    assert.equal(await read(".env"), "MINE=1\n");
+    assert.deepEqual(await list(), [".env", ...files]);
+  });
+
   it("knows frameworks and package managers, and says what it cannot know", async () => {
     assert.match((await runFailing(["init", project], env)).message, /no package\.json/);
     await write({ "package.json": manifestOf("left-pad"), "pnpm-lock.yaml": "" });

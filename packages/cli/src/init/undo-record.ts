@@ -20,7 +20,9 @@ export function writeChanges(folder: string, changes: readonly Change[]): void {
   const earlier = findRecord(folder) ?? [];
   const written = changes.map(({ path, before, after }) => {
     const first = earlier.find((entry) => entry.path === path);
-    return { path, before: first === undefined ? before : first.before, sha256: hashOf(after) };
+    // Only what nobody has worked on since goes back to the very start; work in between is not init's to take.
+    const isUntouched = first !== undefined && before !== null && hashOf(before) === first.sha256;
+    return { path, before: isUntouched ? first.before : before, sha256: hashOf(after) };
   });
   const kept = earlier.filter((entry) => !changes.some((change) => change.path === entry.path));
   mkdirSync(join(folder, recordFolder), { recursive: true });
