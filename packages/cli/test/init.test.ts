@@ -211,6 +211,19 @@ describe("upstow init", () => {
     assert.deepEqual(await list(), [".env", ...files]);
   });
 
+  it("puts the key in when it is run again with one", async () => {
+    await write({ "package.json": manifestOf("express") });
+    const init = (env: Record<string, string>) =>
+      runJson(["init", project, "--yes", "--no-install"], { HOME: home, ...env });
+    assert.match((await init({})).notes[0], /`upstow login` and init again/);
+    assert.equal(await read(".env"), "UPSTOW_URL=http://localhost:4000\nUPSTOW_API_KEY=svc_test_…\n");
+    assert.equal((await init({})).written, false);
+    assert.deepEqual((await init(env)).changes, [".env"]);
+    assert.equal(await read(".env"), `UPSTOW_URL=https://files.example.com\nUPSTOW_API_KEY=${apiKey}\n`);
+    await runJson(["init", project, "--undo", "--no-install"], env);
+    assert.deepEqual(await list(), ["package.json"]);
+  });
+
   it("knows frameworks and package managers, and says what it cannot know", async () => {
     assert.match((await runFailing(["init", project], env)).message, /no package\.json/);
     await write({ "package.json": manifestOf("left-pad"), "pnpm-lock.yaml": "" });

@@ -7,6 +7,7 @@ import { defaultUrl, getConnection } from "../connection.ts";
 import type { Credentials } from "../credentials.ts";
 import type { Mask } from "../init/change.ts";
 import { detectProject, type PackageManager } from "../init/detect-project.ts";
+import { placeholderKey } from "../init/edit-files.ts";
 import { planChanges } from "../init/plan-changes.ts";
 import { showDiff } from "../init/show-diff.ts";
 import { undoChanges, writeChanges } from "../init/undo-record.ts";
@@ -89,7 +90,7 @@ function findConnection(call: Call): { connection: Credentials; isSignedIn: bool
   } catch (error) {
     if (!(error instanceof OperatorError) || error.code !== "UNAUTHORIZED") throw error;
     return {
-      connection: { url: call.env["UPSTOW_URL"] ?? defaultUrl, apiKey: "svc_test_…" },
+      connection: { url: call.env["UPSTOW_URL"] ?? defaultUrl, apiKey: placeholderKey },
       isSignedIn: false,
     };
   }

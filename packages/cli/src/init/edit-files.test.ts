@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addPackages, addProxy, addScript, addVariables, ignoreFile, wrapInProvider } from "./edit-files.ts";
+import {
+  addPackages,
+  addProxy,
+  addScript,
+  addVariables,
+  fillPlaceholder,
+  ignoreFile,
+  placeholderKey,
+  wrapInProvider,
+} from "./edit-files.ts";
 
 describe("editing a project's files", () => {
   it("adds packages in order and keeps how the file is written", () => {
@@ -22,6 +31,22 @@ describe("editing a project's files", () => {
   it("sets variables that are not set, and no others", () => {
     assert.equal(addVariables("", { A: "1" }), "A=1\n");
     assert.equal(addVariables("export A = 5\nAB=2", { A: "1", B: "3" }), "export A = 5\nAB=2\nB=3\n");
+  });
+
+  it("puts a key and its service where the place was kept, and nowhere else", () => {
+    const connection = { url: "https://files.example.com", apiKey: "svc_live_$1" };
+    assert.equal(
+      fillPlaceholder(
+        "A=1\nUPSTOW_URL=http://localhost:4000\r\nexport UPSTOW_API_KEY='svc_test_…'\nB=2\n",
+        connection,
+      ),
+      "A=1\nUPSTOW_URL=https://files.example.com\r\nexport UPSTOW_API_KEY=svc_live_$1\nB=2\n",
+    );
+    for (const text of ["", "UPSTOW_URL=http://x\n", "UPSTOW_API_KEY=svc_test_abc # svc_test_…\n"]) {
+      assert.equal(fillPlaceholder(text, connection), text);
+    }
+    const kept = "UPSTOW_URL=http://x\nUPSTOW_API_KEY=svc_test_…\n";
+    assert.equal(fillPlaceholder(kept, { ...connection, apiKey: placeholderKey }), kept);
   });
 
   it("keeps the key out of the repository", () => {

@@ -1,3 +1,5 @@
+import type { Credentials } from "../credentials.ts";
+
 /** Keeps the file's indentation and what else is in it; a package that is there keeps its version. */
 export function addPackages(text: string, ranges: Record<string, string>): string {
   const manifest = JSON.parse(text);
@@ -23,13 +25,27 @@ function writeManifest(text: string, manifest: object): string {
   return text.endsWith("\n") ? `${after}\n` : after;
 }
 
+const assignmentOf = (name: string) => `^\\s*(?:export\\s+)?${name}\\s*=`;
+
 /** Adds what is not set yet. */
 export function addVariables(text: string, variables: Record<string, string>): string {
-  const isSet = (name: string) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, "m").test(text);
+  const isSet = (name: string) => new RegExp(assignmentOf(name), "m").test(text);
   const lines = Object.entries(variables)
     .filter(([name]) => !isSet(name))
     .map(([name, value]) => `${name}=${value}\n`);
   return lines.length === 0 ? text : endLine(text) + lines.join("");
+}
+
+/** Stands in the environment file until there is a key. */
+export const placeholderKey = "svc_test_…";
+
+/** Puts a key in the place that was kept for it, and its service's URL beside it: the two belong together. */
+export function fillPlaceholder(text: string, { url, apiKey }: Credentials): string {
+  const isKept = new RegExp(`${assignmentOf("UPSTOW_API_KEY")}[ "']*${placeholderKey}`, "m").test(text);
+  if (!isKept || apiKey === placeholderKey) return text;
+  const set = (before: string, name: string, value: string) =>
+    before.replace(new RegExp(`(${assignmentOf(name)}).*`, "m"), (_, start) => start + value);
+  return set(set(text, "UPSTOW_URL", url), "UPSTOW_API_KEY", apiKey);
 }
 
 /** A key in a repository is a key in the open. */

@@ -4,7 +4,15 @@ import type { Framework } from "@upstow/mcp/scaffolds";
 import type { Credentials } from "../credentials.ts";
 import type { Change } from "./change.ts";
 import type { Project } from "./detect-project.ts";
-import { addPackages, addProxy, addScript, addVariables, ignoreFile, wrapInProvider } from "./edit-files.ts";
+import {
+  addPackages,
+  addProxy,
+  addScript,
+  addVariables,
+  fillPlaceholder,
+  ignoreFile,
+  wrapInProvider,
+} from "./edit-files.ts";
 import { serverPort, writeHandler, writeProvider } from "./write-code.ts";
 
 export interface Plan {
@@ -87,7 +95,10 @@ export function planChanges(project: Project, connection: Credentials, packageVe
   }
 
   edit(envFile, (text) =>
-    addVariables(text, { UPSTOW_URL: connection.url, UPSTOW_API_KEY: connection.apiKey }),
+    addVariables(fillPlaceholder(text, connection), {
+      UPSTOW_URL: connection.url,
+      UPSTOW_API_KEY: connection.apiKey,
+    }),
   );
   edit(".gitignore", (text) => ignoreFile(text, envFile));
   const mount = isVite ? undefined : mounts[framework];
