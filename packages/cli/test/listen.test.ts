@@ -99,11 +99,11 @@ describe("upstow listen", () => {
   }
 
   /** Each listener has a home of its own unless it is given another's. */
-  async function listen(options: { args?: string[]; home?: string; key?: string } = {}) {
+  async function listen(options: { args?: string[]; home?: string; key?: string; url?: string } = {}) {
     const home = options.home ?? (await mkdtemp(join(folder, "home-")));
     const args = ["listen", hook, "--key", options.key ?? service.test, ...(options.args ?? [])];
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
-      env: { PATH: process.env["PATH"], HOME: home, UPSTOW_URL: service.url },
+      env: { PATH: process.env["PATH"], HOME: home, UPSTOW_URL: options.url ?? service.url },
       stdio: ["ignore", "pipe", "pipe"],
     });
     listeners.push(child);
@@ -220,6 +220,14 @@ describe("upstow listen", () => {
     await waitFor(2);
     await replaying.stop();
     assert.deepEqual(fileIds(), [missed.id, later.id]);
+  });
+
+  it("takes a key for the service that was signed in to", async () => {
+    const home = await mkdtemp(join(folder, "home-"));
+    await runJson(["login", "--url", service.url, "--key", service.live], { HOME: home });
+    const listener = await listen({ home, url: "" });
+    assert.ok(listener.shown.stderr.includes(`Ready: events of ${service.url} go to`), listener.shown.stderr);
+    await listener.stop();
   });
 
   it("refuses what cannot work, in one line", async () => {

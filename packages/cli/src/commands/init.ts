@@ -90,7 +90,7 @@ function findConnection(call: Call): { connection: Credentials; isSignedIn: bool
   } catch (error) {
     if (!(error instanceof OperatorError) || error.code !== "UNAUTHORIZED") throw error;
     return {
-      connection: { url: call.env["UPSTOW_URL"] ?? defaultUrl, apiKey: placeholderKey },
+      connection: { url: call.env["UPSTOW_URL"] || defaultUrl, apiKey: placeholderKey },
       isSignedIn: false,
     };
   }

@@ -1,6 +1,6 @@
 import { type Call, type Command, OperatorError, type Result, UsageError } from "../command.ts";
 import { getConnection } from "../connection.ts";
-import type { Credentials } from "../credentials.ts";
+import { type Credentials, findCredentials } from "../credentials.ts";
 import { createPosition, type Position } from "../listen/position.ts";
 
 export const listen: Command = {
@@ -104,9 +104,12 @@ function readReplay(text: string | undefined): number | null {
 
 /** Live events carry what customers have uploaded; they stay off developers' machines. */
 function readCredentials({ env, options }: Call): Credentials {
+  const key = options.find("key");
+  // A key that comes without an address is meant for the service that was signed in to.
+  const savedUrl = key === undefined ? undefined : findCredentials(env)?.url;
   const given = {
-    UPSTOW_URL: options.find("url") ?? env["UPSTOW_URL"],
-    UPSTOW_API_KEY: options.find("key") ?? env["UPSTOW_API_KEY"],
+    UPSTOW_URL: options.find("url") ?? (env["UPSTOW_URL"] || savedUrl),
+    UPSTOW_API_KEY: key ?? env["UPSTOW_API_KEY"],
   };
   const credentials = getConnection({ env: { ...env, ...given } });
   if (credentials.apiKey.startsWith("svc_test_")) return credentials;

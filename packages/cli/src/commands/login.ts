@@ -13,7 +13,7 @@ export const login: Command = {
   notes: `A key on the command line stays in the shell's history; without --key it is asked for and not shown.
 UPSTOW_URL and UPSTOW_API_KEY, where they are set, come before what this command keeps.`,
   async run(call) {
-    const url = readServiceUrl("--url", call.options.find("url") ?? call.env["UPSTOW_URL"] ?? defaultUrl);
+    const url = readServiceUrl("--url", call.options.find("url") ?? (call.env["UPSTOW_URL"] || defaultUrl));
     const apiKey = await readSecret(call, "key", "API key (not shown):");
     const { createUpstow } = await import("@upstow/sdk");
     const { tier } = await createUpstow({ baseUrl: url, apiKey, retries: 1 }).usage.get();
