@@ -85,7 +85,12 @@ describe("upstow upload", () => {
     assert.equal(stored().length, 2 * names.length - sentParts, "a whole run begins anew");
   });
 
-  it("begins again where the file has changed, or the service has forgotten", async () => {
+  it("begins again where the file or its metadata has changed, or the service has forgotten", async () => {
+    await killHalfWay();
+    const { files } = await runJson(["upload", path(), "--metadata", '{"album":7}'], env);
+    assert.deepEqual(files[0].metadata, { album: 7 });
+    assert.equal(stored().length, partCount);
+
     await killHalfWay();
     await utimes(path(), new Date(), new Date());
     await runJson(["upload", path()], env);

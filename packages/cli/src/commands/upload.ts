@@ -32,11 +32,12 @@ A file of a folder keeps its path from there as its name.`,
     const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     const stored: ({ path: string } & CompletedFile)[] = [];
     const failures: { path: string; code: string; message: string }[] = [];
+    const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }) };
     await uploadFiles({
       upstow: await connect(call),
       files,
-      options: { routeSlug, ...(metadata === undefined ? {} : { metadata }) },
-      unfinished: openUnfinishedUploads(call.env, connection, routeSlug),
+      options,
+      unfinished: openUnfinishedUploads(call.env, connection, options),
       bars: createProgressBars({ files: files.length, bytes }, call.progress),
       onDone(local, file) {
         journal.add(local, file);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { UploadOptions } from "@upstow/sdk";
 import { configFolder } from "../config-folder.ts";
 import type { Credentials } from "../credentials.ts";
 import type { LocalFile } from "./collect-files.ts";
@@ -13,11 +14,18 @@ export interface MultipartRef {
 // The service gives an upload up seven days after its last part.
 const keepMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Remembers uploads in parts by the file as it is now, so that the next run goes on with them. */
-export function openUnfinishedUploads(env: NodeJS.ProcessEnv, connection: Credentials, routeSlug: string) {
+/**
+ * Remembers uploads in parts by the file as it is now, so that the next run goes on with them. Route and metadata
+ * count too: the service keeps those that an upload began with.
+ */
+export function openUnfinishedUploads(
+  env: NodeJS.ProcessEnv,
+  connection: Credentials,
+  { routeSlug, metadata }: Pick<UploadOptions, "routeSlug" | "metadata">,
+) {
   const folder = join(configFolder(env), "uploads");
   const pathOf = ({ path, name, sizeBytes, modifiedMs }: LocalFile) => {
-    const facts = [connection.url, connection.apiKey, routeSlug, path, name, sizeBytes, modifiedMs];
+    const facts = [connection.url, connection.apiKey, routeSlug, metadata, path, name, sizeBytes, modifiedMs];
     return join(folder, `${createHash("sha256").update(JSON.stringify(facts)).digest("hex")}.json`);
   };
   removeOld(folder);
