@@ -7,7 +7,8 @@ import { openSources } from "./sources.ts";
 import { hostedTools } from "./tools.ts";
 import { canTransform, createTransformTool } from "./transform-tool.ts";
 
-const { UPSTOW_URL: baseUrl = "http://localhost:4000", UPSTOW_API_KEY: apiKey } = process.env;
+const { UPSTOW_URL: url, UPSTOW_API_KEY: apiKey } = process.env;
+const baseUrl = (url || "http://localhost:4000").replace(/\/+$/, "");
 const [api, mayTransform] = await Promise.all([
   findApiDocument(baseUrl),
   apiKey !== undefined && canTransform(baseUrl, apiKey),

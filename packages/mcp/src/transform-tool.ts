@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { askService } from "./ask-service.ts";
 import { defineTool, ToolError } from "./tool.ts";
 
 /** Offered over stdio only, with the key of the environment: a key is never a tool's argument. */
@@ -34,10 +35,7 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
 /** A key that may transform: live, and of a paid plan as far as the service says so. */
 export async function canTransform(baseUrl: string, apiKey: string): Promise<boolean> {
   if (!apiKey.startsWith("svc_live_")) return false;
-  const response = await fetch(`${baseUrl}/api/v1/usage`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-  }).catch(() => null);
-  if (response?.ok !== true) return false;
-  const { tier } = (await response.json()) as { tier: string };
-  return tier !== "free";
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const usage = (await askService(`${baseUrl}/api/v1/usage`, headers)) as { tier?: string } | null;
+  return usage?.tier !== undefined && usage.tier !== "free";
 }

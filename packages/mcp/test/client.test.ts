@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -75,6 +78,30 @@ describe("the official client", () => {
     await client.close();
   });
 
+  const strangers: Record<string, RequestListener> = {
+    "a page": (_request, response) => response.setHeader("content-type", "text/html").end("<p>hello"),
+    "JSON of its own": (_request, response) => response.end('{"ok":true}'),
+    nothing: () => {},
+  };
+  for (const [answer, listener] of Object.entries(strangers)) {
+    it(`starts beside a server that answers with ${answer}`, async () => {
+      await using stack = new AsyncDisposableStack();
+      const server = createServer(listener).listen(0, "127.0.0.1");
+      stack.defer(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const client = await overStdio({
+        UPSTOW_URL: `http://127.0.0.1:${port}`,
+        UPSTOW_API_KEY: "svc_live_any",
+      });
+      stack.defer(() => client.close());
+      assert.deepEqual(await listNames(client), names);
+    });
+  }
+
   it("gets transform_image with a paid plan's live key alone", async () => {
     const free = await app.createTenant("free");
     const pro = await app.createTenant("pro");
@@ -83,8 +110,10 @@ describe("the official client", () => {
     const unpaid = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: free.live });
     assert.deepEqual(await listNames(unpaid), names);
     await unpaid.close();
-    const client = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: pro.live });
+    const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
+    const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
+    assert.equal(page.isError, undefined, "a slash at the end of the address changes nothing");
     const image = readFileSync(join(root, "packages/mcp/test/dot.png"));
     const { key } = await uploadFile(app, image, { key: pro.live, name: "dot.png", type: "image/png" });
     const made = await client.callTool({
