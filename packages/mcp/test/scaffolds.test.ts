@@ -21,6 +21,7 @@ describe("what the scaffolding tools print", () => {
     const options = [
       { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] },
       { routeName: "3d-models", maxFileSize: "1.5GB", allowedTypes: ["*/*"] },
+      { routeName: "anything", maxFileSize: "4MB", allowedTypes: [] },
       { routeName: "default", maxFileSize: "0B", allowedTypes: ["application/pdf", "text/plain"] },
     ];
     const sources = new Map<string, string>();
@@ -28,6 +29,7 @@ describe("what the scaffolding tools print", () => {
       options.forEach((option, i) => {
         const { path, code } = renderRouteHandler({ framework, ...option });
         sources.set(`${framework}-${i}/${path}`, code);
+        assert.ok(!code.includes("allowedTypes: []"), "that would refuse every file");
       });
     }
     const provider = renderProvider();

@@ -55,14 +55,15 @@ export function renderRouteHandler(options: RouteHandlerOptions): SourceFile {
   const { path, before, after } = mounts[options.framework];
   // Next and SvelteKit allow only known exports in a route file; elsewhere the browser's types need the router.
   const visibility = options.framework === "next" || options.framework === "sveltekit" ? "" : "export ";
-  const allowedTypes = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
+  const types = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
+  // No types means every type, but an empty list in the handler would refuse all.
+  const allowedTypes = types === "" ? "" : `\n    allowedTypes: [${types}],`;
   const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${options.framework}";
 
 const route = createFileRouter();
 
 ${visibility}const router = {
-  ${propertyName(options.routeName)}: route({
-    allowedTypes: [${allowedTypes}],
+  ${propertyName(options.routeName)}: route({${allowedTypes}
     maxFileSize: ${JSON.stringify(options.maxFileSize)},
     // Decide here who may upload: throw an UpstowAuthError to refuse.
     middleware: async () => ({ uploadedBy: "someone" }),
