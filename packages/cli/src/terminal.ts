@@ -1,3 +1,5 @@
+import { takeColumns } from "./display-columns.ts";
+
 export interface Terminal {
   showsProgress: boolean;
   note(text: string): void;
@@ -17,7 +19,7 @@ export function createTerminal(
   /** A line that the terminal broke into two could not be erased again. Some terminals have no size, or none yet. */
   const fit = (text: string) => {
     const columns = stderr.columns || Number.POSITIVE_INFINITY;
-    const lines = text.split("\n").map((line) => [...line].slice(0, columns - 1).join(""));
+    const lines = text.split("\n").map((line) => takeColumns([...line], columns - 1).join(""));
     return lines.join("\n");
   };
 

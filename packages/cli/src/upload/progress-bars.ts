@@ -1,3 +1,4 @@
+import { countColumns, takeColumns } from "../display-columns.ts";
 import { clean, formatBytes, formatDuration } from "../format.ts";
 
 const barWidth = 24;
@@ -67,7 +68,7 @@ function drawBar(name: string, sentBytes: number, totalBytes: number): string {
 /** The end of a long name tells more than its beginning. */
 function fit(name: string): string {
   const letters = [...clean(name)];
-  return letters.length > nameWidth
-    ? `…${letters.slice(1 - nameWidth).join("")}`
-    : letters.join("").padEnd(nameWidth);
+  const isLong = countColumns(letters) > nameWidth;
+  const shown = isLong ? ["…", ...takeColumns(letters.toReversed(), nameWidth - 1).reverse()] : letters;
+  return shown.join("") + " ".repeat(nameWidth - countColumns(shown));
 }
