@@ -168,6 +168,42 @@ describe("upload() in Node", () => {
     );
   });
 
+  it("keeps what it sent when only the completion fails, unless it is cancelled then", async () => {
+    const refs: MultipartRef[] = [];
+    const stop = new AbortController();
+    let act = () => {};
+    const failing = createUpstow({
+      apiKey: service.apiKey,
+      baseUrl: service.app.url,
+      retries: 0,
+      fetch: async (...args) => {
+        if (!String(args[0]).endsWith("/multipart/complete")) return fetch(...args);
+        act();
+        throw new TypeError("down");
+      },
+    });
+    const upload = (signal?: AbortSignal) =>
+      failing.upload(new Blob([bytes]), {
+        name: "sent.bin",
+        onStart: (ref) => refs.push(ref),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    await assert.rejects(upload(), { code: "NETWORK_ERROR" });
+    service.storage.puts.length = 0;
+    const [resume] = refs;
+    assert.ok(resume !== undefined);
+    await assertStored((await upstow.upload(new Blob([bytes]), { name: "sent.bin", resume })).url, bytes);
+    assert.equal(service.storage.puts.length, 0);
+
+    act = () => stop.abort();
+    await assert.rejects(upload(stop.signal), { name: "AbortError" });
+    const { files } = await upstow.files.list();
+    assert.equal(
+      files.some((file) => file.status === "UPLOADING"),
+      false,
+    );
+  });
+
   it("removes what was being opened when it is cancelled", async () => {
     for (const size of [1000, bytes.length]) {
       const stop = new AbortController();

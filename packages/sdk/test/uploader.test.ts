@@ -219,6 +219,61 @@ describe("the uploader, outside of a browser", () => {
     assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
   });
 
+  describe("where only the completion fails", () => {
+    const failed = (status: number, code: string) => async () =>
+      Response.json({ error: { type: "api_error", code, message: "No." } }, { status });
+    /** Fails completions in the given way until it is told not to. */
+    function createFailing(fail: (...args: Parameters<typeof fetch>) => Promise<Response>) {
+      const network = { isFailing: true };
+      const uploader = create({
+        retries: 1,
+        resumeStore: createMemoryStore(),
+        fetch: (...args: Parameters<typeof fetch>) =>
+          network.isFailing && String(args[1]?.body).includes('"complete"') ? fail(...args) : fetch(...args),
+      });
+      return { uploader, network };
+    }
+
+    const passing: Record<string, (...args: Parameters<typeof fetch>) => Promise<Response>> = {
+      NETWORK_ERROR: () => Promise.reject(new TypeError("down")),
+      UNEXPECTED_ANSWER: async () => new Response("Bad gateway", { status: 502 }),
+      // The file is stored by then.
+      CALLBACK_FAILED: async (...args) => {
+        await fetch(...args);
+        return failed(500, "CALLBACK_FAILED")();
+      },
+    };
+    for (const [code, fail] of Object.entries(passing)) {
+      it(`keeps what was sent, and another try asks for that alone: ${code}`, async () => {
+        const { uploader, network } = createFailing(fail);
+        const tasks = uploader.add("any", [large(`${code}.bin`), small(`${code}.txt`)]);
+        for (const task of tasks) await assert.rejects(task.done, { code });
+        assert.equal((await uploader.listResumable()).length, 1);
+        network.isFailing = false;
+        application.site.actions.length = 0;
+        uploader.retry();
+        const [first] = await Promise.all(tasks.map((task) => task.done));
+        assert.equal(await hashOf(first?.url ?? ""), hashOfBytes);
+        assert.deepEqual(application.site.actions, ["complete", "complete"]);
+        assert.equal(storage().puts.length, partCount + 1);
+        const { files } = await upstow.files.list();
+        assert.equal(files.filter((file) => file.name.startsWith(code)).length, 2);
+        assert.deepEqual(await uploader.listResumable(), []);
+      });
+    }
+
+    it("removes what was sent when it is refused for good, or cancelled then", async () => {
+      const refused = createFailing(failed(403, "FORBIDDEN")).uploader;
+      await assert.rejects(refused.upload("any", large()), { code: "FORBIDDEN" });
+      assert.deepEqual([await listOpen(), await refused.listResumable()], [[], []]);
+      const { uploader } = createFailing(failed(503, "SERVICE_UNAVAILABLE"));
+      await assert.rejects(uploader.upload("any", large()), { code: "SERVICE_UNAVAILABLE" });
+      assert.deepEqual(await listOpen(), ["large.bin"]);
+      await uploader.cancel();
+      assert.deepEqual([await listOpen(), await uploader.listResumable()], [[], []]);
+    });
+  });
+
   it("may be told to try again from the very moment that it failed or was cancelled", async () => {
     storage().cutsPut = () => true;
     const uploader = create({ retries: 0, resumeStore: createMemoryStore() });

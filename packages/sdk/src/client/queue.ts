@@ -1,4 +1,5 @@
 import { UpstowError } from "../errors.ts";
+import { mayPass } from "../http/call.ts";
 import { createOutcome, type Entry } from "./entry.ts";
 import { createBatch, forget, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
@@ -76,7 +77,7 @@ export function createQueue(tools: QueueTools) {
     entry.status = "failed";
     entry.error = error;
     onChange();
-    if (!tools.keepOnFailure) await discard(entry, error.message);
+    if (!tools.keepOnFailure && !isOnlyIncomplete(entry, error)) await discard(entry, error.message);
     outcome.reject(error);
   }
 
@@ -132,4 +133,10 @@ export function createQueue(tools: QueueTools) {
       entries = entries.filter((entry) => !isOver(entry) || !isChosen(entry));
     },
   };
+}
+
+/** All bytes have arrived, and a reason that may pass keeps them from being completed: another try asks for that alone. */
+function isOnlyIncomplete({ session }: Entry, error: Error): boolean {
+  const { code } = error as UpstowError;
+  return session?.isSent() === true && (code === "RATE_LIMITED" || mayPass(error as UpstowError));
 }

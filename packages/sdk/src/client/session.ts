@@ -28,6 +28,8 @@ export interface Session {
   /** Something had arrived before this page began. */
   readonly isResumed: boolean;
   sentBytes(): number;
+  /** Nothing but its completion is missing. */
+  isSent(): boolean;
   /** Sends what is missing. */
   send(signal: AbortSignal): Promise<void>;
   complete(signal: AbortSignal): Promise<UploadedFile<unknown>>;
@@ -51,6 +53,7 @@ export function createSession(
   let uploadUrl = opened.uploadUrl ?? "";
   let urls = opened.parts ?? [];
   let isEnded = false;
+  let isSent = false;
   let isUnchecked = verifier !== null && sent.size > 0;
 
   const sliceOf = ({ start, end }: PartRange) => file.slice(start, end);
@@ -117,6 +120,7 @@ export function createSession(
   }
 
   async function send(signal: AbortSignal): Promise<void> {
+    isSent = false;
     underWay.clear();
     if (isMultipart) {
       await sendMissing(signal).catch((error) => {
@@ -125,6 +129,7 @@ export function createSession(
         if (!isEnded) throw error;
       });
     } else if (!isStored && sent.size === 0) await sendWhole(signal);
+    isSent = true;
   }
 
   async function finish(signal: AbortSignal): Promise<UploadedFile<unknown>> {
@@ -144,6 +149,7 @@ export function createSession(
         const isThere = isStored || sent.has(partNumber);
         return sum + (isThere ? end - start : Math.min(end - start, underWay.get(partNumber) ?? 0));
       }, 0),
+    isSent: () => isSent,
     send,
     async complete(signal) {
       try {
@@ -152,8 +158,8 @@ export function createSession(
         if (!(error instanceof UpstowError) || error.code !== "FILE_NOT_IN_STORAGE") throw error;
       }
       // The storage lacks something after all: see what it has, and send the rest.
-      sent.clear();
       const received = isMultipart ? await backend.parts(token, signal) : [];
+      sent.clear();
       for (const { partNumber, etag } of received) sent.set(partNumber, etag);
       await send(signal);
       return finish(signal);

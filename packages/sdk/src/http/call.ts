@@ -79,7 +79,8 @@ function exchange(request: CallRequest): Promise<{ response: Response; text: str
   });
 }
 
-function mayPass({ status, code }: UpstowError): boolean {
+/** Whether another try may help. */
+export function mayPass({ status, code }: UpstowError): boolean {
   return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
 }
 

@@ -135,12 +135,15 @@ async function uploadInParts(job: Job): Promise<CompletedFile> {
   const open = await (options.resume === undefined ? start(job) : reopen(job, options.resume));
   const ref = { fileId: open.fileId, uploadId: open.uploadId };
   options.onStart?.(ref);
+  let parts: UploadedPart[] | undefined;
   try {
-    const parts = await sendMissing(job, open);
+    parts = await sendMissing(job, open);
     return await multipart.complete({ ...ref, parts }, call);
   } catch (error) {
+    // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
+    const isUnwanted = parts === undefined || job.signal.aborted;
     // The caller's signal is aborted already; what is on the service must go all the same.
-    if (options.keepOnFailure !== true) await multipart.abort(ref).catch(() => {});
+    if (isUnwanted && options.keepOnFailure !== true) await multipart.abort(ref).catch(() => {});
     throw error;
   }
 }
