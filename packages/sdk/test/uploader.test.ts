@@ -315,6 +315,23 @@ describe("the uploader, outside of a browser", () => {
     assert.equal(resumeStore.kept.size, 0);
   });
 
+  it("asks again for what was not allowed, where failed uploads are kept", async () => {
+    let isDown = true;
+    const uploader = create({
+      retries: 0,
+      keepOnFailure: true,
+      fetch: async (...args: Parameters<typeof fetch>) => {
+        if (isDown) throw new TypeError("down");
+        return fetch(...args);
+      },
+    });
+    const [task] = uploader.add("any", small());
+    await assert.rejects(task?.done ?? Promise.resolve(), { code: "NETWORK_ERROR" });
+    isDown = false;
+    task?.retry();
+    assert.equal((await task?.done)?.name, "small.txt");
+  });
+
   it("does not go on with another file that only looks the same", async () => {
     const resumeStore = createMemoryStore();
     storage().cutsPut = (number) => number > 3;

@@ -33,6 +33,12 @@ export function createBatch(
   };
 }
 
+/** Another try asks for a ticket of its own. */
+export function leaveBatch(backend: Backend, entry: Entry): void {
+  entry.batch = createBatch(backend, entry.route, entry.input, [entry.file]);
+  entry.index = 0;
+}
+
 /** Opens the upload of a file: one that an earlier page left unfinished, or a new one, which is remembered. */
 export async function openSession(
   tools: SessionTools,
@@ -41,7 +47,10 @@ export async function openSession(
   isTaken: (fingerprint: string) => boolean,
 ): Promise<Session> {
   const { file, route, meter } = entry;
-  const ticket = await entry.batch.getTicket(entry.index);
+  const ticket = await entry.batch.getTicket(entry.index).catch((error) => {
+    leaveBatch(tools.backend, entry);
+    throw error;
+  });
   if (file.size > multipartAboveBytes) {
     const fingerprint = await fingerprintOf(file, `${tools.endpoint} ${route}`);
     // The same file twice in one queue is meant to be stored twice.

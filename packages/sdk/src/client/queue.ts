@@ -1,7 +1,7 @@
 import { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
 import { createOutcome, type Entry } from "./entry.ts";
-import { createBatch, forget, openSession } from "./open-session.ts";
+import { forget, leaveBatch, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
 
@@ -82,13 +82,12 @@ export function createQueue(tools: QueueTools) {
   }
 
   async function discard(entry: Entry, failure?: string): Promise<void> {
-    const { session, route, input, file } = entry;
+    const { session } = entry;
     entry.session = null;
     // What it had sent is no longer there.
     entry.state = null;
     // Its ticket opens the upload that ends here: another try needs another one.
-    entry.batch = createBatch(backend, route, input, [file]);
-    entry.index = 0;
+    leaveBatch(backend, entry);
     // It failed for want of a backend, perhaps: then the service removes what was sent, later.
     if (session !== null) await backend.abort(session.token, failure).catch(() => {});
     await forget(store, entry);
