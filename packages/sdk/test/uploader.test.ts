@@ -110,6 +110,28 @@ describe("the uploader, outside of a browser", () => {
     assert.equal(uploader.getSnapshot().uploads.length, 0);
   });
 
+  it("comes to its end, and to the other listeners, whatever a listener throws", async (t) => {
+    const thrown: string[] = [];
+    // The runner's own would fail the test.
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", (error) => thrown.push(error.message));
+    t.after(() => {
+      process.removeAllListeners("uncaughtException");
+      for (const other of others) process.on("uncaughtException", other);
+    });
+    const uploader = create();
+    const statuses = new Set<string | undefined>();
+    const onProgress = () => {
+      throw new Error("a bug of the page");
+    };
+    const uploading = uploader.upload("any", small(), { onProgress });
+    uploader.subscribe(() => statuses.add(uploader.getSnapshot().uploads[0]?.status));
+    assert.equal((await uploading)[0]?.name, "small.txt");
+    assert.ok(statuses.has("done"));
+    assert.ok(thrown.length >= 3 && thrown.every((message) => message === "a bug of the page"));
+  });
+
   it("fails with the backend's own words, and only the files of that call", async () => {
     const uploader = create();
     const [wrong] = uploader.add("album", small(), { input: { album: 5 } });

@@ -21,6 +21,17 @@ const filesInBatch = 500;
 type Files = Iterable<File> | File;
 type AddOptions = { input?: unknown };
 
+/** A listener that throws keeps neither others from hearing nor an upload from ending. */
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
 /** Uploads from a browser (or any other client) through your backend's route handler. */
 export function createUploader<Router extends FileRouter = FileRouter>(
   options: UploaderOptions,
@@ -61,7 +72,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
 
   function emit(): void {
     snapshot = null;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) tell(listener);
     watchProgress();
   }
 
