@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, before, beforeEach, describe, it, type TestContext } from "node:test";
 import { createUploader, type ResumeStore, type SavedUpload, UpstowError } from "../src/client/index.ts";
 import { createUpstow, type Upstow } from "../src/index.ts";
 import {
@@ -25,6 +25,32 @@ function createMemoryStore(): ResumeStore & { kept: Map<string, SavedUpload> } {
     save: async (upload) => void kept.set(upload.fingerprint, upload),
     remove: async (fingerprint) => void kept.delete(fingerprint),
     list: async () => [...kept.values()],
+  };
+}
+
+/** A page's network, which is there until it is taken away. */
+function fakeNetwork(t: TestContext) {
+  const page = new EventTarget();
+  const state = { onLine: true };
+  const fakes = {
+    navigator: state,
+    addEventListener: page.addEventListener.bind(page),
+    removeEventListener: page.removeEventListener.bind(page),
+  };
+  const own = Object.keys(fakes).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+  );
+  for (const [name, value] of Object.entries(fakes))
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+  t.after(() => {
+    for (const [name, descriptor] of own) {
+      Reflect.deleteProperty(globalThis, name);
+      if (descriptor !== undefined) Object.defineProperty(globalThis, name, descriptor);
+    }
+  });
+  return (isOnline: boolean) => {
+    state.onLine = isOnline;
+    page.dispatchEvent(new Event(isOnline ? "online" : "offline"));
   };
 }
 
@@ -130,6 +156,29 @@ describe("the uploader, outside of a browser", () => {
     assert.equal((await uploading)[0]?.name, "small.txt");
     assert.ok(statuses.has("done"));
     assert.ok(thrown.length >= 3 && thrown.every((message) => message === "a bug of the page"));
+  });
+
+  it("asks for its headers before every attempt, once there is a network", async (t) => {
+    const setOnline = fakeNetwork(t);
+    setOnline(false);
+    let token = "first";
+    const seen: (string | null)[] = [];
+    const uploader = create({
+      headers: () => ({ authorization: token }),
+      fetch: async (...args: Parameters<typeof fetch>) => {
+        if (args[0] !== application.site.endpoint) return fetch(...args);
+        seen.push(new Headers(args[1]?.headers).get("authorization"));
+        if (seen.length > 1) return fetch(...args);
+        token = "third";
+        return new Response("Bad gateway", { status: 502 });
+      },
+    });
+    const uploading = uploader.upload("any", small());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    token = "second";
+    setOnline(true);
+    await uploading;
+    assert.deepEqual(seen.slice(0, 2), ["second", "third"]);
   });
 
   it("fails with the backend's own words, and only the files of that call", async () => {

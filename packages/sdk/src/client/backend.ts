@@ -1,5 +1,5 @@
 import type { Action, BeginAnswer, CompleteAnswer, RoutesAnswer, StartAnswer } from "../handler/protocol.ts";
-import { call, type Fetch } from "../http/call.ts";
+import { type CallRequest, call, type Fetch } from "../http/call.ts";
 import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import type { Online } from "./online.ts";
 
@@ -20,18 +20,23 @@ export function createBackend(options: BackendOptions) {
   const { endpoint, fetch, retries, baseDelayMs, online } = options;
 
   async function ask<Answer>(body: Action | undefined, signal?: AbortSignal): Promise<Answer> {
-    return call<Answer>({
+    const request: CallRequest = {
       method: body === undefined ? "GET" : "POST",
       url: endpoint,
-      headers: await options.headers(),
+      headers: {},
       body,
       // Behind it are the service and whatever the application does on completion.
       timeoutMs: 60_000,
       signal,
       fetch,
       policy: { retries, baseDelayMs, rateLimitWaitMs },
-      before: () => online.untilOnline(signal),
-    });
+      async before() {
+        await online.untilOnline(signal);
+        // A sign-in may have been renewed during the wait.
+        request.headers = await options.headers();
+      },
+    };
+    return call<Answer>(request);
   }
 
   return {
