@@ -263,6 +263,32 @@ describe("the uploader, outside of a browser", () => {
     assert.deepEqual(await uploader.listResumable(), []);
   });
 
+  it("is over at once when it is cancelled without a network, and removes what it sent later", async (t) => {
+    const setOnline = fakeNetwork(t);
+    storage().allow(1);
+    const uploader = create();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const begun = uploader.upload("any", large(), { signal });
+    await until(() => storage().puts.some((put) => put.status === 200));
+    setOnline(false);
+    const fresh = uploader.upload("any", small(), { signal });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    for (const upload of [begun, fresh]) await assert.rejects(upload, { code: "CANCELLED" });
+    assert.deepEqual(await listOpen(), ["large.bin"]);
+    storage().allow(Number.POSITIVE_INFINITY);
+    setOnline(true);
+    await until(async () => (await listOpen()).length === 0);
+
+    setOnline(false);
+    const [task] = create().add("any", small());
+    const cancelling = task?.cancel();
+    await assert.rejects(task?.done ?? Promise.resolve(), { code: "CANCELLED" });
+    setOnline(true);
+    await cancelling;
+  });
+
   it("cancels a file that waits for its turn at once, and the others go on", async () => {
     storage().allow(0);
     const uploader = create();

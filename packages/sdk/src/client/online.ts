@@ -6,7 +6,7 @@ interface Page {
 
 export interface Online {
   isOnline(): boolean;
-  /** Aborted when the network goes. */
+  /** Aborted while there is no network. */
   signal(): AbortSignal;
   /** Resolves at once where there is a network. */
   untilOnline(signal?: AbortSignal): Promise<void>;
@@ -18,6 +18,7 @@ export function watchOnline(onChange: () => void): Online {
   const page = globalThis as Page;
   const isOnline = () => page.navigator?.onLine !== false;
   let offline = new AbortController();
+  if (!isOnline()) offline.abort();
   let waiting: (() => void)[] = [];
 
   const change = () => {

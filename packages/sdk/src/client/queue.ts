@@ -1,6 +1,8 @@
 import { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
+import { onAbort } from "../http/wait.ts";
 import { createOutcome, type Entry } from "./entry.ts";
+import type { Online } from "./online.ts";
 import { forget, leaveBatch, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
@@ -8,6 +10,7 @@ import type { SessionTools } from "./session.ts";
 export interface QueueTools extends SessionTools {
   store: ResumeStore;
   keepOnFailure: boolean;
+  online: Online;
   onChange(): void;
 }
 
@@ -117,7 +120,10 @@ export function createQueue(tools: QueueTools) {
       entry.error = error;
       entry.stop?.abort();
       onChange();
+      // What was sent is removed when there is a network again; nobody should wait for that.
+      const leave = onAbort(tools.online.signal(), () => outcome.reject(error));
       await occupy(entry, () => discard(entry));
+      leave();
       outcome.reject(error);
     },
     retry(entry: Entry): void {

@@ -56,6 +56,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     fetch,
     store,
     keepOnFailure: options.keepOnFailure === true,
+    online,
     onChange: () => emit(),
   });
 
