@@ -1,4 +1,5 @@
 import { UpstowError } from "../errors.ts";
+import { mayPass } from "../http/call.ts";
 import type { CompletedFile } from "../wire/files.ts";
 import { beginUploads } from "./begin.ts";
 import type { Action, BeginAnswer, CompleteAnswer, StartAnswer } from "./protocol.ts";
@@ -45,7 +46,8 @@ export function createActions<Context>(tools: Tools<Context>) {
       }
       case "complete": {
         const upload = await open(body.token);
-        return reportingTo(tools, upload, () => completeUpload(tools, upload, body.parts, handling));
+        // Who gives up after this is heard when the upload is aborted.
+        return completeUpload(tools, upload, body.parts, handling);
       }
       case "abort": {
         const upload = await open(body.token);
@@ -126,11 +128,14 @@ async function reportingTo<Context, Result>(
   try {
     return await work();
   } catch (error) {
-    // Who came too often comes again.
-    if ((error as UpstowError).code !== "RATE_LIMITED") await hearFailure(tools, upload, error as Error);
+    if (!isRepeated(error)) await hearFailure(tools, upload, error as Error);
     throw error;
   }
 }
+
+/** Browsers come again where that may help. */
+const isRepeated = (error: unknown) =>
+  !(error instanceof UpstowError) || error.code === "RATE_LIMITED" || mayPass(error);
 
 async function hearFailure<Context>(tools: Tools<Context>, upload: Omit<Ticket, "id">, error: Error) {
   const { file, metadata } = upload;

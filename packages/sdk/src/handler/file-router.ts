@@ -59,7 +59,10 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   middleware?: (args: MiddlewareArgs<Context, OutputOf<Schema>>) => Meta | Promise<Meta>;
   /** Runs at least once for every upload; what it returns reaches the browser. */
   onUploadComplete?: (args: CompleteArgs<Context, Meta>) => Result | Promise<Result>;
-  /** Hears of uploads that failed after they were allowed. */
+  /**
+   * Hears once of an upload that is given up after it was allowed. What another try may still complete is no such
+   * failure: errors of the service and of `onUploadComplete` go to the handler's `onError`.
+   */
   onUploadError?: (args: FailureArgs<Meta>) => void | Promise<void>;
 }
 
