@@ -178,6 +178,23 @@ describe("the route handler", () => {
     assert.equal((await files({ ...png, type: "IMAGE/PNG; q=1" })).status, 200);
   });
 
+  it("refuses each of several files with words of its own", async () => {
+    const wrong = [
+      { ...png, name: "a.txt", type: "text/plain" },
+      { ...png, name: "b.png", size: MB + 1 },
+    ];
+    // Nobody is asked who they are where nothing can be allowed.
+    const { status, body } = await begin({ files: wrong }, { "x-user": "eve" });
+    assert.deepEqual([status, body.tickets], [200, ["", ""]]);
+    assert.deepEqual(
+      body.refusals?.map(({ index, code, status, message }) => [index, code, status, message.slice(0, 7)]),
+      [
+        [0, "INVALID_FILE_TYPE", 400, '"a.txt"'],
+        [1, "FILE_TOO_LARGE", 413, '"b.png"'],
+      ],
+    );
+  });
+
   it("refuses input that the schema does not take, and says where", async () => {
     const error = await refused(begin({ input: { album: 5 } }), 400, "VALIDATION_ERROR");
     assert.equal(error?.details?.[0]?.path, "input.album");

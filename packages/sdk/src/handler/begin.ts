@@ -20,6 +20,10 @@ export async function beginUploads<Context>(
   const route = getRoute(router, body.route);
   const checked = checkFiles(route, body.files, body.of);
   const files = checked.filter((file): file is FileInfo => !(file instanceof UpstowError));
+  const refusals = checked.flatMap((file, index) =>
+    file instanceof UpstowError ? toRefusal(file, index) : [],
+  );
+  if (files.length === 0) return { tickets: checked.map(() => ""), refusals };
   const input = await checkInput(route, body.input);
   const returned: unknown = await route.middleware?.({ ...handling, input, files });
   const metadata = toMetadata(returned);
@@ -28,9 +32,6 @@ export async function beginUploads<Context>(
     const ticket: Ticket = { id: crypto.randomUUID(), route: body.route, file, metadata };
     return seal.seal("ticket", ticket, ticketLifeMs);
   });
-  const refusals = checked.flatMap((file, index) =>
-    file instanceof UpstowError ? toRefusal(file, index) : [],
-  );
   return { tickets: await Promise.all(tickets), ...(refusals.length === 0 ? {} : { refusals }) };
 }
 

@@ -20,8 +20,8 @@ export function isAllowedType(allowedTypes: readonly string[] | undefined, conte
 const mostFiles = 1_000;
 
 /**
- * One answer for each file: some may be welcome while others are not. Throws where none is. A long list comes in
- * several calls, each of which says of how many files it is a part.
+ * One answer for each file: some may be welcome while others are not. Throws where the only one is not. A long list
+ * comes in several calls, each of which says of how many files it is a part.
  */
 export function checkFiles(rules: RouteRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
   if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
@@ -34,8 +34,7 @@ export function checkFiles(rules: RouteRules, files: unknown, of?: unknown): (Fi
     });
   }
   const checked = files.map((file, i) => checkFile(rules, file, `files.${i}`));
-  if (checked[0] instanceof UpstowError && checked.every((file) => file instanceof UpstowError))
-    throw checked[0];
+  if (checked.length === 1 && checked[0] instanceof UpstowError) throw checked[0];
   return checked;
 }
 
