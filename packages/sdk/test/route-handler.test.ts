@@ -11,12 +11,13 @@ import {
   UpstowAuthError,
   UpstowError,
 } from "../src/server.ts";
+import type { ErrorBody } from "../src/wire/errors.ts";
 import { MB, startService, type TestService } from "./support/start-service.ts";
 
 interface Answer<Body> {
   status: number;
   headers: Headers;
-  body: Body & { error?: { code: string; message: string; details?: { path: string }[] } };
+  body: Body & { error?: ErrorBody["error"] };
 }
 
 const png = { name: "me.png", size: 1000, type: "image/png" };
@@ -55,6 +56,16 @@ describe("the route handler", () => {
       video: f({
         allowedTypes: ["video/mp4"],
         middleware: ({ request }) => ({ user: request.headers.get("x-user") }),
+      }),
+      full: f({
+        middleware: () => {
+          throw new UpstowError("The album is full.", { code: "ALBUM_FULL", suggestion: "Empty it." });
+        },
+      }),
+      away: f({
+        middleware: () => {
+          throw new UpstowError("No answer.", { code: "NETWORK_ERROR" });
+        },
       }),
       broken: f({
         middleware: () => {
@@ -193,6 +204,14 @@ describe("the route handler", () => {
         [1, "FILE_TOO_LARGE", 413, '"b.png"'],
       ],
     );
+  });
+
+  it("takes an error without a status for a refusal, unless nobody answered", async () => {
+    const error = await refused(begin({ route: "full" }), 400, "ALBUM_FULL");
+    assert.deepEqual([error?.type, error?.suggestion], ["invalid_request", "Empty it."]);
+    assert.equal(unseen.length, 0);
+    await refused(begin({ route: "away" }), 502, "NETWORK_ERROR");
+    assert.equal(unseen.length, 1);
   });
 
   it("refuses input that the schema does not take, and says where", async () => {

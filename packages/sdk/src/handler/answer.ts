@@ -1,4 +1,5 @@
 import { UpstowError } from "../errors.ts";
+import { mayPass } from "../http/call.ts";
 
 const longestBodyBytes = 1024 * 1024;
 
@@ -9,11 +10,19 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   });
 }
 
+/** Without a status it is the application's own refusal, unless it tells that nobody answered. */
+export function withStatus(error: UpstowError): UpstowError {
+  if (error.status !== 0) return error;
+  const { message, code, suggestion, details, retryAfter } = error;
+  const status = mayPass(error) ? 502 : 400;
+  return new UpstowError(message, { code, status, suggestion, details, retryAfter });
+}
+
 /** The service's own envelope, so that one error class serves both. */
 export function errorAnswer(error: UpstowError): Response {
   const { code, message, suggestion, details, type, status, retryAfter, requestId } = error;
   return json(
-    status || 502,
+    status,
     { error: { type, code, message, suggestion, details } },
     {
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter)) }),

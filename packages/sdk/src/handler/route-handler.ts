@@ -4,7 +4,7 @@ import { readConnection, type UpstowOptions } from "../api/settings.ts";
 import { createUploads } from "../api/uploads.ts";
 import { UpstowError } from "../errors.ts";
 import { createActions } from "./actions.ts";
-import { errorAnswer, json, readJson } from "./answer.ts";
+import { errorAnswer, json, readJson, withStatus } from "./answer.ts";
 import type { FileRouter } from "./file-router.ts";
 import type { Action, RoutesAnswer } from "./protocol.ts";
 import { toBytes } from "./rules.ts";
@@ -43,9 +43,9 @@ export function createHandler<Context>(
     try {
       return await answer({ request: given, context });
     } catch (error) {
-      if (error instanceof UpstowError && error.status > 0 && error.status < 500) return errorAnswer(error);
-      (options.onError ?? logError)(error);
-      return errorAnswer(error instanceof UpstowError ? error : internalError());
+      const known = error instanceof UpstowError ? withStatus(error) : internalError();
+      if (known.status >= 500) (options.onError ?? logError)(error);
+      return errorAnswer(known);
     }
   };
 }
