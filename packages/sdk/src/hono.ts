@@ -8,7 +8,7 @@ export type { FileRouter } from "./handler/file-router.ts";
 export type { WebhookEvent } from "./webhooks/receive-delivery.ts";
 
 interface HonoContext {
-  req: { raw: Request };
+  req: { raw: Request; arrayBuffer(): Promise<ArrayBuffer> };
 }
 
 /** Callbacks get Hono's own context: `createFileRouter<Context<Env>>()`. */
@@ -18,20 +18,17 @@ export const createFileRouter = <Context extends HonoContext = HonoContext>() =>
 /** `app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }))` */
 export function createRouteHandler<Context extends HonoContext>(options: HandlerOptions<Context>) {
   const handle = createHandler(options);
-  return (context: Context): Promise<Response> => handle(context.req.raw, context);
+  return async (context: Context): Promise<Response> => handle(await unread(context), context);
 }
 
-interface HonoWebhookContext {
-  req: { raw: Request; arrayBuffer(): Promise<ArrayBuffer> };
+/** What a middleware has read before is kept by Hono. */
+async function unread({ req }: HonoContext): Promise<Request> {
+  const { url, method, headers, bodyUsed } = req.raw;
+  return bodyUsed ? new Request(url, { method, headers, body: await req.arrayBuffer() }) : req.raw;
 }
 
 /** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))` */
-export function createWebhookHandler(
-  options: WebhookOptions,
-): (context: HonoWebhookContext) => Promise<Response> {
-  return ({ req }) =>
-    // What a middleware has read before is kept by Hono.
-    answerWeb(options, req.raw, async () =>
-      req.raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : readBytes(req.raw.body),
-    );
+export function createWebhookHandler(options: WebhookOptions): (context: HonoContext) => Promise<Response> {
+  return (context) =>
+    answerWeb(options, context.req.raw, async () => readBytes((await unread(context)).body));
 }

@@ -100,21 +100,29 @@ describe("adapters", () => {
     await app.close();
   });
 
-  it("Hono", async () => {
-    const f = onHono.createFileRouter<Context>();
-    const router = {
-      any: f({
-        middleware: ({ context }) => check(context.req.header("x-user")),
-        onUploadComplete: ({ metadata }) => metadata,
-      }),
-    };
-    const app = new Hono();
-    app.on(["GET", "POST"], "/api/upload", onHono.createRouteHandler({ router, ...key() }));
-    const fetchApp = async (request: Request) => app.fetch(request);
-    const site = await listen(serveWeb({ GET: fetchApp, POST: fetchApp }));
-    await drive(`${site.url}/api/upload`);
-    site.close();
-  });
+  for (const isRead of [false, true]) {
+    it(`Hono, ${isRead ? "behind" : "without"} a middleware that reads the body`, async () => {
+      const f = onHono.createFileRouter<Context>();
+      const router = {
+        any: f({
+          middleware: ({ context }) => check(context.req.header("x-user")),
+          onUploadComplete: ({ metadata }) => metadata,
+        }),
+      };
+      const app = new Hono();
+      if (isRead) {
+        app.post("*", async ({ req }, next) => {
+          await req.json();
+          await next();
+        });
+      }
+      app.on(["GET", "POST"], "/api/upload", onHono.createRouteHandler({ router, ...key() }));
+      const fetchApp = async (request: Request) => app.fetch(request);
+      const site = await listen(serveWeb({ GET: fetchApp, POST: fetchApp }));
+      await drive(`${site.url}/api/upload`);
+      site.close();
+    });
+  }
 
   it("Next", async () => {
     const f = onNext.createFileRouter();
