@@ -7,8 +7,8 @@ import { expectError } from "./support/expect-error.ts";
 import { listRoutes } from "./support/list-routes.ts";
 import { startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
-/** Who may make a call; a project's roles hold what those before them hold. */
-type Needed = "anyone" | "signed in" | ProjectRole | "installation";
+/** Who may make a call; a project's roles hold what those before them hold, and none stands in for who pays. */
+type Needed = "anyone" | "signed in" | ProjectRole | "payer" | "installation";
 
 const inProject = "/in/:projectId/:environment";
 /** Every call there is. A new one belongs in this table, or the first test fails. */
@@ -37,6 +37,8 @@ const needed: Record<string, Needed> = {
   "POST /invitations/accept": "signed in",
   "GET /projects": "signed in",
   "POST /projects": "signed in",
+  "GET /projects/deleted": "signed in",
+  "POST /projects/:id/purge": "payer",
   "GET /admin/status": "installation",
   "GET /admin/accounts": "installation",
   "POST /admin/accounts": "installation",
@@ -180,7 +182,8 @@ test("strangers find no project, even those who own the installation", async () 
   const project = await app.createTenant("pro");
   const stranger = await app.createTenant("pro");
   for (const accountId of [stranger.accountId, app.owner.accountId]) {
-    for (const route of routes.filter((name) => (needed[name] ?? "") in ranks)) {
+    const ofProjects = routes.filter((name) => needed[name] === "payer" || (needed[name] ?? "") in ranks);
+    for (const route of ofProjects) {
       const answer = await attempt(route, project, accountId);
       assert.deepEqual([answer.status, answer.message], [404, "Project not found."], route);
     }
@@ -197,12 +200,19 @@ for (const role of ["viewer", "developer", "owner"] as const) {
       const need = needed[route] ?? "installation";
       if (need === "anyone" || need === "signed in") continue;
       const answer = await attempt(route, project, accountId);
-      const mayCall = need !== "installation" && ranks[role] >= ranks[need];
+      const mayCall = need !== "installation" && need !== "payer" && ranks[role] >= ranks[need];
       assert.equal(isRefusal(answer), !mayCall, `${route}: ${answer.status} ${answer.message}`);
-      if (!mayCall) assert.equal(answer.status, 403, route);
+      if (!mayCall) assert.equal(answer.status, need === "payer" ? 404 : 403, route);
     }
   });
 }
+
+test("what is for the account that pays is open to it", async () => {
+  const project = await app.createTenant("pro");
+  for (const route of routes.filter((name) => needed[name] === "payer")) {
+    assert.equal(isRefusal(await attempt(route, project, project.accountId)), false, route);
+  }
+});
 
 test("the installation's pages are for its owner alone", async () => {
   const project = await app.createTenant("enterprise");

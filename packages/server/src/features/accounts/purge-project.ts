@@ -3,6 +3,7 @@ import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import { deleteFiles } from "../files/delete-files.ts";
+import { interrupted } from "../files/interrupted.ts";
 import { listFiles } from "../files/queries.ts";
 import { forgetProject } from "../webhooks/forget-project.ts";
 
@@ -21,9 +22,14 @@ export interface Purge {
 
 /**
  * Deletes the files that a deleted project left behind, as its owner would have, and what it knows of its events. It
- * goes by batches, so that a running service is never held up; its deletion queue then removes the bytes.
+ * goes by batches, so that a running service is never held up; its deletion queue then removes the bytes. One that was
+ * cut short is finished by the next.
  */
-export async function purgeProject(deps: Pick<Deps, "db" | "now">, id: string): Promise<Purge> {
+export async function purgeProject(
+  deps: Pick<Deps, "db" | "now">,
+  id: string,
+  stop?: AbortSignal,
+): Promise<Purge> {
   const project = await deps.db.get(findAnyProject, { id });
   if (project === null) {
     throw new AppError("NOT_FOUND", `There is no project ${id}.`, { suggestion: "Check the id." });
@@ -37,6 +43,7 @@ export async function purgeProject(deps: Pick<Deps, "db" | "now">, id: string): 
   for (const environment of ENVIRONMENTS) {
     const scope = { projectId: id, environment };
     for (;;) {
+      if (stop?.aborted) throw interrupted(purge.deletedFiles);
       const batch = await deps.db.transact(async (tx) => {
         const files = await tx.all(listFiles, { ...scope, before: newestFirst, take: batchSize });
         return deleteFiles(

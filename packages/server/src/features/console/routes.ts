@@ -8,6 +8,7 @@ import { cdnCheckRoutes, cdnDomainRoutes } from "../cdn-domain/routes.ts";
 import { customerStorageRoutes } from "../customer-storage/routes.ts";
 import type { Transforms } from "../transforms/transforms.ts";
 import { adminRoutes } from "./admin/admin-routes.ts";
+import { deletedProjectRoutes } from "./deleted-project-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
 import { joinRoutes, memberRoutes } from "./members/member-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
@@ -38,6 +39,7 @@ export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Tran
         accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
         factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
         projectRoutes(signedIn as unknown as ApiApp, deps);
+        deletedProjectRoutes(signedIn as unknown as ApiApp, deps);
         cdnDomainRoutes(signedIn as unknown as ApiApp, deps);
         customerStorageRoutes(signedIn as unknown as ApiApp, deps);
         memberRoutes(signedIn as unknown as ApiApp, deps);

@@ -2,9 +2,9 @@ import type { Environment } from "@upstow/contract";
 import { isOneOf } from "../../../db/expressions.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Deps } from "../../../deps.ts";
-import { AppError } from "../../../errors.ts";
 import type { Actor } from "../../api-keys/actor.ts";
 import { deleteFiles } from "../../files/delete-files.ts";
+import { interrupted } from "../../files/interrupted.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
 import { searchFiles } from "./search.ts";
 import type { Terms } from "./search-queries.ts";
@@ -67,15 +67,4 @@ async function deleteBatch(
   const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, keys));
   await removeBytes(deps, done.deletions);
   return done.deletedKeys.size;
-}
-
-function interrupted(deleted: number): AppError {
-  return new AppError(
-    "SERVICE_UNAVAILABLE",
-    `The service is stopping; ${deleted} files were deleted so far.`,
-    {
-      suggestion: "Delete the rest when it runs again.",
-      headers: { "retry-after": "10" },
-    },
-  );
 }
