@@ -6,6 +6,7 @@ import { CurrentPasswordField, EmailField, NewPasswordField } from "../../parts/
 import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { CodeSettings } from "./code-settings.tsx";
+import { DeletedProjects } from "./deleted-projects.tsx";
 import { PasskeySettings } from "./passkey-settings.tsx";
 import { Sessions } from "./sessions.tsx";
 
@@ -43,6 +44,7 @@ export default function AccountPage() {
         {session.error !== null && <Failure error={session.error} retry={session.reload} />}
         {session.data === null ? <Loading /> : <Credentials email={session.data.account.email} />}
       </section>
+      <DeletedProjects />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { SlugField } from "../../parts/slug-field.tsx";
 import { goTo } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
@@ -33,7 +34,10 @@ export function ProjectSettings() {
           </section>
           <section>
             <h2>End of the project</h2>
-            <p>Its keys stop working at once. Its files stay where they are and are served as before.</p>
+            <p>
+              Its keys stop working at once. Its files stay where they are and are served as before, until
+              they are purged: the account that pays for the project does that under Account.
+            </p>
             <button type="button" className="danger" onClick={() => setDeleting(true)}>
               Delete project
             </button>
@@ -72,7 +76,6 @@ function RenameForm(props: { name: string }) {
   );
 }
 
-/** By the slug and not by the name: a name may hold characters that nobody can type. */
 function DeleteForm() {
   const { project, reloadProjects } = useWorkspace();
   const [typed, setTyped] = useState("");
@@ -86,12 +89,7 @@ function DeleteForm() {
       <p>
         All API keys of <strong>{showHidden(project.name)}</strong> are revoked. This cannot be undone.
       </p>
-      <label>
-        <span>
-          Type <code>{project.slug}</code> to confirm
-        </span>
-        <input autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
-      </label>
+      <SlugField slug={project.slug} value={typed} onChange={setTyped} />
     </Form>
   );
 }

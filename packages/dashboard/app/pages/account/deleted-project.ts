@@ -1,0 +1,30 @@
+import { formatBytes, formatCount } from "../../format.ts";
+
+export interface DeletedProject {
+  id: string;
+  name: string;
+  slug: string;
+  deletedAt: string;
+  files: number;
+  /** Than `files`: very many are not counted to the end. */
+  hasMoreFiles: boolean;
+  storedBytes: number;
+}
+
+export interface Purge {
+  deletedFiles: number;
+  reclaimedBytes: number;
+}
+
+export function formatLeft({ files, hasMoreFiles, storedBytes }: DeletedProject): string {
+  if (files === 0) return "only its events are left";
+  return `${hasMoreFiles ? "more than " : ""}${formatFiles(files, storedBytes)}`;
+}
+
+export function formatPurge({ deletedFiles, reclaimedBytes }: Purge): string {
+  return deletedFiles === 0 ? "its events" : formatFiles(deletedFiles, reclaimedBytes);
+}
+
+function formatFiles(files: number, bytes: number): string {
+  return `${formatCount(files)} ${files === 1 ? "file" : "files"}, ${formatBytes(bytes)}`;
+}
