@@ -88,6 +88,27 @@ shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a
   await isStored("sample.png");
 });
 
+shows("inside-form", "fetches and takes commands, and leaves the form around it alone", async (stage) => {
+  const { page, site, isStored, button } = stage;
+  const isValid = () => page.evaluate("document.forms[0].checkValidity()");
+  assert.equal(await isValid(), true, "an empty address keeps nobody from sending the form");
+  const address = page.getByLabel("Address of the file");
+  await button("Fetch").click();
+  assert.equal(await page.evaluate("document.activeElement.type"), "url", "it asks for one");
+  await address.fill(`${site.url}/sample.png`);
+  await button("Fetch").click();
+  await isStored("sample.png");
+  await expectSoon(() => address.inputValue(), /^$/);
+  await address.fill(`${site.url}/sample.png?again`);
+  await address.press("Enter");
+  await expectSoon(async () => site.completed.join(), /^sample\.png,sample\.png$/);
+  const commands = page.getByLabel("upload $");
+  await commands.fill("ls");
+  await commands.press("Enter");
+  await expectSoon(() => page.getByRole("log").textContent(), /^0 files/);
+  assert.equal(new URL(page.url()).pathname, "/");
+});
+
 shows("upload-wizard", "sends files under the names that were written in the review", async (stage) => {
   const { page, site, choose, button, isStored } = stage;
   const step = () => page.locator("[aria-current=step]").textContent();

@@ -9,6 +9,7 @@ import { type Upload, type UploadProps, useGivenUpload } from "../core/use-uploa
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileActions } from "../parts/file-actions.tsx";
 import { FileName } from "../parts/file-name.tsx";
+import { onEnter } from "../parts/on-enter.ts";
 import { Root } from "../parts/root.tsx";
 
 export interface DropzoneTerminalProps extends UploadProps {
@@ -33,8 +34,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
   useEffect(() => {
     if (lineCount > 0) lines.current?.scrollTo({ top: lines.current.scrollHeight });
   }, [lineCount]);
-  const submit = (event: { preventDefault(): void }) => {
-    event.preventDefault();
+  const submit = () => {
     setAnswer(run(command, upload));
     setCommand("");
   };
@@ -58,13 +58,15 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
       <p className="us-terminal-answer" role="log">
         {upload.drag === null ? answer : upload.drag === "accept" ? labels.dropNow : labels.notAccepted}
       </p>
-      <form className="us-terminal-form" onSubmit={submit}>
+      {/* No <form>, because the terminal may stand in one. */}
+      <div className="us-terminal-form">
         <label htmlFor={inputId}>{prompt}</label>
         <input
           id={inputId}
           className={cx("us-terminal-input", classNames?.input)}
           value={command}
           onChange={(event) => setCommand(event.currentTarget.value)}
+          onKeyDown={onEnter(submit)}
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
@@ -72,7 +74,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
         <button {...upload.getButtonProps()} className="us-terminal-add">
           {labels.chooseFiles}
         </button>
-      </form>
+      </div>
     </Root>
   );
 }

@@ -1,4 +1,5 @@
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
+import { onEnter } from "./on-enter.ts";
 
 export interface LinkWords {
   address: string;
@@ -12,13 +13,14 @@ interface LinkFormProps {
   onFile(file: File): void;
 }
 
-/** Fetches a file from an address and hands it out. */
+/** Fetches a file from an address and hands it out. No `<form>`, because it may stand in one. */
 export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps) {
   const id = useId();
   const [url, setUrl] = useState("");
   const [state, setState] = useState<"idle" | "busy" | "failed">("idle");
-  const submit = async (event: { preventDefault(): void }) => {
-    event.preventDefault();
+  const field = useRef<HTMLInputElement>(null);
+  const submit = async () => {
+    if (state === "busy" || !field.current?.reportValidity()) return;
     setState("busy");
     try {
       onFile(await fetchLink(url));
@@ -29,11 +31,14 @@ export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps
     }
   };
   return (
-    <form className="us-link-form" onSubmit={(event) => void submit(event)}>
+    <div className="us-link-form">
       <label htmlFor={id}>{words.address}</label>
       <div className="us-link-line">
         <input
           id={id}
+          ref={field}
+          // Of no form: one around it may be sent without an address here.
+          form=""
           className="us-link-input"
           type="url"
           required
@@ -42,15 +47,16 @@ export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps
           value={url}
           aria-describedby={`${id}-error`}
           onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          onKeyDown={onEnter(() => void submit())}
         />
-        <button type="submit" className="us-button" disabled={state === "busy"}>
+        <button type="button" className="us-button" disabled={state === "busy"} onClick={() => void submit()}>
           {words.fetch}
         </button>
       </div>
       <p id={`${id}-error`} className="us-meta us-error" role="alert">
         {state === "failed" ? words.failed : ""}
       </p>
-    </form>
+    </div>
   );
 }
 
