@@ -1,5 +1,9 @@
-import { DropzoneTerminal, SourceTabs } from "@upstow/react";
+import { DropzoneTerminal, SourceTabs, UploadDropzone } from "@upstow/react";
 import type { ComponentType } from "react";
+
+function fail(): never {
+  throw new Error("The callback's own mistake.");
+}
 
 /** Uses that have to be tested and that no example of the catalogue shows. */
 export const cases: Record<string, ComponentType> = {
@@ -8,5 +12,8 @@ export const cases: Record<string, ComponentType> = {
       <SourceTabs route="files" sources={["link"]} />
       <DropzoneTerminal route="files" />
     </form>
+  ),
+  "failing-callbacks": () => (
+    <UploadDropzone route="files" onAdded={fail} onUploaded={fail} onFailed={fail} onAllDone={fail} />
   ),
 };

@@ -52,6 +52,30 @@ shows("upload-dropzone", "takes a whole folder that is dragged in from the deskt
   await rm(folder, { recursive: true });
 });
 
+shows("failing-callbacks", "are seen, and change nothing about an upload", async (stage) => {
+  const { page, site, choose, button, logged, isStored } = stage;
+  await page.evaluate(`addEventListener("error", (event) => {
+    event.preventDefault();
+    console.log(event.message);
+  })`);
+  const mistakes = (count: number) =>
+    expectSoon(
+      async () => logged.join(),
+      new RegExp(`^${Array(count).fill("Uncaught Error: The callback's own mistake\\.")}$`),
+    );
+  await choose(png("a.png"));
+  await isStored("a.png");
+  await page.locator(".us-row[data-status=done]").waitFor();
+  await mistakes(3);
+  site.refuseOnce.add("b.png");
+  await choose(png("b.png"));
+  await page.getByText("Not today.", { exact: true }).waitFor();
+  await mistakes(5);
+  await button("Retry b.png").click();
+  await isStored("b.png");
+  await mistakes(7);
+});
+
 shows("upload-modal", "goes on when it is closed, and gives the focus back", async (stage) => {
   const { page, site, button, choose, isStored } = stage;
   const trigger = page.getByRole("button", { name: /^Add photos/ });

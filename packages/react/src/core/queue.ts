@@ -83,10 +83,11 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   function tell(changed: UploadItem[], isAllDone: boolean): void {
     const { options } = getSettings();
     for (const item of changed) {
-      if (item.uploaded !== null) options.onUploaded?.({ file: item.uploaded, item });
-      if (item.error !== null && item.status !== "cancelled") options.onFailed?.({ error: item.error, item });
+      if (item.uploaded !== null) call(options.onUploaded, { file: item.uploaded, item });
+      if (item.error !== null && item.status !== "cancelled")
+        call(options.onFailed, { error: item.error, item });
     }
-    if (isAllDone) options.onAllDone?.(snapshot.items);
+    if (isAllDone) call(options.onAllDone, snapshot.items);
   }
 
   function add(given: Iterable<File>): void {
@@ -111,7 +112,10 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     entries = [...entries, ...added];
     if (options.autoStart !== false) send(added);
     refresh();
-    options.onAdded?.(added.flatMap(({ item }) => item ?? []));
+    call(
+      options.onAdded,
+      added.flatMap(({ item }) => item ?? []),
+    );
   }
 
   function countKept(): number {
@@ -194,4 +198,15 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     },
     getSnapshot: () => snapshot,
   };
+}
+
+/** What a callback throws is for its author to see; thrown here, it would pass for a failure of the upload. */
+function call<Given>(callback: ((given: Given) => void) | undefined, given: Given): void {
+  try {
+    callback?.(given);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }
