@@ -72,6 +72,31 @@ shows("notification-panel", "shows what others upload, and asks before it is lef
   await question.dismiss();
 });
 
+shows("notification-panel", "says all done only when everything is", async (stage) => {
+  const { page, site, choose } = stage;
+  const panel = page.getByRole("complementary", { name: "Uploads" });
+  const act = (name: string) => panel.getByRole("button", { name, exact: true }).click();
+  const tells = async (words: string) => {
+    const told = () => panel.locator("[role=status], .us-title").allTextContents();
+    await expectSoon(async () => (await told()).join(), new RegExp(`^${words},${words}$`));
+  };
+  site.refuseOnce.add("a.png");
+  await choose(png("a.png"));
+  await tells("Failed 1");
+  site.storage.allow(0);
+  await act("Retry a.png");
+  await tells("Uploading 1");
+  await act("Pause a.png");
+  await tells("Paused 1");
+  await act("Cancel a.png");
+  await tells("Cancelled 1");
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await choose(png("b.png"));
+  await tells("Uploaded 1");
+  await act("Retry a.png");
+  await tells("All done: 2 files uploaded\\.");
+});
+
 shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a link", async (stage) => {
   const { page, site, isStored, button } = stage;
   await page.getByRole("tab", { name: "Device" }).focus();

@@ -1,9 +1,11 @@
 "use client";
 
 import { useEffect, useId, useState } from "react";
+import type { Labels } from "../core/labels.ts";
 import { progressProps } from "../core/prop-getters.ts";
 import { useLabels } from "../core/provider.tsx";
 import { isUnderWay } from "../core/summarize.ts";
+import type { UploadItem, UploadList } from "../core/types.ts";
 import { useAllUploads } from "../core/use-all-uploads.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
@@ -27,8 +29,7 @@ export function NotificationPanel({
   const listId = useId();
   const [isOpen, setIsOpen] = useState(true);
   const { items, actions } = all;
-  const underWay = items.filter(isUnderWay).length;
-  const isBusy = underWay > 0;
+  const isBusy = all.status === "uploading";
 
   useEffect(() => {
     if (!isBusy || !warnsBeforeLeaving) return;
@@ -37,17 +38,16 @@ export function NotificationPanel({
     return () => removeEventListener("beforeunload", ask);
   }, [isBusy, warnsBeforeLeaving]);
 
-  const done = items.filter(({ status }) => status === "done").length;
-  const summary = isBusy ? `${labels.status.uploading} ${underWay}` : labels.allDone(done);
+  const summary = items.length === 0 ? "" : describeAll(all, labels);
   return (
     <aside className={cx("us-ui us-panel", classNames?.root)} aria-label={words.title ?? "Uploads"}>
       <span className="us-sr" role="status">
-        {items.length === 0 ? "" : summary}
+        {summary}
       </span>
       {items.length > 0 && (
         <div className="us-panel-card" data-state={all.status}>
           <header className={cx("us-panel-head", classNames?.head)}>
-            <span className="us-title">{all.status === "failed" ? labels.status.failed : summary}</span>
+            <span className="us-title">{summary}</span>
             <button
               type="button"
               className="us-icon-button"
@@ -81,4 +81,13 @@ export function NotificationPanel({
       )}
     </aside>
   );
+}
+
+/** What all files are at together, and how many of them. */
+function describeAll({ items, status }: UploadList, labels: Labels): string {
+  if (items.every((item) => item.status === "done")) return labels.allDone(items.length);
+  // Idle with files in it: every one was cancelled.
+  const shown = status === "idle" ? "cancelled" : status;
+  const isShown = (item: UploadItem) => (shown === "uploading" ? isUnderWay(item) : item.status === shown);
+  return `${labels.status[shown]} ${items.filter(isShown).length}`;
 }
