@@ -1,8 +1,18 @@
-import { DropzoneTerminal, SourceTabs, UploadDropzone } from "@upstow/react";
+import { DropzoneTerminal, NotificationPanel, SourceTabs, UploadDropzone, useUploader } from "@upstow/react";
 import type { ComponentType } from "react";
 
 function fail(): never {
   throw new Error("The callback's own mistake.");
+}
+
+function AddButton() {
+  const uploader = useUploader();
+  const file = () => new File(["hello"], "own.txt", { type: "text/plain" });
+  return (
+    <button type="button" onClick={() => uploader.add("files", [file()])}>
+      Add
+    </button>
+  );
 }
 
 /** Uses that have to be tested and that no example of the catalogue shows. */
@@ -15,5 +25,11 @@ export const cases: Record<string, ComponentType> = {
   ),
   "failing-callbacks": () => (
     <UploadDropzone route="files" onAdded={fail} onUploaded={fail} onFailed={fail} onAllDone={fail} />
+  ),
+  "providers-uploader": () => (
+    <>
+      <AddButton />
+      <NotificationPanel />
+    </>
   ),
 };

@@ -1,5 +1,5 @@
 import "@upstow/react/styles.css";
-import { useEffect } from "react";
+import { StrictMode, useEffect } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 
@@ -11,4 +11,12 @@ function Page() {
 }
 
 const root = document.getElementById("root");
-if (root !== null) hydrateRoot(root, <Page />);
+// Only at the root does React mount a page from a server twice.
+if (root !== null) {
+  hydrateRoot(
+    root,
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );
+}

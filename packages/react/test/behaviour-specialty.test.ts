@@ -97,6 +97,12 @@ shows("notification-panel", "says all done only when everything is", async (stag
   await tells("All done: 2 files uploaded\\.");
 });
 
+shows("providers-uploader", "is the one whose uploads are shown", async ({ button, isStored, says }) => {
+  await button("Add").click();
+  await isStored("own.txt");
+  await says(/^All done: 1 file uploaded\.$/);
+});
+
 shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a link", async (stage) => {
   const { page, site, isStored, button } = stage;
   await page.getByRole("tab", { name: "Device" }).focus();

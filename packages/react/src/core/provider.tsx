@@ -42,7 +42,7 @@ export function UpstowProvider(props: UpstowProviderProps) {
     };
     return createUploaderStore(uploader, { ...options, endpoint, headers });
   }, [endpoint, uploader]);
-  useEffect(() => () => store.release(), [store]);
+  useEffect(() => store.hold(), [store]);
 
   const value = useMemo(
     () => ({ store, labels: { ...defaultLabels, ...labels }, locale }),

@@ -6,11 +6,13 @@ export interface UploaderStore {
   get(): Uploader;
   /** The rules of every route, asked for once. Empty where the backend does not tell. */
   getRules(): Promise<Record<string, Rules>>;
-  release(): void;
+  /** Keeps the uploader until the function that it returns is called. */
+  hold(): () => void;
 }
 
 export function createUploaderStore(given: Uploader | undefined, options: UploaderOptions): UploaderStore {
   let uploader: Uploader | undefined;
+  let release: ReturnType<typeof setTimeout> | undefined;
   let rules: Promise<Record<string, Rules>> | undefined;
   const get = () => {
     uploader ??= given ?? createUploader(options);
@@ -24,10 +26,15 @@ export function createUploaderStore(given: Uploader | undefined, options: Upload
         .catch(() => ({}));
       return rules;
     },
-    // React mounts, unmounts and mounts again while developing: the next `get` starts afresh.
-    release() {
-      if (given === undefined) uploader?.destroy();
-      uploader = undefined;
+    hold() {
+      clearTimeout(release);
+      return () => {
+        // React mounts, unmounts and mounts again while developing: whoever is back at once finds the same uploader.
+        release = setTimeout(() => {
+          if (given === undefined) uploader?.destroy();
+          uploader = undefined;
+        });
+      };
     },
   };
 }
