@@ -52,6 +52,31 @@ shows("upload-dropzone", "takes a whole folder that is dragged in from the deskt
   await rm(folder, { recursive: true });
 });
 
+shows("upload-dropzone", "keeps the focus where a key has changed or removed a button", async (stage) => {
+  const { page, site, choose, button, says } = stage;
+  const focused = () =>
+    page.evaluate("document.activeElement.ariaLabel || document.activeElement.innerText") as Promise<string>;
+  const press = async (name: string) => {
+    await button(name).focus();
+    await page.keyboard.press("Enter");
+  };
+  site.storage.allow(0);
+  await choose(png("a.png", 6_000_000), png("b.png", 6_000_000));
+  await press("Pause a.png");
+  await expectSoon(focused, /^Resume a\.png$/);
+  await press("Cancel a.png");
+  await expectSoon(focused, /^Remove a\.png$/);
+  site.storage.allow(Number.POSITIVE_INFINITY);
+  await press("Retry a.png");
+  await says(/^All done/);
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Remove a.png", "still in the row");
+  await page.keyboard.press("Enter");
+  await expectSoon(focused, /^Remove b\.png$/);
+  await page.keyboard.press("Enter");
+  await expectSoon(focused, /^Choose files$/);
+});
+
 shows("failing-callbacks", "are seen, and change nothing about an upload", async (stage) => {
   const { page, site, choose, button, logged, isStored } = stage;
   await page.evaluate(`addEventListener("error", (event) => {

@@ -131,6 +131,7 @@ export function createPropGetters(parts: Parts): PropGetters {
       type: "button",
       disabled: isDisabled,
       "data-state": list.status,
+      "data-us-choose": "",
       ...given,
       onClick(event) {
         given.onClick?.(event);

@@ -4,6 +4,7 @@ import { useLabels } from "../core/provider.tsx";
 import type { UploadActions } from "../core/queue.ts";
 import type { ItemStatus, UploadItem } from "../core/types.ts";
 import { CloseIcon, PauseIcon, PlayIcon, RetryIcon } from "./icons.tsx";
+import { useHeirOfFocus } from "./use-heir-of-focus.ts";
 
 const available: Record<ItemStatus, ItemAction[]> = {
   staged: ["remove"],
@@ -26,6 +27,15 @@ const icons: Record<ItemAction, ReactNode> = {
   remove: <CloseIcon />,
 };
 
+/** Those of one place turn into each other and keep the focus. */
+const places: Record<ItemAction, string> = {
+  pause: "go",
+  resume: "go",
+  retry: "go",
+  cancel: "stop",
+  remove: "stop",
+};
+
 interface FileActionsProps {
   item: UploadItem;
   actions: UploadActions;
@@ -36,15 +46,36 @@ interface FileActionsProps {
 
 /** The buttons that make sense for a file as it is now. */
 export function FileActions({ item, actions, only, className = "us-actions" }: FileActionsProps) {
-  const labels = useLabels();
+  const group = useHeirOfFocus(findNext);
   const shown = available[item.status].filter((action) => only?.includes(action) ?? true);
   return (
-    <div className={className}>
+    <div ref={group} className={className} tabIndex={-1}>
       {shown.map((action) => (
-        <button key={action} {...actionProps(actions, labels, action, item)} className="us-icon-button">
-          {icons[action]}
-        </button>
+        <ActionButton key={places[action]} item={item} actions={actions} action={action} />
       ))}
     </div>
   );
+}
+
+type ActionButtonProps = Pick<FileActionsProps, "item" | "actions"> & { action: ItemAction };
+
+function ActionButton({ item, actions, action }: ActionButtonProps) {
+  const button = useHeirOfFocus(findGroup);
+  return (
+    <button ref={button} {...actionProps(actions, useLabels(), action, item)} className="us-icon-button">
+      {icons[action]}
+    </button>
+  );
+}
+
+/** Not the button beside it: whoever presses Enter once more must not do something else with it. */
+const findGroup = (button: HTMLButtonElement) => button.parentElement;
+
+/** The next file's first button, or the one that chooses files. */
+function findNext(group: HTMLDivElement): HTMLElement | null {
+  const root = group.closest(".us-ui");
+  const isAfter = (button: Element) =>
+    group.compareDocumentPosition(button) === Node.DOCUMENT_POSITION_FOLLOWING;
+  const buttons = root?.querySelectorAll<HTMLElement>("[data-action]") ?? [];
+  return [...buttons].find(isAfter) ?? root?.querySelector<HTMLElement>("[data-us-choose]") ?? null;
 }
