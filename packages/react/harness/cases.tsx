@@ -1,4 +1,11 @@
-import { DropzoneTerminal, NotificationPanel, SourceTabs, UploadDropzone, useUploader } from "@upstow/react";
+import {
+  ButtonSplit,
+  DropzoneTerminal,
+  NotificationPanel,
+  SourceTabs,
+  UploadDropzone,
+  useUploader,
+} from "@upstow/react";
 import type { ComponentType } from "react";
 
 function fail(): never {
@@ -32,4 +39,5 @@ export const cases: Record<string, ComponentType> = {
       <NotificationPanel />
     </>
   ),
+  "split-single": () => <ButtonSplit route="files" maxFileCount={1} />,
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { behaviours, type Stage } from "./support/behaviour.ts";
 import { expectSoon } from "./support/expect-soon.ts";
-import { picture } from "./support/files.ts";
+import { picture, png } from "./support/files.ts";
 
 // A camera that shows a moving test picture, and a clipboard that the page may use.
 const shows = behaviours(["--use-fake-device-for-media-stream"]);
@@ -12,6 +12,16 @@ const watchCamera = `(() => {
   const devices = navigator.mediaDevices;
   const ask = devices.getUserMedia.bind(devices);
   devices.getUserMedia = async (wanted) => (globalThis.seen = await ask(wanted));
+})()`;
+
+/** Says when the page has read the clipboard and drawn what came of it. */
+const watchClipboard = `(() => {
+  const read = navigator.clipboard.read.bind(navigator.clipboard);
+  navigator.clipboard.read = async () => {
+    const items = await read();
+    setTimeout(() => requestAnimationFrame(() => (globalThis.isRead = true)), 50);
+    return items;
+  };
 })()`;
 
 const copyPicture = (page: Stage["page"]) =>
@@ -76,6 +86,22 @@ shows(
     await copyPicture(page);
     await choose("From the clipboard");
     await isStored("pasted-1.png");
+  },
+  clipboard,
+);
+
+shows(
+  "split-single",
+  "keeps its file when there is none on the clipboard",
+  async ({ page, button, choose }) => {
+    await choose(png("kept.png"));
+    await button("Remove kept.png").waitFor();
+    await page.evaluate("navigator.clipboard.writeText('only words')");
+    await page.evaluate(watchClipboard);
+    await button("More ways to add files").click();
+    await page.getByRole("menuitem", { name: "From the clipboard" }).click();
+    await expectSoon(async () => String(await page.evaluate("globalThis.isRead")), /true/);
+    assert.equal(await button("Remove kept.png").count(), 1);
   },
   clipboard,
 );

@@ -70,6 +70,8 @@ describe("a list of files", () => {
     one.queue.add([image("1.png")]);
     one.queue.add([image("2.png"), image("3.png")]);
     assert.deepEqual(one.names(), ["2.png staged", "3.png rejected"]);
+    one.queue.add([]);
+    assert.deepEqual(one.names(), ["2.png staged", "3.png rejected"], "nothing takes no place");
   });
 
   it("keeps the order that was given to it", () => {

@@ -92,12 +92,14 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
 
   function add(given: Iterable<File>): void {
     const { options, rules, labels, locale } = getSettings();
-    if (options.isDisabled) return;
+    const files = [...given];
+    // An empty clipboard or folder must not take the place of the one file that is there.
+    if (options.isDisabled || files.length === 0) return;
     attach();
     const { maxFileCount } = rules;
     if (maxFileCount === 1) for (const { id } of entries) remove(id);
     let room = maxFileCount === null ? Number.POSITIVE_INFINITY : maxFileCount - countKept();
-    const added = [...given].map((file): Entry => {
+    const added = files.map((file): Entry => {
       const custom = options.validate?.(file) ?? null;
       const fault =
         custom === null
