@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { resolveObjectURL } from "node:buffer";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { createUploader } from "@upstow/sdk/client";
+import { startApplication, type TestApplication, until } from "../../sdk/test/support/start-application.ts";
 import { defaultLabels } from "../src/core/labels.ts";
 import { createQueue } from "../src/core/queue.ts";
 import { mergeRules } from "../src/core/rules.ts";
@@ -10,9 +11,9 @@ import type { Rules, UploadOptions } from "../src/core/types.ts";
 const image = (name: string, sizeBytes = 10) =>
   new File([new Uint8Array(sizeBytes)], name, { type: "image/png" });
 
-/** A list whose files stay where they are: nothing listens at its endpoint. */
-function openQueue(given: Partial<UploadOptions> = {}, ofRoute?: Rules) {
-  const uploader = createUploader({ endpoint: "http://127.0.0.1:9/", resumeStore: false });
+/** A list whose files stay where they are, unless something listens at its endpoint. */
+function openQueue(given: Partial<UploadOptions> = {}, ofRoute?: Rules, endpoint = "http://127.0.0.1:9/") {
+  const uploader = createUploader({ endpoint, resumeStore: false });
   const options: UploadOptions = { route: "files", autoStart: false, ...given };
   const rules = mergeRules(options, ofRoute);
   const queue = createQueue(
@@ -20,7 +21,12 @@ function openQueue(given: Partial<UploadOptions> = {}, ofRoute?: Rules) {
     () => ({ options, rules, labels: defaultLabels, locale: "en" }),
   );
   const list = () => queue.getSnapshot();
-  return { queue, list, names: () => list().items.map(({ file, status }) => `${file.name} ${status}`) };
+  return {
+    uploader,
+    queue,
+    list,
+    names: () => list().items.map(({ file, status }) => `${file.name} ${status}`),
+  };
 }
 
 describe("a list of files", () => {
@@ -114,5 +120,52 @@ describe("a list of files", () => {
     queue.remove(list().items[0]?.id ?? "");
     assert.equal(resolveObjectURL(second), undefined);
     leaveAgain();
+  });
+});
+
+describe("a list whose files are uploaded", () => {
+  let application: TestApplication;
+  before(async () => {
+    application = await startApplication();
+  });
+  after(() => application?.close());
+
+  /** What `onAllDone` was given, each time. */
+  function openRecorded(given: Partial<UploadOptions> = {}) {
+    const allDone: string[] = [];
+    const onAllDone: UploadOptions["onAllDone"] = (items) =>
+      allDone.push(items.map(({ file }) => file.name).join(" "));
+    const options = { route: "any", autoStart: true, onAllDone, ...given };
+    const opened = openQueue(options, undefined, application.site.endpoint);
+    opened.queue.subscribe(() => {});
+    return { ...opened, allDone };
+  }
+
+  it("tells once that all are done, also where what failed was taken away", async () => {
+    const { queue, list, names, allDone } = openRecorded({ maxFileSize: 100 });
+    queue.add([image("large.png", 101), image("a.png")]);
+    await until(() => names()[1] === "a.png done");
+    assert.deepEqual(allDone, [], "one failed");
+    queue.remove(list().items[0]?.id ?? "");
+    assert.deepEqual(allDone, ["a.png"]);
+    queue.add([image("large.png", 101)]);
+    queue.remove(list().items[1]?.id ?? "");
+    assert.deepEqual(allDone, ["a.png"], "nothing new is done");
+  });
+
+  it("does not take a list that is cleared for one that is done", async () => {
+    const { queue, names, allDone } = openRecorded({ maxFileSize: 100 });
+    queue.add([image("large.png", 101), image("a.png")]);
+    await until(() => names()[1] === "a.png done");
+    queue.clear();
+    assert.deepEqual(names(), []);
+    assert.deepEqual(allDone, []);
+  });
+
+  it("tells of files that a callback took off the list when they were done", async () => {
+    const { queue, allDone, names } = openRecorded({ onUploaded: ({ item }) => queue.remove(item.id) });
+    queue.add([image("a.png")]);
+    await until(() => names().length === 0);
+    assert.deepEqual(allDone, ["a.png"]);
   });
 });

@@ -47,6 +47,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   const listeners = new Set<() => void>();
   let entries: Entry[] = [];
   let snapshot = emptyList;
+  /** Something was uploaded since all were last done. */
+  let hasNews = false;
   let attached: Uploader | null = null;
   let detach = () => {};
 
@@ -71,23 +73,25 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     if (isSame && isOnline === snapshot.isOnline) return;
     const changed = items.filter((item) => before.get(item.id)?.status !== item.status);
     const totals = summarize(items);
-    const isAllDone = totals.status === "done" && snapshot.status !== "done";
+    hasNews ||= changed.some(({ status }) => status === "done");
+    const isAllDone = hasNews && totals.status === "done";
+    if (isAllDone) hasNews = false;
     const announcement = announce(getSettings().labels, items, changed, isAllDone) ?? snapshot.announcement;
     snapshot = { items, ...totals, isOnline, announcement };
     for (const listener of [...listeners]) listener();
-    tell(changed, isAllDone);
+    tell(changed, isAllDone ? items : null);
     // Uploads go on after their component has gone, and so do its callbacks.
     if (listeners.size === 0 && !items.some(isUnderWay)) detach();
   }
 
-  function tell(changed: UploadItem[], isAllDone: boolean): void {
+  function tell(changed: UploadItem[], allDone: UploadItem[] | null): void {
     const { options } = getSettings();
     for (const item of changed) {
       if (item.uploaded !== null) call(options.onUploaded, { file: item.uploaded, item });
       if (item.error !== null && item.status !== "cancelled")
         call(options.onFailed, { error: item.error, item });
     }
-    if (isAllDone) call(options.onAllDone, snapshot.items);
+    if (allDone !== null) call(options.onAllDone, allDone);
   }
 
   function add(given: Iterable<File>): void {
@@ -97,7 +101,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     if (options.isDisabled || files.length === 0) return;
     attach();
     const { maxFileCount } = rules;
-    if (maxFileCount === 1) for (const { id } of entries) remove(id);
+    if (maxFileCount === 1) removeAll(entries);
     let room = maxFileCount === null ? Number.POSITIVE_INFINITY : maxFileCount - countKept();
     const added = files.map((file): Entry => {
       const custom = options.validate?.(file) ?? null;
@@ -144,13 +148,15 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     refresh();
   };
 
-  function remove(id: string): void {
-    const [entry] = pick(id);
-    if (entry === undefined) return;
-    entries = entries.filter((other) => other !== entry);
-    setPreview(entry, null);
-    const { task } = entry;
-    if (task !== null) void task.cancel().then(() => getUploader().clear(task.id));
+  /** All at once: what is left in between is no state of the list. */
+  function removeAll(leaving: Entry[]): void {
+    if (leaving.length === 0) return;
+    entries = entries.filter((entry) => !leaving.includes(entry));
+    for (const entry of leaving) {
+      setPreview(entry, null);
+      const { task } = entry;
+      if (task !== null) void task.cancel().then(() => getUploader().clear(task.id));
+    }
     refresh();
   }
 
@@ -175,10 +181,10 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     resume: each((task) => task.resume()),
     cancel: each((task) => task.cancel()),
     retry: each((task) => task.retry()),
-    remove,
+    remove: (id) => removeAll(pick(id)),
     clear() {
       const over = ["done", "rejected", "failed", "cancelled"];
-      for (const item of snapshot.items) if (over.includes(item.status)) remove(item.id);
+      removeAll(entries.filter((entry) => over.includes(describe(entry).status)));
     },
     move(id, toIndex) {
       const [entry] = pick(id);
