@@ -137,8 +137,7 @@ describe("a list whose files are uploaded", () => {
       allDone.push(items.map(({ file }) => file.name).join(" "));
     const options = { route: "any", autoStart: true, onAllDone, ...given };
     const opened = openQueue(options, undefined, application.site.endpoint);
-    opened.queue.subscribe(() => {});
-    return { ...opened, allDone };
+    return { ...opened, allDone, leave: opened.queue.subscribe(() => {}) };
   }
 
   it("tells once that all are done, also where what failed was taken away", async () => {
@@ -167,5 +166,22 @@ describe("a list whose files are uploaded", () => {
     queue.add([image("a.png")]);
     await until(() => names().length === 0);
     assert.deepEqual(allDone, ["a.png"]);
+  });
+
+  it("hears of its files again after nobody had looked", async () => {
+    const { uploader, queue, names, leave } = openRecorded();
+    const { storage } = application.service;
+    storage.allow(0);
+    queue.add([image("a.png", 5_000)]);
+    await until(() => names()[0] === "a.png uploading");
+    queue.pause();
+    assert.deepEqual(names(), ["a.png paused"]);
+    leave();
+    queue.subscribe(() => {});
+    storage.dropHeld();
+    storage.allow(Number.POSITIVE_INFINITY);
+    uploader.resume();
+    await until(() => uploader.getSnapshot().uploads[0]?.status === "done");
+    assert.deepEqual(names(), ["a.png done"]);
   });
 });

@@ -195,8 +195,9 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     },
     subscribe(listener) {
       attach();
-      if (listeners.size === 0) showPreviews();
+      // First: a list that nobody listens to lets go of the uploader when it changes.
       listeners.add(listener);
+      if (listeners.size === 1) showPreviews();
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
