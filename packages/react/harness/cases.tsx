@@ -1,4 +1,5 @@
 import {
+  AttachmentTray,
   ButtonSplit,
   DropzoneTerminal,
   NotificationPanel,
@@ -39,5 +40,6 @@ export const cases: Record<string, ComponentType> = {
       <NotificationPanel />
     </>
   ),
+  "tray-of-pictures": () => <AttachmentTray route="files" accept={[".png"]} maxTotalSize={25_000} />,
   "split-single": () => <ButtonSplit route="files" maxFileCount={1} />,
 };

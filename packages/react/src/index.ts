@@ -43,6 +43,7 @@ export {
   useUploader,
 } from "./core/provider.tsx";
 export type { UploadActions } from "./core/queue.ts";
+export { findFault } from "./core/rules.ts";
 export { isUnderWay } from "./core/summarize.ts";
 export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";
 export type { ItemStatus, ListStatus, Rules, UploadItem, UploadList, UploadOptions } from "./core/types.ts";

@@ -56,6 +56,13 @@ shows("attachment-tray", "takes no more than a mail can carry", async ({ page, s
   await page.locator(".us-chip").first().waitFor({ state: "hidden" });
 });
 
+shows("tray-of-pictures", "gives no room to what it refuses", async ({ page, choose, isStored }) => {
+  await choose(text("notes.txt", "x".repeat(20_000)), png("a.png", 20_000));
+  await page.getByText("notes.txt is not of an accepted type.", { exact: true }).waitFor();
+  await page.locator(".us-chip[data-status=done]").waitFor();
+  await isStored("a.png");
+});
+
 shows("notification-panel", "shows what others upload, and asks before it is left behind", async (stage) => {
   const { page, site, choose, button } = stage;
   const panel = page.getByRole("complementary", { name: "Uploads" });

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { formatBytes } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
+import { findFault } from "../core/rules.ts";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { Chip } from "../parts/chip.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
@@ -18,7 +19,7 @@ export interface AttachmentTrayProps extends UploadProps {
 
 /** A bar under an editor that folds its attachments away and keeps them within what a mail can carry. */
 export function AttachmentTray({ maxTotalSize, words = {}, classNames, ...props }: AttachmentTrayProps) {
-  const { locale } = useSurroundings();
+  const { labels, locale } = useSurroundings();
   const spent = useRef(0);
   const full = words.full ?? ((name: string) => `${name} does not fit any more.`);
   const upload = useGivenUpload({
@@ -26,6 +27,8 @@ export function AttachmentTray({ maxTotalSize, words = {}, classNames, ...props 
     validate(file) {
       const fault = props.validate?.(file) ?? null;
       if (fault !== null || maxTotalSize === undefined) return fault;
+      // What is refused for another reason takes no room.
+      if (findFault(file, upload.rules, labels, locale) !== null) return null;
       if (spent.current + file.size > maxTotalSize) return full(file.name);
       // Several files of one drop share what room there is.
       spent.current += file.size;
