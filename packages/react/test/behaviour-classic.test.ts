@@ -77,6 +77,23 @@ shows("upload-dropzone", "keeps the focus where a key has changed or removed a b
   await expectSoon(focused, /^Choose files$/);
 });
 
+shows("upload-dropzone", "cuts no letter of a name in half", async ({ page, choose }) => {
+  // A face, a family of four joined together, and an accent that is a sign of its own.
+  const names = [
+    "day\u{1f600}1234.txt",
+    "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}1234.txt",
+    "cafe\u03011234.txt",
+  ];
+  await choose(...names.map((name) => text(name)));
+  await page.locator(".us-name").nth(2).waitFor();
+  assert.deepEqual(await page.locator(".us-name > :last-child").allTextContents(), [
+    "\u{1f600}1234.txt",
+    "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}1234.txt",
+    "e\u03011234.txt",
+  ]);
+  assert.deepEqual(await page.locator(".us-name").allTextContents(), names);
+});
+
 shows("failing-callbacks", "are seen, and change nothing about an upload", async (stage) => {
   const { page, site, choose, button, logged, isStored } = stage;
   await page.evaluate(`addEventListener("error", (event) => {
