@@ -28,6 +28,18 @@ shows("avatar-upload", "sends the part that is seen, moved by the arrow keys", a
   assert.deepEqual(pixel, [0, 0, 255]);
 });
 
+shows("avatar-upload", "says so of a picture that cannot be read, until there is another", async (stage) => {
+  const { page, choose, button } = stage;
+  const refusal = page.getByRole("alert").getByText("This picture cannot be read.");
+  await choose({ name: "broken.jpg", mimeType: "image/jpeg", buffer: Buffer.from("no picture") });
+  await refusal.waitFor();
+  await button("Change picture").waitFor();
+  await choose(png("fine.png"));
+  await button("Back").click();
+  await button("Change picture").waitFor();
+  assert.equal(await refusal.count(), 0);
+});
+
 shows("chat-attachments", "holds a message back until its files are there", async (stage) => {
   const { page, site, choose, logged } = stage;
   site.storage.allow(0);

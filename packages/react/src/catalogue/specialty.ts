@@ -15,7 +15,9 @@ export const specialty: CatalogueEntry[] = [
       prop("src", "string", "The picture that is in use now."),
       prop("alt", "string", "What the picture shows, for those who cannot see it."),
       prop("sizePx", "number", "Pixels on each side of what is uploaded.", { default: "512" }),
-      words("{ change?: string; move?: string; zoom?: string; save?: string; back?: string }"),
+      words(
+        "{ change?: string; move?: string; zoom?: string; save?: string; back?: string; unreadable?: string }",
+      ),
       slots("root", "picture", "button"),
     ],
     usage: wholeUsage(

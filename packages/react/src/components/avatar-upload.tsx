@@ -1,6 +1,6 @@
 "use client";
 
-import { useCallback } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useLabels } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
@@ -15,7 +15,7 @@ export interface AvatarUploadProps extends Omit<UploadProps, "autoStart" | "maxF
   alt?: string;
   /** Pixels on each side of what is uploaded; 512 unless given. */
   sizePx?: number;
-  words?: Partial<CropperWords & { change: string }>;
+  words?: Partial<CropperWords & { change: string; unreadable: string }>;
   classNames?: ClassNames<"root" | "picture" | "button">;
 }
 
@@ -25,6 +25,7 @@ const english = {
   zoom: "Zoom",
   save: "Use this",
   back: "Back",
+  unreadable: "This picture cannot be read. Choose another.",
 };
 
 /** A round picture: choose, crop, upload. Only the part that is seen is sent. */
@@ -43,7 +44,14 @@ export function AvatarUpload({
   const [item] = upload.items;
   const isCropping = item?.status === "staged";
   const id = item?.id ?? "";
-  const goBack = useCallback(() => remove(id), [remove, id]);
+  const [isUnreadable, setIsUnreadable] = useState(false);
+  useEffect(() => {
+    if (id !== "") setIsUnreadable(false);
+  }, [id]);
+  const refuse = useCallback(() => {
+    remove(id);
+    setIsUnreadable(true);
+  }, [remove, id]);
   const shown = item?.previewUrl ?? src;
   return (
     <Root upload={upload} className={cx("us-avatar", classNames?.root)}>
@@ -53,7 +61,8 @@ export function AvatarUpload({
           file={item.file}
           sizePx={sizePx}
           words={said}
-          onBack={goBack}
+          onBack={() => remove(id)}
+          onUnreadable={refuse}
           onCropped={(cropped) => {
             add([cropped]);
             start();
@@ -77,6 +86,11 @@ export function AvatarUpload({
             {item?.status === "uploading" ? labels.status.uploading : said.change}
           </button>
           <CurrentFile upload={upload} />
+          {isUnreadable && (
+            <p className="us-meta us-error" role="alert">
+              {said.unreadable}
+            </p>
+          )}
         </>
       )}
     </Root>

@@ -15,6 +15,8 @@ interface CropperProps {
   words: CropperWords;
   onCropped(file: File): void;
   onBack(): void;
+  /** The file is no picture that this browser can draw. */
+  onUnreadable(): void;
 }
 
 const step = 0.04;
@@ -26,7 +28,7 @@ const steps: Record<string, [number, number]> = {
 };
 
 /** A round window over a picture: moved by hand or with the arrow keys, zoomed with a slider. */
-export function Cropper({ file, sizePx, words, onCropped, onBack }: CropperProps) {
+export function Cropper({ file, sizePx, words, onCropped, onBack, onUnreadable }: CropperProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const held = useRef<{ x: number; y: number } | null>(null);
   const [image, setImage] = useState<ImageBitmap | null>(null);
@@ -34,11 +36,14 @@ export function Cropper({ file, sizePx, words, onCropped, onBack }: CropperProps
 
   useEffect(() => {
     let isMounted = true;
-    createImageBitmap(file).then((read) => isMounted && setImage(read), onBack);
+    createImageBitmap(file).then(
+      (read) => isMounted && setImage(read),
+      () => isMounted && onUnreadable(),
+    );
     return () => {
       isMounted = false;
     };
-  }, [file, onBack]);
+  }, [file, onUnreadable]);
   useEffect(() => {
     if (canvas.current !== null && image !== null) drawCrop(canvas.current, image, crop);
   }, [image, crop]);
