@@ -383,7 +383,6 @@ describe("the route handler", () => {
       fetch: (url, init) => (url === endpoint ? answer(new Request(url, init)) : fetch(url, init)),
     });
     const file = new File(["hello"], "hello.txt", { type: "text/plain" });
-
     // The handler's own three calls for the browser's first one, and one more.
     callsWithoutService = 4;
     await uploader.upload("any", file);
