@@ -177,6 +177,25 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     await assert.rejects(stream.toArray(), StorageUnavailable);
   });
 
+  it("fails a read whose answer is longer or shorter than what was asked for", async () => {
+    const key = newKey();
+    const body = randomBytes(1_000_000);
+    await witness.write(key, body, { contentType: type });
+    const range = { start: 0, end: 9 };
+    for (const sizeBytes of [9, 11]) {
+      s3.proxy.setFaults(() => ({ kind: "answer", status: 206, body: "x".repeat(sizeBytes) }));
+      await assert.rejects(store.read(key, { range }), StorageUnavailable);
+    }
+    // The rest of a read that was cut is no place to say something else either.
+    let requests = 0;
+    s3.proxy.setFaults(() =>
+      ++requests === 1
+        ? { kind: "cut", afterBytes: 1000 }
+        : { kind: "answer", status: 206, body: "x".repeat(body.length) },
+    );
+    await assert.rejects(readAll(store, key), StorageUnavailable);
+  });
+
   it("gives up in time where nothing answers, and works again afterwards", async () => {
     const key = newKey();
     const hasty = await openTestStore(s3.server, {

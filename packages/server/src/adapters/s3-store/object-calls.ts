@@ -13,6 +13,11 @@ export interface ObjectHead {
   modifiedAt: number;
 }
 
+export interface ObjectBody {
+  head: ObjectHead;
+  stream: IncomingMessage;
+}
+
 export interface ObjectHeaders {
   contentType: string;
   contentDisposition?: string;
@@ -31,10 +36,7 @@ export interface CopyRequest extends ObjectHeaders {
 export interface ObjectCalls {
   put(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<{ etag: string }>;
   findHead(key: string, options?: { signal?: AbortSignal }): Promise<ObjectHead | null>;
-  get(
-    key: string,
-    options: { range?: ByteRange; etag?: string; signal?: AbortSignal },
-  ): Promise<{ head: ObjectHead; stream: IncomingMessage }>;
+  get(key: string, options: { range?: ByteRange; etag?: string; signal?: AbortSignal }): Promise<ObjectBody>;
   /** Not repeated: whoever copies looks first whether the last attempt worked after all. */
   copy(request: CopyRequest): Promise<{ etag: string }>;
   remove(key: string): Promise<void>;

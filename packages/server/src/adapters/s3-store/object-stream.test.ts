@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { finished } from "node:stream/promises";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createObjectStream } from "./object-stream.ts";
@@ -73,6 +74,19 @@ it("fails where the store falls silent once too often", async () => {
   sendsBytes = 500_000;
   const { stream } = await createStream(2);
   await assert.rejects(stream.toArray(), /stopped sending/);
+});
+
+it("passes on nothing beyond the length, and fails", async () => {
+  sendsBytes = body.length;
+  const [first, lengthBytes] = [await open(0), 100_000];
+  const stream = createObjectStream({ first, lengthBytes, reopen: open, maxReopens: 2, idleMs });
+  let readBytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    readBytes += chunk.length;
+  });
+  await assert.rejects(finished(stream), /more bytes/);
+  assert.ok(readBytes <= lengthBytes, `${readBytes} bytes`);
+  assert.ok(first.destroyed);
 });
 
 it("lets go of the connection when nobody reads on", async () => {

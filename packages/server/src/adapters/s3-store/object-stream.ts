@@ -43,6 +43,9 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     arm();
     source.on("data", (chunk: Buffer) => {
       receivedBytes += chunk.length;
+      // Whoever declared the length to a client must not send it what comes after.
+      if (receivedBytes > lengthBytes)
+        return void stream.destroy(new Error("the store sent more bytes than it was asked for"));
       if (stream.push(chunk)) return void arm();
       // The reader is slow, not the store.
       source.pause();
@@ -59,7 +62,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     if (stream.destroyed) return;
     if (receivedBytes === lengthBytes) return void stream.push(null);
     const cause = source.errored ?? new Error("the store sent fewer bytes than it said");
-    if (receivedBytes > lengthBytes || reopensLeft-- === 0) return void stream.destroy(cause);
+    if (reopensLeft-- === 0) return void stream.destroy(cause);
     try {
       attach(await reopen(receivedBytes));
     } catch (error) {

@@ -1,6 +1,7 @@
 import { addAbortSignal } from "node:stream";
-import type { ByteRange, ObjectStore } from "../../ports/object-store.ts";
+import { type ByteRange, type ObjectStore, StorageUnavailable } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
+import type { ObjectBody } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import { createObjectStream } from "./object-stream.ts";
 import type { S3Client } from "./s3-client.ts";
@@ -59,6 +60,7 @@ export function createReads(
       const body = await findBody(name, range, signal);
       if (body === null) return null;
       const { sizeBytes: lengthBytes, etag } = body.head;
+      checkLength(body, range);
       const start = range?.start ?? 0;
       const stream = createObjectStream({
         first: body.stream,
@@ -70,6 +72,7 @@ export function createReads(
             etag,
             ...(signal === undefined ? {} : { signal }),
           });
+          checkLength(again, rest);
           return again.stream;
         },
         maxReopens,
@@ -84,4 +87,11 @@ export function createReads(
       return findParts(key);
     },
   };
+}
+
+/** A customer's bucket says what it likes: it may have another object by now, or know no ranges. */
+function checkLength({ head, stream }: ObjectBody, range: ByteRange | undefined): void {
+  if (range === undefined || head.sizeBytes === range.end - range.start + 1) return;
+  stream.destroy();
+  throw new StorageUnavailable("the bucket sent another length than it was asked for");
 }

@@ -108,7 +108,7 @@ async function sendAsAsked(
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
   reply.header("content-type", description.type).header("content-length", length);
   if (!Buffer.isBuffer(bytes)) {
-    await sendStream(reply, bytes, count);
+    await sendStream(reply, bytes, length, count);
     return reply;
   }
   count(bytes.length);
