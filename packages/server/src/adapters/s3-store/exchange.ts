@@ -50,7 +50,11 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
     const { method, path, headers, body } = request;
     const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
     const outgoing = (isTls ? httpsRequest : http.request)({ ...target, method, path, headers });
-    const abort = () => outgoing.destroy(signal.reason as Error);
+    const abort = () => {
+      outgoing.destroy(signal.reason as Error);
+      // A request that still waits for a connection tells nobody that it was destroyed.
+      reject(signal.reason as Error);
+    };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
     outgoing.once("response", (stream) => {

@@ -36,7 +36,10 @@ export interface CopyRequest extends ObjectHeaders {
 export interface ObjectCalls {
   put(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<{ etag: string }>;
   findHead(key: string, options?: { signal?: AbortSignal }): Promise<ObjectHead | null>;
-  get(key: string, options: { range?: ByteRange; etag?: string; signal?: AbortSignal }): Promise<ObjectBody>;
+  get(
+    key: string,
+    options: { range?: ByteRange; etag?: string; signal?: AbortSignal; isDownload?: boolean },
+  ): Promise<ObjectBody>;
   /** Not repeated: whoever copies looks first whether the last attempt worked after all. */
   copy(request: CopyRequest): Promise<{ etag: string }>;
   remove(key: string): Promise<void>;

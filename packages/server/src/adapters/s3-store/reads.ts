@@ -22,6 +22,7 @@ export function createReads(
 
   async function findBody(key: string, range: ByteRange | undefined, signal: AbortSignal | undefined) {
     const options = {
+      isDownload: true,
       ...(range === undefined ? {} : { range }),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -70,6 +71,7 @@ export function createReads(
           const again = await objects.get(name, {
             range: rest,
             etag,
+            isDownload: true,
             ...(signal === undefined ? {} : { signal }),
           });
           checkLength(again, rest);

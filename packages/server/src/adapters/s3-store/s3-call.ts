@@ -24,6 +24,8 @@ export interface S3Request {
   /** For what must not be repeated blindly. */
   once?: boolean;
   signal?: AbortSignal;
+  /** Its body is read at the pace of a client, who may be slow. */
+  isDownload?: boolean;
 }
 
 export interface S3Answer {
@@ -58,6 +60,8 @@ export function createS3Calls({
   lookup,
 }: S3CallOptions): S3Calls {
   const exchange = createExchange(location.origin, lookup);
+  // On connections of their own: slow clients must not take those that everything else needs.
+  const downloads = createExchange(location.origin, lookup);
 
   function prepare(request: S3Request): HttpRequest {
     const { method, body, signal } = request;
@@ -94,12 +98,16 @@ export function createS3Calls({
 
     open(request) {
       return withRetries(policyOf(request), request.signal, async () => {
-        const { status, headers, stream } = await exchange.start(prepare(request));
+        const { start } = request.isDownload === true ? downloads : exchange;
+        const { status, headers, stream } = await start(prepare(request));
         if (status < 300) return { headers, stream };
         throw toS3Error(status, await readBody(stream, AbortSignal.timeout(attemptDeadlineMs)));
       });
     },
 
-    close: () => exchange.close(),
+    close() {
+      exchange.close();
+      downloads.close();
+    },
   };
 }
