@@ -235,6 +235,7 @@ onBothDatabases("an upload", (database) => {
       await assert.rejects(reap());
       assert.equal(await statusOf(client, fine.key), "FAILED");
       await db.run(spoil, { id: stuck.fileId, size: smallBytes });
+      app.clock.advance(10 * minuteMs);
       assert.equal(await reap(), 1);
       await assertCountersMatch(app, tenant.projectId, { live: 0 });
     });

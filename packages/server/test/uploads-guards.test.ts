@@ -19,6 +19,7 @@ import {
 } from "../src/features/uploads/queries.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { releaseUsage } from "../src/features/usage/quota.ts";
+import { type ObjectStore, StorageUnavailable } from "../src/ports/object-store.ts";
 import { hashApiKey } from "../src/security/api-key-secret.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
@@ -302,6 +303,29 @@ onBothDatabases("an upload", (database) => {
       const deleted = meanwhile(() => client.remove(upload.key));
       assert.equal(await reapAbandonedUploads({ ...deleted, now: () => now }), 0);
       assert.equal(await statusOf(client, upload.key), "404");
+      await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("is put off where that fails, and does not stand in front of the others", async () => {
+      const broken = [];
+      for (let count = 0; count < 20; count++) broken.push(await client.request());
+      const last = await client.request();
+      const now = await reapAtOf(last.fileId);
+      const failing = new Set(broken.map(({ key }) => key));
+      const get = async (name: string): Promise<ObjectStore> => ({
+        ...(await deps.stores.get(name)),
+        isArriving(key) {
+          if (failing.has(key)) throw new StorageUnavailable("refused");
+          return false;
+        },
+      });
+      const troubled = { ...at(now), stores: { get } };
+      await assert.rejects(reapAbandonedUploads(troubled), StorageUnavailable);
+      assert.equal(await statusOf(client, last.key), "UPLOADING");
+      assert.equal(await reapAbandonedUploads(troubled), 1);
+      assert.equal(await statusOf(client, last.key), "FAILED");
+      assert.equal(await reapAbandonedUploads(at(now + 10 * minuteMs - 1)), 0);
+      assert.equal(await reapAbandonedUploads(at(now + 10 * minuteMs)), 20);
       await assertCountersMatch(app, projectId, { live: 0 });
     });
 

@@ -253,6 +253,18 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     await assert.rejects(store.listParts({ key: newKey(), uploadId: "x" }), StorageUnavailable);
   });
 
+  it("knows of no parts where it may not list, unless it may nothing at all", async () => {
+    const missing = newKey();
+    const denied: Fault = { kind: "answer", status: 403, body: "<Error><Code>AccessDenied</Code></Error>" };
+    s3.proxy.setFaults(({ url }) => (url?.includes("uploads=") ? denied : null));
+    const fresh = await openTestStore(s3.server, { bucket, endpoint: s3.proxy.url, retry: quickRetry });
+    assert.equal(await fresh.findReceived(missing), null);
+    const other = await openTestStore(s3.server, { bucket, endpoint: s3.proxy.url, retry: quickRetry });
+    s3.proxy.setFaults(({ method }) => (method === "HEAD" ? null : denied));
+    await assert.rejects(other.findReceived(missing), StorageUnavailable);
+    await Promise.all([fresh.close(), other.close()]);
+  });
+
   it("tells a 403 for what is missing from one for everything", async () => {
     const missing = newKey();
     const isNamed = (url: string | undefined) => url?.includes(missing) ?? false;

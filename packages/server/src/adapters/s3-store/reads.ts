@@ -86,7 +86,8 @@ export function createReads(
     async findReceived(key) {
       const head = (await findHead(names.stagedOf(key))) ?? (await findHead(names.finalOf(key)));
       if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: head.modifiedAt };
-      return findParts(key);
+      // Without the right to list, nothing is known of parts.
+      return probe.nullIfForbidden(() => findParts(key));
     },
   };
 }

@@ -24,26 +24,32 @@ export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Pr
     const outcomes = await Promise.allSettled(candidates.map((file) => reap(deps, file)));
     failedCount += outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value).length;
     const problem = outcomes.find((outcome) => outcome.status === "rejected");
-    // The others of the batch are done; what could not be ended is tried again in the next round.
+    // The others of the batch are done, and what could not be ended is put off.
     if (problem !== undefined) throw problem.reason;
     if (candidates.length < batchSize) return failedCount;
   }
 }
 
 async function reap(deps: Deps, file: FileTable): Promise<boolean> {
-  const openUntil = await findOpenUntilOrPostpone(deps, file);
-  if (openUntil === null || openUntil <= deps.now()) return fail(deps, file);
-  await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
-  return false;
+  try {
+    const openUntil = await findOpenUntilIfKnown(deps, file);
+    if (openUntil === null || openUntil <= deps.now()) return await fail(deps, file);
+    await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
+    return false;
+  } catch (error) {
+    // What cannot be ended must not stand in front of everybody else's uploads.
+    await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + awayMs });
+    const isCustomersBucketAway = error instanceof StorageUnavailable && file.store !== deps.store.name;
+    if (isCustomersBucketAway) return false;
+    throw error;
+  }
 }
 
-/** A customer's bucket that is away must not stand in front of everybody else's uploads. */
-async function findOpenUntilOrPostpone(deps: Deps, file: FileTable): Promise<number | null> {
+async function findOpenUntilIfKnown(deps: Deps, file: FileTable): Promise<number | null> {
   try {
     return await findOpenUntil(deps, file);
   } catch (error) {
     if (error instanceof UnknownStore) return null;
-    if (error instanceof StorageUnavailable && file.store !== deps.store.name) return deps.now() + awayMs;
     throw error;
   }
 }
