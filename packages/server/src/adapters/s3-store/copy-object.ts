@@ -46,7 +46,7 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
       try {
         return await attempt(copy, { [guardHeader]: "*" });
       } catch (error) {
-        if (!isStatus(error, 400, 501)) throw error;
+        if (!isUnknownGuard(error)) throw error;
       }
     }
     // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
@@ -54,6 +54,14 @@ export function createCopyObject(client: S3Client, options: CopyOptions): CopyOb
     if (copied !== "conflict") isGuarded = false;
     return copied;
   };
+}
+
+/** Not any 400: one that passes would leave all later copies without a guard. */
+function isUnknownGuard(error: unknown): boolean {
+  return (
+    isStatus(error, 501) ||
+    (isStatus(error, 400) && hasCode(error, "NotImplemented", "InvalidArgument", "InvalidRequest"))
+  );
 }
 
 /**
