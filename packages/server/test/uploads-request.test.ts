@@ -106,6 +106,11 @@ onBothDatabases("asking for an upload", (database) => {
     assert.equal(list.body.files[0].name, fileName);
   });
 
+  it("keeps characters out of a key that a bucket could not answer with", async () => {
+    const { key } = await client.request({ fileName: "a\uFFFEb\uFFFFc\uFFFD.txt" });
+    assert.ok(key.endsWith("/a_b_c\uFFFD.txt"), key);
+  });
+
   it("cuts a key at 900 bytes with the longest slug, and drops an extension that is none", async () => {
     const slug = "s".repeat(100);
     const { live } = await addRoute({ slug });

@@ -11,12 +11,12 @@ export function buildStorageKey(
   return folder + cutName(safeName(fileName), STORAGE_KEY_MAX_BYTES - Buffer.byteLength(folder));
 }
 
-/** Letters of every script stay; what could act in a path or a header does not. */
+/** Letters of every script stay; what could act in a path or a header does not, nor what a bucket's XML cannot hold. */
 function safeName(fileName: string): string {
   if (/^\w[\w.-]*$/.test(fileName)) return fileName;
   return fileName
     .normalize("NFC")
-    .replaceAll(/[/\\\p{Cc}]/gu, "_")
+    .replaceAll(/[/\\\p{Cc}\uFFFE\uFFFF]/gu, "_")
     .replace(/^\.+/, (dots) => "_".repeat(dots.length));
 }
 
