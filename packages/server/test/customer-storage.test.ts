@@ -93,6 +93,11 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
         await owner("PUT", path(), { ...input, endpoint: "https://u:p@s3.example.com" }),
         "endpoint",
       );
+      for (const endpoint of ["https://8.8.8.8", "https://[2001:4860:4860::8888]"])
+        expectInvalid(
+          await owner("PUT", path(), { ...input, endpoint, forcePathStyle: false }),
+          "forcePathStyle",
+        );
       expectInvalid(await owner("PUT", path(), { ...input, secretAccessKey: "a\r\nb" }), "secretAccessKey");
       s3.proxy.setFaults(({ headers }) =>
         "x-amz-copy-source" in headers ? { kind: "answer", status: 403 } : null,

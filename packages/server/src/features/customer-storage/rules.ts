@@ -29,13 +29,15 @@ export function checkPlace(input: StorageInput): BucketPlace {
     throw invalid("prefix", "must be letters, digits and - _ . in folders such as upstow/");
   for (const field of ["accessKeyId", "secretAccessKey"] as const)
     if (!credentialPattern.test(input[field])) throw invalid(field, "must be a key as the provider shows it");
-  return {
+  const place = {
     endpoint: endpoint === null ? null : checkEndpoint(endpoint),
     region,
     bucket: input.bucket,
     prefix,
     forcePathStyle: input.forcePathStyle ?? endpoint !== null,
   };
+  if (!place.forcePathStyle && place.endpoint !== null) checkHostStyle(place.endpoint);
+  return place;
 }
 
 function checkEndpoint(endpoint: string): string {
@@ -43,6 +45,12 @@ function checkEndpoint(endpoint: string): string {
   if (url === null || url.search !== "" || url.hash !== "")
     throw invalid("endpoint", "must be an address such as https://s3.example.com");
   return url.href.replace(/\/$/, "");
+}
+
+function checkHostStyle(endpoint: string): void {
+  const { host } = new URL(endpoint);
+  if (!URL.canParse(`https://bucket.${host}`))
+    throw invalid("forcePathStyle", "must be true: a bucket's name cannot stand in front of an IP address");
 }
 
 export function isSamePlace(one: BucketPlace, other: BucketPlace): boolean {
