@@ -160,7 +160,8 @@ describe("migrate database", () => {
     // Left to itself, the old database serves what it has and takes nothing that would be lost.
     app = await start();
     assert.equal((await requestUpload()).status, 503);
-    await runJson(["migrate", "database", "--abort"], without);
+    const unmarked = await runUpstow(["migrate", "database", "--abort"], without);
+    assert.match(unmarked.stdout, /could not be marked so/);
     await app.close();
     app = await start();
     assert.equal((await requestUpload()).status, 200);
@@ -172,9 +173,16 @@ describe("migrate database", () => {
     assert.match(first.stdout, /are the same as|and the same as in the embedded database/);
     assert.match(first.stdout, /^ {2}UPSTOW_DATABASE_URL=postgres/m);
     assert.doesNotMatch(first.stdout, new RegExp(`:${new URL(database.url).password || "no password"}@`));
-    await runJson(["migrate", "database", "--abort"], env);
+    const away = { ...env, UPSTOW_DATABASE_URL: "postgres://127.0.0.1:1/x" };
+    assert.match((await runFailing(["migrate", "database", "--abort"], away)).message, /Nothing was changed/);
+    const given = await runJson(["migrate", "database", "--abort"], env);
+    assert.deepEqual(given, { state: "abandoned", isMarked: true });
     assert.equal((await runFailing(["migrate", "database", "--abort"], env)).code, "NOT_FOUND");
     await untilWritable(app, furnished.tenant.live);
+    await assert.rejects(
+      startApp({ database: "postgres", reuse: { dataDir, databaseUrl: database.url } }),
+      (error) => error instanceof ConfigError && /names a copy that was given up/.test(error.message),
+    );
     await createUploadClient(app, furnished.tenant.live).upload(Buffer.from("in between"));
     await createUploadClient(app, furnished.tenant.live).remove(furnished.files[1]?.key ?? "");
 

@@ -17,14 +17,14 @@ compared at the end. Killed or cut off, it goes on where it stopped when run aga
   async run(call) {
     const { runAbandonDatabase, runMoveDatabase } = await import("../migrate/move-database.ts");
     if (call.options.has("abort")) {
-      const isWritable = await runAbandonDatabase(call);
+      const { isWritable, isMarked } = await runAbandonDatabase(call);
       const now = isWritable
         ? "the embedded database takes changes again."
         : "the service stays read-only for the move of the files, which `upstow migrate storage --abort` gives up.";
-      return {
-        json: { state: "abandoned" },
-        text: `The move is given up: ${now} What was copied is of no use any more.`,
-      };
+      const copy = isMarked
+        ? "What was copied is of no use any more, and no service starts on it."
+        : "What was copied is of no use any more, but could not be marked so, as UPSTOW_DATABASE_URL does not name it: never start the service on it.";
+      return { json: { state: "abandoned", isMarked }, text: `The move is given up: ${now} ${copy}` };
     }
     return present(await runMoveDatabase(call), call.config(), call.env);
   },

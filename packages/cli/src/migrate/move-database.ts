@@ -43,8 +43,14 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
   );
 }
 
-/** Returns whether changes are taken again: the files may be on their way too. */
-export async function runAbandonDatabase(call: Call): Promise<boolean> {
+export interface AbandonReport {
+  /** Whether changes are taken again: the files may be on their way too. */
+  isWritable: boolean;
+  /** Whether the copy was told, and refuses a service from now on. */
+  isMarked: boolean;
+}
+
+export async function runAbandonDatabase(call: Call): Promise<AbandonReport> {
   const config = call.config();
   return alone(config, async () => {
     await using open = new AsyncDisposableStack();
@@ -54,8 +60,11 @@ export async function runAbandonDatabase(call: Call): Promise<boolean> {
       config.databaseUrl === null
         ? null
         : open.adopt(openTarget(config.databaseUrl), (database) => database.close());
-    await abandonDatabase(source, target, Date.now());
-    return (await source.all(listReasons, {})).length === 0;
+    await target?.check().catch((error: unknown) => {
+      throw unusable("database", error, "UPSTOW_DATABASE_URL, or leave it out if that database is gone");
+    });
+    const isMarked = await abandonDatabase(source, target, Date.now());
+    return { isWritable: (await source.all(listReasons, {})).length === 0, isMarked };
   });
 }
 

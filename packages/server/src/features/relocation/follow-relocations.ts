@@ -2,7 +2,7 @@ import { ConfigError } from "../../config.ts";
 import type { RelocationTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { describeBucket } from "./describe-target.ts";
-import { findRelocation, setState } from "./queries.ts";
+import { changeState, findRelocation } from "./queries.ts";
 import { switchStorage } from "./switch-storage.ts";
 
 type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
@@ -16,11 +16,7 @@ export async function checkRelocations({
   const database = await db.get(findRelocation, { name: "database" });
   const storage = await db.get(findRelocation, { name: "storage" });
   const isMovedAway = db.dialect === "sqlite" && database?.state === "copied";
-  if (db.dialect === "postgres" && database?.state === "copying") {
-    throw new ConfigError(
-      "UPSTOW_DATABASE_URL names a database that the installation was not wholly copied to; run `upstow migrate database` again",
-    );
-  }
+  if (db.dialect === "postgres") checkCopy(database);
   if (storage !== null && config.s3 === null) checkDisk(storage);
   if (storage !== null && config.s3 !== null) checkBucket(describeBucket(config.s3), storage);
   if (isMovedAway && storage?.state === "copied" && config.s3 !== null) {
@@ -31,6 +27,19 @@ export async function checkRelocations({
   if (isMovedAway) {
     const { target } = database;
     log.warn({ target }, "this database was moved to PostgreSQL and is read-only; set UPSTOW_DATABASE_URL");
+  }
+}
+
+function checkCopy(database: RelocationTable | null): void {
+  if (database?.state === "copying") {
+    throw new ConfigError(
+      "UPSTOW_DATABASE_URL names a database that the installation was not wholly copied to; run `upstow migrate database` again",
+    );
+  }
+  if (database?.state === "abandoned") {
+    throw new ConfigError(
+      "UPSTOW_DATABASE_URL names a copy that was given up and lacks what has changed since; leave the variable out, or run `upstow migrate database` again",
+    );
   }
 }
 
@@ -60,9 +69,11 @@ function checkBucket(bucket: string, { state, target }: RelocationTable): void {
  */
 export async function followRelocations(deps: FollowDeps): Promise<void> {
   const { config, db, now } = deps;
-  const database = await db.get(findRelocation, { name: "database" });
-  if (db.dialect === "postgres" && database?.state === "copied")
-    await db.run(setState, { name: "database", state: "done", now: now() });
+  if (db.dialect === "postgres") {
+    await db.run(changeState, { name: "database", from: "copied", to: "done", now: now() });
+    // It may have been given up since the first look.
+    checkCopy(await db.get(findRelocation, { name: "database" }));
+  }
   const storage = await db.get(findRelocation, { name: "storage" });
   if (config.s3 !== null && (storage?.state === "copied" || storage?.state === "switching"))
     await switchStorage(deps);

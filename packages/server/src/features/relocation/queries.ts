@@ -32,6 +32,16 @@ export const setState = statement((q, p: { name: RelocationName; state: Relocati
   q.updateTable("relocation").set({ state: p.state, changed_at: p.now }).where("name", "=", p.name),
 );
 
+/** As `setState`, where another process may be changing it too: only from the state that was seen. */
+export const changeState = statement(
+  (q, p: { name: RelocationName; from: RelocationState; to: RelocationState; now: number }) =>
+    q
+      .updateTable("relocation")
+      .set({ state: p.to, changed_at: p.now })
+      .where("name", "=", p.name)
+      .where("state", "=", p.from),
+);
+
 /** The next files, variants or deletions in the order of their ids; none when all are done. */
 const renameStoreOf = (table: "file" | "variant" | "storage_deletion") =>
   statement((q, p: { after: string; from: string; to: string; take: number }) =>

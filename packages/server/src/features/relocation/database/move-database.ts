@@ -4,7 +4,7 @@ import { tableNames } from "../../../db/table-names.ts";
 import { AppError } from "../../../errors.ts";
 import { enterReadOnly, leaveReadOnly } from "../../read-only/switch.ts";
 import { getInstallationId } from "../installation-id.ts";
-import { findRelocation, putRelocation, setState } from "../queries.ts";
+import { changeState, findRelocation, putRelocation, setState } from "../queries.ts";
 import { compareTable, type TableDigest } from "./compare-table.ts";
 import { type CopyPlan, planCopy } from "./copy-plan.ts";
 import { copyTable } from "./copy-table.ts";
@@ -113,21 +113,35 @@ async function clear(target: Database): Promise<void> {
   await target.migrate((tx) => tx.script(`TRUNCATE ${names}`));
 }
 
-/** Gives the move up: the embedded database takes changes again, and what was copied is of no use any more. */
-export async function abandonDatabase(source: Database, target: Database | null, now: number): Promise<void> {
+/**
+ * Gives the move up: the embedded database takes changes again, and what was copied is of no use any more. Returns
+ * whether the copy itself says so, and no service starts on it.
+ */
+export async function abandonDatabase(
+  source: Database,
+  target: Database | null,
+  now: number,
+): Promise<boolean> {
   const begun = await source.get(findRelocation, { name: "database" });
   if (begun === null || begun.state === "abandoned") {
     throw new AppError("NOT_FOUND", "The database is not being moved.");
   }
-  if (target !== null && (await isUsed(target))) throw inUse(begun.target);
+  // The copy first: from the moment the source takes changes, it lacks them.
+  const isMarked = target !== null && (await markAbandoned(target, begun, now));
   await source.run(setState, { name: "database", state: "abandoned", now });
   await leaveReadOnly(source, "database");
+  return isMarked;
 }
 
-async function isUsed(target: Database): Promise<boolean> {
+/** False: what was begun is not there. */
+async function markAbandoned(target: Database, begun: RelocationTable, now: number): Promise<boolean> {
   const hasTable = raw<{ found: string | null }>("select cast(to_regclass('relocation') as text) as found");
   if ((await target.get(hasTable, []))?.found == null) return false;
-  return (await target.get(findRelocation, { name: "database" }))?.state === "done";
+  const there = await target.get(findRelocation, { name: "database" });
+  if (there?.installation !== begun.installation) return false;
+  const change = { name: "database", from: there.state, to: "abandoned", now } as const;
+  if (there.state === "done" || (await target.run(changeState, change)) === 0) throw inUse(begun.target);
+  return true;
 }
 
 function inUse(description: string): AppError {
