@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/support/pos
 import { openDatabase } from "../../server/src/compose.ts";
 import { ConfigError, readConfig } from "../../server/src/config.ts";
 import { planCopy } from "../../server/src/features/relocation/database/copy-plan.ts";
+import { setState } from "../../server/src/features/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
@@ -175,6 +176,8 @@ describe("migrate database", () => {
     assert.doesNotMatch(first.stdout, new RegExp(`:${new URL(database.url).password || "no password"}@`));
     const away = { ...env, UPSTOW_DATABASE_URL: "postgres://127.0.0.1:1/x" };
     assert.match((await runFailing(["migrate", "database", "--abort"], away)).message, /Nothing was changed/);
+    // As far as one comes that is killed in the middle.
+    await app.app.deps.db.run(setState, { name: "database", state: "abandoned", now: Date.now() });
     const given = await runJson(["migrate", "database", "--abort"], env);
     assert.deepEqual(given, { state: "abandoned", isMarked: true });
     assert.equal((await runFailing(["migrate", "database", "--abort"], env)).code, "NOT_FOUND");

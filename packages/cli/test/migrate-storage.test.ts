@@ -9,6 +9,7 @@ import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createSdkClient } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
+import { setState } from "../../server/src/features/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, partPieces } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
@@ -225,6 +226,8 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     );
     const finished = await runJson(["migrate", "storage", "--finish"], elsewhere);
     assert.deepEqual([finished.state, finished.copied.objects], ["copied", 1]);
+    // As far as one comes that is killed in the middle.
+    await app.app.deps.db.run(setState, { name: "storage", state: "abandoned", now: Date.now() });
     await runJson(["migrate", "storage", "--abort"], elsewhere);
     await untilWritable(app, app.owner.live);
   });

@@ -2,6 +2,7 @@ import type { Database } from "../../../db/database.ts";
 import type { RelocationTable } from "../../../db/schema.ts";
 import { tableNames } from "../../../db/table-names.ts";
 import { AppError } from "../../../errors.ts";
+import { listReasons } from "../../read-only/queries.ts";
 import { enterReadOnly, leaveReadOnly } from "../../read-only/switch.ts";
 import { getInstallationId } from "../installation-id.ts";
 import { changeState, findRelocation, putRelocation, setState } from "../queries.ts";
@@ -123,7 +124,9 @@ export async function abandonDatabase(
   now: number,
 ): Promise<boolean> {
   const begun = await source.get(findRelocation, { name: "database" });
-  if (begun === null || begun.state === "abandoned") {
+  // One that was cut off has left the mode on.
+  const isReadOnly = (await source.all(listReasons, {})).some(({ reason }) => reason === "database");
+  if (begun === null || (begun.state === "abandoned" && !isReadOnly)) {
     throw new AppError("NOT_FOUND", "The database is not being moved.");
   }
   // The copy first: from the moment the source takes changes, it lacks them.

@@ -131,7 +131,9 @@ async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationSt
 /** Gives the move up: the service takes changes again. What was copied stays in the bucket, for another time. */
 export async function abandonStorage(db: Database, now: number): Promise<void> {
   const begun = await db.get(findRelocation, { name: "storage" });
-  if (begun === null || begun.state === "abandoned")
+  // One that was cut off has left the mode on.
+  const isReadOnly = (await db.all(listReasons, {})).some(({ reason }) => reason === "storage");
+  if (begun === null || (begun.state === "abandoned" && !isReadOnly))
     throw new AppError("NOT_FOUND", "The files are not being moved.");
   if (begun.state === "switching" || begun.state === "done") throw alreadyThere(begun);
   const database = await db.get(findRelocation, { name: "database" });
