@@ -51,15 +51,16 @@ function lock(dialect: DialectName): string {
   return [refuse, ...triggers].join("\n");
 }
 
+/** A table that came with an update in the meantime has no trigger. */
 function unlock(dialect: DialectName): string {
   if (dialect === "sqlite") {
     return guarded
-      .flatMap((table) => changes.map((change) => `DROP TRIGGER read_only_${table}_${change};`))
+      .flatMap((table) => changes.map((change) => `DROP TRIGGER IF EXISTS read_only_${table}_${change};`))
       .join("\n");
   }
   return [
-    ...guarded.map((table) => `DROP TRIGGER read_only ON ${table};`),
-    "DROP FUNCTION refuse_change();",
+    ...guarded.map((table) => `DROP TRIGGER IF EXISTS read_only ON ${table};`),
+    "DROP FUNCTION IF EXISTS refuse_change();",
   ].join("\n");
 }
 
