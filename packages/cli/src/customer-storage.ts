@@ -1,5 +1,7 @@
+import type { Config } from "@upstow/server/config";
 import type { Deps } from "@upstow/server/deps";
-import type { Call } from "./command.ts";
+import type { Keyring } from "@upstow/server/security/keyring";
+import { type Call, OperatorError } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
@@ -10,9 +12,28 @@ export async function withCustomerStorage<T>(
   work: (deps: StorageDeps) => Promise<T>,
 ): Promise<T> {
   const { createCustomerBuckets, openKeyring } = await import("@upstow/server/compose");
-  return withDatabase(call, ({ config, db, now }) =>
-    work({ db, now, keyring: openKeyring(config), customerBuckets: createCustomerBuckets(config) }),
-  );
+  const { findInstallation } = await import("@upstow/server/features/accounts/queries");
+  return withDatabase(call, async ({ config, db, now }) => {
+    const installation = await db.get(findInstallation, {});
+    const keyring =
+      installation === null ? openKeyring(config) : await getKeyring(config, installation.secret_check);
+    return work({ db, now, keyring, customerBuckets: createCustomerBuckets(config) });
+  });
+}
+
+/** What another secret has sealed, the service could not open. */
+async function getKeyring(config: Config, secretCheck: string): Promise<Keyring> {
+  const { findKeyring } = await import("./find-keyring.ts");
+  const { checkSecret } = await import("@upstow/server/features/accounts/first-start");
+  const keyring = findKeyring(config);
+  if (keyring === null) {
+    throw new OperatorError(
+      "CONFIGURATION",
+      `The installation's secret is neither in UPSTOW_SECRET nor in ${config.dataDir}. Set UPSTOW_SECRET or UPSTOW_DATA_DIR as for the service.`,
+    );
+  }
+  checkSecret(keyring, secretCheck);
+  return keyring;
 }
 
 export const projectOption = {

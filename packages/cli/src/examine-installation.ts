@@ -1,16 +1,16 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
 import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned-url";
 import { uploadPath } from "@upstow/server/adapters/disk-store/upload-receiver";
 import { openPostgres } from "@upstow/server/adapters/postgres";
 import { openSqlite } from "@upstow/server/adapters/sqlite";
-import { createBucketStore, openKeyring } from "@upstow/server/compose";
+import { createBucketStore } from "@upstow/server/compose";
 import { type Config, ConfigError } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
 import type { Check } from "@upstow/server/features/operations/doctor/check";
 import { runDoctor } from "@upstow/server/features/operations/doctor/run-doctor";
 import type { Keyring } from "@upstow/server/security/keyring";
+import { findKeyring } from "./find-keyring.ts";
 import { databasePath, hasDatabase } from "./with-database.ts";
 
 /** Gives the doctor what this configuration stands on, without making any of it. */
@@ -46,11 +46,6 @@ function openAsItIs(config: Config): Database {
   return config.databaseUrl === null
     ? openSqlite(databasePath(config))
     : openPostgres(config.databaseUrl, { maxConnections: 1 });
-}
-
-/** Asking for the keyring would make a secret where there is none. */
-function findKeyring(config: Config): Keyring | null {
-  return config.secrets !== null || existsSync(join(config.dataDir, "secret")) ? openKeyring(config) : null;
 }
 
 function signExpiredUpload(config: Config, keyring: Keyring): string {

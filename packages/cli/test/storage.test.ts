@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
@@ -46,5 +48,30 @@ describe("upstow storage", { skip: swiftMissing }, () => {
     assert.match((await runFailing(["storage", "remove", ...project], env)).message, /still holds files/);
     assert.equal((await createUploadClient(app, tenant.live).remove(upload.key)).status, 200);
     assert.equal((await runJson(["storage", "remove", ...project], env)).removed, true);
+  });
+});
+
+describe("upstow storage without the installation's secret", () => {
+  it("seals nothing that the service could not open, and makes no secret of its own", async () => {
+    const app = await startApp({ database: "postgres", env: { UPSTOW_SECRET: "a".repeat(40) } });
+    try {
+      const shell = join(app.app.deps.config.dataDir, "shell");
+      const env = { ...envOf(app), UPSTOW_DATA_DIR: shell };
+      const { projectId } = await app.createTenant("pro");
+      const place = ["--bucket", "b", "--access-key-id", "k", "--secret-access-key", "s"];
+      const set = ["storage", "set", "--project", projectId, ...place];
+      const missing = await runFailing(set, env);
+      assert.equal(missing.code, "CONFIGURATION");
+      assert.match(missing.message, /neither in UPSTOW_SECRET nor in/);
+      assert.equal(existsSync(join(shell, "secret")), false);
+      const wrong = await runFailing(set, { ...env, UPSTOW_SECRET: "b".repeat(40) });
+      assert.equal(wrong.code, "CONFIGURATION");
+      assert.match(wrong.message, /^UPSTOW_SECRET does not hold the secret/);
+      const probe = ["storage", "probe", "--project", projectId];
+      const right = await runFailing(probe, { ...env, UPSTOW_SECRET: "a".repeat(40) });
+      assert.equal(right.code, "NOT_FOUND");
+    } finally {
+      await app.close();
+    }
   });
 });

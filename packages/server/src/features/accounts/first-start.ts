@@ -1,6 +1,7 @@
 import { ConfigError } from "../../config.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../ids.ts";
+import type { Keyring } from "../../security/keyring.ts";
 import { createKey } from "../api-keys/api-keys.ts";
 import { createProject } from "../projects/projects.ts";
 import { createLoginToken } from "./login-link.ts";
@@ -22,7 +23,9 @@ export async function setUpInstallation(
 ): Promise<FirstStart | null> {
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
-    await checkSecret(deps, installation.secret_check);
+    checkSecret(deps.keyring, installation.secret_check);
+    const [secretCheck = ""] = deps.keyring.checks;
+    if (secretCheck !== installation.secret_check) await deps.db.run(setSecretCheck, { secretCheck });
     return null;
   }
   const now = deps.now();
@@ -54,13 +57,10 @@ export async function setUpInstallation(
   return created ?? setUpInstallation(deps);
 }
 
-async function checkSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
-  const { checks } = deps.keyring;
-  if (checks[0] === known) return;
-  if (!checks.includes(known)) {
-    throw new ConfigError(
-      "UPSTOW_SECRET does not hold the secret that this installation was made with; add it behind the new one, separated by a comma",
-    );
-  }
-  await deps.db.run(setSecretCheck, { secretCheck: checks[0] ?? "" });
+/** Throws unless the keyring holds the secret that the installation was last started with. */
+export function checkSecret(keyring: Keyring, known: string): void {
+  if (keyring.checks.includes(known)) return;
+  throw new ConfigError(
+    "UPSTOW_SECRET does not hold the secret that this installation was made with; add it behind the new one, separated by a comma",
+  );
 }

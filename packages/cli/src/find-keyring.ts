@@ -1,0 +1,10 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openKeyring } from "@upstow/server/compose";
+import type { Config } from "@upstow/server/config";
+import type { Keyring } from "@upstow/server/security/keyring";
+
+/** Asking for the keyring would make a secret where there is none. */
+export function findKeyring(config: Config): Keyring | null {
+  return config.secrets !== null || existsSync(join(config.dataDir, "secret")) ? openKeyring(config) : null;
+}
