@@ -4,14 +4,17 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
+import postgres from "postgres";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { createSdkClient } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
 import { setState } from "../../server/src/features/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { createUploadClient, partPieces } from "../../server/test/support/upload-client.ts";
+import { createUploadClient, partPieces, put } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
 import { runAtTerminal } from "./support/run-at-terminal.ts";
 import {
@@ -158,6 +161,43 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       (await runFailing(["migrate", "storage"], env)).message,
       /already; the service has switched/,
     );
+  });
+
+  it("takes nothing on the disk any more once another process has switched a shared database", async () => {
+    await using open = new AsyncDisposableStack();
+    const database = open.adopt(await createTestDatabase(), (created) => created.drop());
+    const sql = open.adopt(postgres(database.url, { max: 1 }), (client) => client.end());
+    const place = {
+      dataDir: open.adopt(await mkdtemp(join(tmpdir(), "upstow-migrate-")), (dir) =>
+        rm(dir, { recursive: true }),
+      ),
+      databaseUrl: database.url,
+    };
+    const former = open.adopt(await startApp({ database: "postgres", reuse: place }), (old) => old.close());
+    const client = createUploadClient(former, former.owner.live);
+    const file = await client.upload(randomBytes(100));
+    const early = await client.request();
+    await runJson(["migrate", "storage", "--finish"], { ...envOf(former), ...bucketEnv });
+    const startOnBucket = () => startApp({ database: "postgres", env: bucketEnv, reuse: place });
+
+    // A switch that fails has changed nothing.
+    await sql`ALTER TABLE relocated_object RENAME TO hidden`;
+    await assert.rejects(startOnBucket(), /relocated_object/);
+    await sql`ALTER TABLE hidden RENAME TO relocated_object`;
+    await wait(1_500);
+    assert.equal((await client.requestAnswer()).status, 503);
+    assert.equal((await readAll(file.url)).bytes.length, 100);
+
+    const switched = open.adopt(await startOnBucket(), (started) => started.close());
+    await createUploadClient(switched, client.key).upload(randomBytes(10));
+    assert.equal((await readAll(switched.url + new URL(file.url).pathname)).bytes.length, 100);
+    // Longer than the former process takes to look again.
+    await wait(1_500);
+    assert.equal((await client.requestAnswer()).status, 503);
+    assert.equal((await put(early.uploadUrl, Buffer.from("hello bytes"))).status, 503);
+    for (const table of ["disk_object", "disk_part", "disk_small_blob"]) {
+      await assert.rejects(sql.unsafe(`DELETE FROM ${table}`), { code: "UP001" });
+    }
   });
 
   it("does not copy damaged bytes as good, and goes on without them only when told to", async () => {

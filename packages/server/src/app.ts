@@ -52,7 +52,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   await checkRelocations({ config, db, log });
   const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }), (open) => open.close());
   await followRelocations({ config, db, log, now });
-  const readOnly = await openReadOnlyMode({ db, log });
+  const readOnly = await openReadOnlyMode({ config, db, log });
   const limiter = opened.adopt(
     await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
     (open) => open.close(),

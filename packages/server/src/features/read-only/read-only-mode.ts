@@ -1,4 +1,5 @@
 import type { Deps } from "../../deps.ts";
+import { findRelocation } from "../relocation/queries.ts";
 import { listReasons } from "./queries.ts";
 
 /** Whether the installation is being moved, as far as this process knows; the database itself always does. */
@@ -8,12 +9,22 @@ export interface ReadOnlyMode {
   look(): Promise<void>;
 }
 
-export async function openReadOnlyMode({ db, log }: Pick<Deps, "db" | "log">): Promise<ReadOnlyMode> {
+export async function openReadOnlyMode({
+  config,
+  db,
+  log,
+}: Pick<Deps, "config" | "db" | "log">): Promise<ReadOnlyMode> {
   let isOn = false;
+  /** On the disk that was left for a bucket; asked after the reasons, the last of which ends with the switch. */
+  async function isLeftBehind(): Promise<boolean> {
+    if (config.s3 !== null) return false;
+    const storage = await db.recall(findRelocation, "storage", () => ({ name: "storage" as const }));
+    return storage?.state === "switching" || storage?.state === "done";
+  }
   async function look(): Promise<void> {
     const reasons = await db.recallAll(listReasons, "", () => ({}));
     const wasOn = isOn;
-    isOn = reasons.length > 0;
+    isOn = reasons.length > 0 || (await isLeftBehind());
     if (isOn === wasOn) return;
     const moving = reasons.map(({ reason }) => reason);
     if (isOn) log.warn({ moving }, "the installation is being moved: it is read-only from now on");

@@ -28,12 +28,27 @@ export function enterReadOnly(db: Database, reason: RelocationName, now: number)
   });
 }
 
-export function leaveReadOnly(db: Database, reason: RelocationName): Promise<void> {
+/** `lastChanges` are made in the same transaction: nobody else's change comes before them. */
+export function leaveReadOnly(
+  db: Database,
+  reason: RelocationName,
+  lastChanges: (tx: Migrating) => Promise<void> = async () => {},
+): Promise<void> {
   return migrateAlone(db, async (tx) => {
     const ended = await tx.run(deleteReason, { reason });
     const isStillOn = (await tx.all(listReasons, {})).length > 0;
     if (ended > 0 && !isStillOn) await tx.script(unlock(db.dialect));
+    await lastChanges(tx);
   });
+}
+
+/** PostgreSQL: these never change again, whichever process still runs that knows of nothing. */
+export function closeForGood(tables: TableName[]): string {
+  const triggers = tables.map(
+    (table) =>
+      `CREATE TRIGGER closed BEFORE INSERT OR UPDATE OR DELETE ON ${table} EXECUTE FUNCTION refuse_for_good();`,
+  );
+  return [refusal("refuse_for_good"), ...triggers].join("\n");
 }
 
 function lock(dialect: DialectName): string {
@@ -42,13 +57,16 @@ function lock(dialect: DialectName): string {
       `CREATE TRIGGER read_only_${table}_${change} BEFORE ${change} ON ${table} BEGIN SELECT RAISE(ABORT, 'read-only'); END;`;
     return guarded.flatMap((table) => changes.map((change) => refuse(table, change))).join("\n");
   }
-  const refuse = `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = 'UP001'; END $$;`;
   const triggers = guarded.map(
     (table) =>
       `CREATE TRIGGER read_only BEFORE INSERT OR UPDATE OR DELETE ON ${table} EXECUTE FUNCTION refuse_change();`,
   );
-  return [refuse, ...triggers].join("\n");
+  return [refusal("refuse_change"), ...triggers].join("\n");
+}
+
+function refusal(name: string): string {
+  return `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = 'UP001'; END $$;`;
 }
 
 /** A table that came with an update in the meantime has no trigger. */

@@ -64,8 +64,8 @@ function checkBucket(bucket: string, { state, target }: RelocationTable): void {
 }
 
 /**
- * A place that everything was copied to is taken over. The caller holds the data directory's lock, so that no
- * former process still reads where the bytes were.
+ * A place that everything was copied to is taken over. With an embedded database the caller holds the data directory's
+ * lock, so that no former process still runs; with a shared one such a process can change nothing on the disk.
  */
 export async function followRelocations(deps: FollowDeps): Promise<void> {
   const { config, db, now } = deps;
