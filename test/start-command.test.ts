@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { parseAllDocuments } from "yaml";
 import { readStartArguments } from "./support/start-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -16,4 +17,10 @@ it("the container runs what npm start runs", () => {
 it("so does the unit of systemd", () => {
   const [, command = ""] = /^ExecStart=\S+ (.+)$/m.exec(read("deploy/upstow.service")) ?? [];
   assert.equal(command, started);
+});
+
+it("Kubernetes puts no variable of its own among those of the service", () => {
+  const [deployment] = parseAllDocuments(read("deploy/kubernetes/upstow.yaml")).map((found) => found.toJS());
+  assert.equal(deployment.kind, "Deployment");
+  assert.equal(deployment.spec.template.spec.enableServiceLinks, false);
 });
