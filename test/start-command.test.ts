@@ -24,3 +24,11 @@ it("Kubernetes puts no variable of its own among those of the service", () => {
   assert.equal(deployment.kind, "Deployment");
   assert.equal(deployment.spec.template.spec.enableServiceLinks, false);
 });
+
+it("Compose is given secrets that were made once", () => {
+  const file = read("deploy/compose.yaml");
+  const [once = "", ...each] = file.slice(0, file.indexOf("services:")).split("# Then, each time:\n");
+  for (const [, name] of file.matchAll(/\$\{(\w+):\?\}/g)) assert.match(once, new RegExp(`\\b${name}=`));
+  assert.deepEqual(each, ["#   docker compose -f deploy/compose.yaml up --build\n"]);
+  for (const path of [".gitignore", ".dockerignore"]) assert.match(read(path), /^deploy\/\.env$/m, path);
+});
