@@ -97,4 +97,46 @@ describe("a file deleted while a backup runs", () => {
       }
     });
   }
+
+  it("is told from one that the disk has lost, with PostgreSQL too", async () => {
+    const app = await startApp({ database: "postgres" });
+    const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
+    try {
+      const { db, config, now } = app.app.deps;
+      const client = createUploadClient(app, app.owner.live);
+      const upload = () => client.upload(randomBytes(20_000));
+      await upload();
+      const [lostRow] = await listFiles(db, { after: "", before: "~", limit: 1 });
+      assert.ok(lostRow);
+      await rm(join(app.dataDir, "objects", pathOf(lostRow.blob)));
+      const doomed = await upload();
+      let listings = 0;
+      const report = await runBackup(
+        {
+          config,
+          db,
+          now,
+          catalog: {
+            pathOf,
+            async list(of, page) {
+              const rows = await listFiles(of, page);
+              listings++;
+              // The first one measures; what the second one names is copied.
+              if (listings === 2) await removeWithBytes(app, () => client.remove(doomed.key), rows);
+              return rows;
+            },
+            markDamaged: (of, blob) => markBlob(of, blob, 1),
+          },
+          openSnapshot: openSqlite,
+          onProgress() {},
+        },
+        join(directory, "backup"),
+        { hardLinks: false },
+      );
+      assert.deepEqual([report.deletedMeanwhile, report.missing], [1, [lostRow.blob]]);
+    } finally {
+      await app.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
 });

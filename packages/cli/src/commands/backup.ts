@@ -52,9 +52,11 @@ function describe(report: BackupReport): string {
   if (report.removed > 0)
     lines.push(`Removed ${report.removed} that have been deleted since the last backup.`);
   if (report.deletedMeanwhile > 0) {
-    lines.push(
-      `${report.deletedMeanwhile} were deleted while it ran; a restore holds their records, marked as lost.`,
-    );
+    const records =
+      report.database === null
+        ? "the dump may still hold their records"
+        : "a restore holds their records, marked as lost";
+    lines.push(`${report.deletedMeanwhile} were deleted while it ran; ${records}.`);
   }
   if (report.database === null) {
     lines.push(

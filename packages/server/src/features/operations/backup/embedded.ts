@@ -59,7 +59,7 @@ export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResu
 }
 
 /** A row goes before its blob does: one that still names a missing blob tells of a loss. */
-async function tellApart({ catalog, db }: EmbeddedBackup, missing: string[]) {
+export async function tellApart({ catalog, db }: Pick<EmbeddedBackup, "catalog" | "db">, missing: string[]) {
   const lost: string[] = [];
   const deleted: string[] = [];
   for (const blob of missing) ((await isNamed(catalog, db, blob)) ? lost : deleted).push(blob);

@@ -6,9 +6,9 @@ import { version } from "../../../version.ts";
 import { findInstallation } from "../../accounts/queries.ts";
 import { layoutOf, openBackupDirectory, writeManifest } from "./backup-directory.ts";
 import type { BlobCatalog } from "./blob-catalog.ts";
-import { type CopyCount, type CopyJob, copyBlobs, measureMissing } from "./copy-blobs.ts";
+import { type CopyCount, type CopyJob, type CopyOutcome, copyBlobs, measureMissing } from "./copy-blobs.ts";
 import { copyDurably, syncDirectory } from "./durable-files.ts";
-import { type BackupResult, backUpEmbedded, type OpenSnapshot } from "./embedded.ts";
+import { type BackupResult, backUpEmbedded, type OpenSnapshot, tellApart } from "./embedded.ts";
 
 export interface BackupDeps extends Pick<Deps, "config" | "db" | "now"> {
   catalog: BlobCatalog;
@@ -77,12 +77,18 @@ export async function runBackup(
   const result: BackupResult =
     kind === "embedded"
       ? await backUpEmbedded({ ...deps, source: source.database, layout, copy })
-      : { ...(await copy(db)), removed: 0, deletedMeanwhile: 0 };
+      : await backUpFiles(deps, await copy(db));
   await rm(layout.unfinished, { recursive: true, force: true });
   await syncDirectory(layout.objects);
   await writeManifest(directory, { ...identity, takenAt, ...result.total });
   const database = kind === "embedded" ? "upstow.db" : null;
   return { directory, database, hasSecret, ...result };
+}
+
+/** What is deleted while it is copied is no loss, even if the dump that was made before still names it. */
+async function backUpFiles(deps: BackupDeps, outcome: CopyOutcome): Promise<BackupResult> {
+  const { lost, deleted } = await tellApart(deps, outcome.missing);
+  return { ...outcome, missing: lost, removed: 0, deletedMeanwhile: deleted.length };
 }
 
 /** False where there is none: an installation without files on disk has no identity. */
