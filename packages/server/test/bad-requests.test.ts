@@ -159,6 +159,7 @@ onBothDatabases("bad requests", (database) => {
       "keys/%20": "DELETE",
       usage: "GET, HEAD",
       "/healthz": "GET, HEAD",
+      "upload/multipart/init": "POST",
     };
     for (const [path, allow] of Object.entries(allowed)) {
       for (const method of ["PUT", "OPTIONS", "PROPFIND", "MKCOL"]) {
@@ -166,6 +167,16 @@ onBothDatabases("bad requests", (database) => {
         expectError(answer, 405, "METHOD_NOT_ALLOWED");
         assert.equal(answer.headers.get("allow"), allow, `${method} ${path}`);
       }
+    }
+    // Where an id may stand, these words are none.
+    for (const path of [
+      "upload/multipart/sign",
+      "upload/multipart/abort/?x=y",
+      "webhooks/deliveries/redeliver",
+    ]) {
+      const answer = await app.call("GET", path, { key });
+      expectError(answer, 405, "METHOD_NOT_ALLOWED");
+      assert.equal(answer.headers.get("allow"), "POST", path);
     }
     const trace = await sendRaw(app.url, requestHead("TRACE", "/api/v1/projects", ["X-Secret: 1"]));
     expectError(trace, 405, "METHOD_NOT_ALLOWED");

@@ -16,20 +16,30 @@ export function answerUnknownPaths(app: FastifyInstance): void {
   });
 
   function refuse({ url, method }: FastifyRequest): never {
-    const path = url.split("?", 1)[0] ?? "";
-    const matching = [...known.values()].filter((entry) => entry.path.test(path));
+    const path = pathOf(url);
+    const named = known.get(path);
+    const matching =
+      named === undefined ? [...known.values()].filter((entry) => entry.path.test(path)) : [named];
     const allowed = order.filter((name) => matching.some((entry) => entry.methods.has(name)));
     // A path that ends where its wildcard begins looks known and is not.
     if (allowed.length === 0 || allowed.includes(method)) throw unknownPath();
     throw wrongMethod(allowed);
   }
 
+  /** A parameter would take any word, but a path that is known by that word is no id: `/upload/multipart/init`. */
+  function isOtherPath({ url, method, routeOptions }: FastifyRequest): boolean {
+    if (routeOptions.url?.includes("/:") !== true) return false;
+    return known.get(pathOf(url))?.methods.has(method) === false;
+  }
+
   app.addHook("onRequest", (request, _reply, done) => {
-    if (request.is404) refuse(request);
+    if (request.is404 || isOtherPath(request)) refuse(request);
     done();
   });
   app.setNotFoundHandler((request) => refuse(request));
 }
+
+const pathOf = (url: string) => (url.split("?", 1)[0] ?? "").replace(/\/$/, "");
 
 function unknownPath(): AppError {
   return new AppError("NOT_FOUND", "There is nothing at this path.", {
