@@ -78,9 +78,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     log,
     now,
   };
-  // Before anything is made that is shown only once the server listens.
-  await checkAddress(addressOf(config));
-  const firstStart = await setUpInstallation(deps);
+  // The keys that are made first are shown when the server listens, and never again.
+  const firstStart = await setUpInstallation(deps, () => checkAddress(addressOf(config)));
   const services = {
     lastUsed: createLastUsed(db),
     bandwidth: deps.bandwidth,

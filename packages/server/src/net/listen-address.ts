@@ -15,7 +15,8 @@ export function addressOf({ host, port }: ListenAddress): ListenAddress {
 
 /** Throws what listening there would throw. */
 export async function checkAddress(address: ListenAddress): Promise<void> {
-  const server = createServer().listen(address);
+  // Whoever calls already is not answered here, and must not hold this up either.
+  const server = createServer((socket) => socket.destroy()).listen(address);
   await once(server, "listening");
   server.close();
   await once(server, "close");

@@ -20,6 +20,7 @@ export const ownerEmail = "owner@localhost";
 /** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */
 export async function setUpInstallation(
   deps: Pick<Deps, "db" | "keyring" | "now">,
+  beforeFirst: () => Promise<void> = async () => {},
 ): Promise<FirstStart | null> {
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
@@ -28,6 +29,7 @@ export async function setUpInstallation(
     if (secretCheck !== installation.secret_check) await deps.db.run(setSecretCheck, { secretCheck });
     return null;
   }
+  await beforeFirst();
   const now = deps.now();
   const created = await deps.db.transact(async (tx) => {
     const account = await tx.get(insertAccount, {
