@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
+import { onBothDatabases, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
 import { statement } from "../../db/statement.ts";
 import { type Claim, claimDue } from "./claim.ts";
 import { requeueMessages } from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
 import { finishAttempts } from "./finish.ts";
 import { recoverLeases } from "./recover-leases.ts";
-import { createCertificate, trustCertificate } from "./testing/certificate.ts";
+import { useDeliveries } from "./testing/deliveries.ts";
 import { createQueue, type TestQueue } from "./testing/queue.ts";
-import { type Receiver, startReceiver } from "./testing/receiver.ts";
-import { until } from "./testing/until.ts";
+import type { Receiver } from "./testing/receiver.ts";
 import { uploadFile } from "./testing/upload.ts";
 
 const expireLeases = statement((q, _: object) => q.updateTable("webhook_message").set({ lease_until: 1 }));
@@ -26,46 +25,10 @@ onBothDatabases("redelivery over the API", (database) => {
   let receiver: Receiver;
   let tenant: Tenant;
 
-  before(async () => {
-    const certificate = await createCertificate();
-    trustCertificate(certificate);
-    receiver = await startReceiver(certificate);
-    app = await startApp({
-      database,
-      env: { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_WEBHOOK_RETRY_BASE_MS: "10" },
-    });
+  const { current, createRoute, listDeliveries, waitForStatus } = useDeliveries(database);
+  beforeEach(() => {
+    ({ app, receiver, tenant } = current());
   });
-  after(async () => {
-    await app.close();
-    await receiver.close();
-  });
-  beforeEach(async () => {
-    tenant = await app.createTenant("pro");
-    receiver.received = [];
-    receiver.answer = (_request, response) => void response.end("ok");
-  });
-
-  async function createRoute(slug: string) {
-    const created = await app.call("POST", `projects/${tenant.projectId}/routers`, {
-      key: tenant.live,
-      body: { slug, webhookUrl: `${receiver.url}/${slug}` },
-    });
-    assert.equal(created.status, 201);
-    return created.body.router;
-  }
-
-  async function listDeliveries(query = "") {
-    const { status, body } = await app.call("GET", `webhooks/deliveries${query}`, { key: tenant.live });
-    assert.equal(status, 200, JSON.stringify(body));
-    return body.deliveries;
-  }
-
-  function waitForStatus(status: string, count = 1) {
-    return until(async () => {
-      const deliveries = await listDeliveries(`?status=${status}`);
-      return deliveries.length === count && deliveries;
-    });
-  }
 
   it("sends a delivered one again, to the address that the route has now", async () => {
     const route = await createRoute("docs");

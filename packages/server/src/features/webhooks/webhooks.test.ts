@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { beforeEach, it } from "node:test";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
 import { jwtVerify } from "jose";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
-import { createCertificate, trustCertificate } from "./testing/certificate.ts";
-import { type Receiver, startReceiver } from "./testing/receiver.ts";
-import { until } from "./testing/until.ts";
+import { onBothDatabases, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
+import { useDeliveries } from "./testing/deliveries.ts";
+import type { Receiver } from "./testing/receiver.ts";
 import { completeUpload, openUpload, uploadFile } from "./testing/upload.ts";
 
 onBothDatabases("webhooks over the API", (database) => {
@@ -13,46 +12,10 @@ onBothDatabases("webhooks over the API", (database) => {
   let receiver: Receiver;
   let tenant: Tenant;
 
-  before(async () => {
-    const certificate = await createCertificate();
-    trustCertificate(certificate);
-    receiver = await startReceiver(certificate);
-    app = await startApp({
-      database,
-      env: { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_WEBHOOK_RETRY_BASE_MS: "10" },
-    });
+  const { current, createRoute, listDeliveries, waitForStatus } = useDeliveries(database);
+  beforeEach(() => {
+    ({ app, receiver, tenant } = current());
   });
-  after(async () => {
-    await app.close();
-    await receiver.close();
-  });
-  beforeEach(async () => {
-    tenant = await app.createTenant("pro");
-    receiver.received = [];
-    receiver.answer = (_request, response) => void response.end("ok");
-  });
-
-  async function createRoute(slug: string, webhookUrl: string | null = `${receiver.url}/${slug}`) {
-    const created = await app.call("POST", `projects/${tenant.projectId}/routers`, {
-      key: tenant.live,
-      body: { slug, webhookUrl },
-    });
-    assert.equal(created.status, 201);
-    return created.body.router;
-  }
-
-  async function listDeliveries(query = "", key = tenant.live) {
-    const { status, body } = await app.call("GET", `webhooks/deliveries${query}`, { key });
-    assert.equal(status, 200, JSON.stringify(body));
-    return body.deliveries;
-  }
-
-  function waitForStatus(status: string, count = 1, key = tenant.live) {
-    return until(async () => {
-      const deliveries = await listDeliveries(`?status=${status}`, key);
-      return deliveries.length === count && deliveries;
-    });
-  }
 
   it("delivers a completed upload, signed, and shows it", async () => {
     await createRoute("docs");
