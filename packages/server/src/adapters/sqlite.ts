@@ -29,7 +29,13 @@ export function openSqlite(path: string): Database {
         work({
           ...tx,
           async script(sql) {
-            guardEngine(() => writer.database.exec(sql));
+            // Only here may the schema itself be edited.
+            writer.database.enableDefensive(false);
+            try {
+              guardEngine(() => writer.database.exec(sql));
+            } finally {
+              writer.database.enableDefensive(true);
+            }
           },
         }),
       ),

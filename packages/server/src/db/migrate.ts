@@ -16,10 +16,11 @@ import { usageTotals } from "./migrations/014-usage-totals.ts";
 import { jobLeases } from "./migrations/015-job-leases.ts";
 import { webhookOrder } from "./migrations/016-webhook-order.ts";
 import { keyReach } from "./migrations/017-key-reach.ts";
+import { plainChecks } from "./migrations/018-plain-checks.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
-const migrations = [
+const migrations: readonly Migration[] = [
   { id: "001-foundation", sql: foundation },
   { id: "002-files", sql: files },
   { id: "003-disk-store", sql: diskStore },
@@ -37,7 +38,15 @@ const migrations = [
   { id: "015-job-leases", sql: jobLeases },
   { id: "016-webhook-order", sql: webhookOrder },
   { id: "017-key-reach", sql: keyReach },
+  { id: "018-plain-checks", sql: plainChecks, only: "sqlite" },
 ];
+
+interface Migration {
+  id: string;
+  sql: string;
+  /** The engine that it concerns, where the other has nothing to change. */
+  only?: DialectName;
+}
 
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));
 const recordApplied = statement((q, p: { id: string; now: number }) =>
@@ -54,9 +63,9 @@ export async function migrate(database: Database): Promise<void> {
         `the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`,
       );
     }
-    for (const { id, sql } of migrations) {
+    for (const { id, sql, only = database.dialect } of migrations) {
       if (applied.has(id)) continue;
-      await tx.script(inDialect(sql, database.dialect));
+      if (only === database.dialect) await tx.script(inDialect(sql, database.dialect));
       await tx.run(recordApplied, { id, now: Date.now() });
     }
   });
