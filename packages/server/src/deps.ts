@@ -26,7 +26,7 @@ export interface Deps {
   /** Vets the addresses that customers give us to call. */
   webhookGuard: OutboundGuard;
   /** Sends events; a nudge tells it that there may be a new one. */
-  dispatcher: Pick<Dispatcher, "nudge" | "deliver" | "leaseMs">;
+  dispatcher: Pick<Dispatcher, "nudge" | "announce" | "deliver" | "leaseMs">;
   /** Bytes served that are not yet written down. */
   bandwidth: Bandwidth;
   /** Null where no CDN keeps files. */

@@ -38,6 +38,8 @@ export interface Dispatcher {
   start(): void;
   /** Call once a transaction that wrote messages is durable; without it they go out with the next poll. */
   nudge(): void;
+  /** The same for events that nobody is sent: those who listen to the stream hear of them. */
+  announce(): void;
   /** Sends a message that the caller has leased, and writes down the outcome. */
   deliver(claim: Claim): Promise<void>;
   leaseMs: number;
@@ -141,6 +143,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       alarm.ring();
       announce();
     },
+    announce,
     deliver: track,
     async close() {
       closing.abort();

@@ -3,6 +3,7 @@ import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileTable } from "../../db/schema.ts";
 import { createId } from "../../ids.ts";
+import { gatherSums } from "../usage/gather-sums.ts";
 import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./message-queries.ts";
 import { RETRIES } from "./retry-schedule.ts";
 
@@ -58,15 +59,28 @@ export function describeEvent(
   };
 }
 
-/** The statements do not need each other's answers, so they travel together. */
-export async function insertEvent(tx: Queryable, message: NewMessage): Promise<void> {
-  const { project_id: projectId, environment, endpoint_id: endpointId } = message;
-  await Promise.all([
-    tx.run(advanceSequence, { projectId, environment }),
-    tx.run(insertMessage, message),
-    endpointId === null ? null : tx.run(wakeEndpoint, { id: endpointId }),
-  ]);
+/** Events that share a transaction are numbered by one change of their sequence. */
+export function insertEvent(tx: Queryable, message: NewMessage): Promise<void> {
+  return insertTogether(tx, `${message.project_id} ${message.environment}`, [message]);
 }
+
+const insertTogether = gatherSums<NewMessage[]>(
+  (messages, more) => {
+    messages.push(...more);
+  },
+  async (tx, messages) => {
+    const [first] = messages;
+    if (first === undefined) return;
+    const count = messages.length;
+    const endpoints = new Set(messages.flatMap((message) => message.endpoint_id ?? []));
+    // The statements do not need each other's answers, so they travel together.
+    await Promise.all([
+      tx.run(advanceSequence, { projectId: first.project_id, environment: first.environment, count }),
+      ...messages.map((message, i) => tx.run(insertMessage, { ...message, fromLast: count - 1 - i })),
+      ...[...endpoints].sort().map((id) => tx.run(wakeEndpoint, { id })),
+    ]);
+  },
+);
 
 /** One receiving URL of one environment; what is slow there holds up nobody else. */
 export function endpointIdOf(projectId: string, environment: Environment, url: string): string {

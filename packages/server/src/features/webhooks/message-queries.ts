@@ -5,15 +5,16 @@ import type { WebhookMessageTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 /** Its row stays locked until the commit, so numbers are committed in their order. */
-export const advanceSequence = statement((q, p: { projectId: string; environment: Environment }) =>
-  q
-    .insertInto("event_sequence")
-    .values({ project_id: p.projectId, environment: p.environment, last_seq: 1 })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["project_id", "environment"])
-        .doUpdateSet({ last_seq: sql`event_sequence.last_seq + 1` }),
-    ),
+export const advanceSequence = statement(
+  (q, p: { projectId: string; environment: Environment; count: number }) =>
+    q
+      .insertInto("event_sequence")
+      .values({ project_id: p.projectId, environment: p.environment, last_seq: p.count })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["project_id", "environment"])
+          .doUpdateSet({ last_seq: sql`event_sequence.last_seq + excluded.last_seq` }),
+      ),
 );
 
 export type NewMessage = Pick<
@@ -32,8 +33,11 @@ export type NewMessage = Pick<
   | "created_at"
 >;
 
-/** Takes the number that `advanceSequence` just made; does nothing where the event is already there. */
-export const insertMessage = statement((q, p: NewMessage, dialect) =>
+/**
+ * Takes one of the numbers that `advanceSequence` just made, `fromLast` before the last of them; does nothing where the
+ * event is already there.
+ */
+export const insertMessage = statement((q, p: NewMessage & { fromLast: number }, dialect) =>
   q
     .insertInto("webhook_message")
     .values({
@@ -42,7 +46,7 @@ export const insertMessage = statement((q, p: NewMessage, dialect) =>
       environment: p.environment,
       seq: q
         .selectFrom("event_sequence")
-        .select("last_seq")
+        .select(sql<number>`last_seq - cast(${p.fromLast} as bigint)`.as("seq"))
         .where("project_id", "=", p.project_id)
         .where("environment", "=", p.environment),
       event: p.event,
