@@ -10,6 +10,7 @@ import { updateRoute } from "../src/features/file-routes/file-routes.ts";
 import { listRoutes } from "../src/features/file-routes/queries.ts";
 import { completeMultipart, completeSingle } from "../src/features/uploads/finish-upload.ts";
 import { signParts } from "../src/features/uploads/multipart.ts";
+import { createOpenedUploads } from "../src/features/uploads/opened-uploads.ts";
 import {
   findUpload,
   listAbandoned,
@@ -21,6 +22,7 @@ import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { releaseUsage } from "../src/features/usage/quota.ts";
 import { type ObjectStore, StorageUnavailable } from "../src/ports/object-store.ts";
 import { hashApiKey } from "../src/security/api-key-secret.ts";
+import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
@@ -150,7 +152,7 @@ onBothDatabases("an upload", (database) => {
 
   describe("that is being completed", () => {
     const complete = (given: Deps, fileId: string, onSaved = saveNothing) =>
-      completeSingle(given, actor, { fileId }, onSaved);
+      completeSingle(given, actor, createOpenedUploads(), { fileId }, onSaved);
 
     it("is not found, rather than not arrived, where it was deleted meanwhile", async () => {
       const upload = await requestAndPut();
@@ -162,6 +164,33 @@ onBothDatabases("an upload", (database) => {
       const late = completeMultipart(aborted, actor, { ...inParts, parts }, saveNothing);
       await assert.rejects(late, { code: "NOT_FOUND" });
       await assertCountersMatch(app, projectId, { live: 0 });
+    });
+
+    it("goes by its row and not by what the process remembers of its request", async () => {
+      const [patched, renamed, removed, failed, empty] = await Promise.all([
+        requestAndPut(),
+        requestAndPut(),
+        requestAndPut(),
+        requestAndPut(),
+        client.request(),
+      ]);
+      assert.equal((await client.patch(patched.key, { metadata: { v: 2 } })).status, 200);
+      const { body } = await client.complete(patched.fileId);
+      assert.deepEqual((body["file"] as { metadata: unknown }).metadata, { v: 2 });
+      const [route] = await deps.db.all(listRoutes, { projectId });
+      await updateRoute(deps, actor, route?.id ?? "", { slug: "renamed" });
+      assert.equal((await client.complete(renamed.fileId)).status, 200);
+      const found = await deps.db.get(findUpload, { id: renamed.fileId, ...actor });
+      assert.equal(found?.route_slug, "renamed");
+      await client.remove(removed.key);
+      expectError(await client.complete(removed.fileId), 404, "NOT_FOUND");
+      await failWithBytes(failed.fileId);
+      expectError(await client.complete(failed.fileId), 404, "NOT_FOUND");
+      expectError(await client.complete(empty.fileId), 422, "FILE_NOT_IN_STORAGE");
+      assert.equal((await put(empty.uploadUrl, smallBody)).status, 200);
+      assert.equal((await client.complete(empty.fileId)).status, 200);
+      expectError(await client.complete(empty.fileId), 404, "NOT_FOUND");
+      await assertCountersMatch(app, projectId, { live: 3 });
     });
 
     it("keeps the metadata that somebody gave it meanwhile", async () => {
@@ -244,20 +273,21 @@ onBothDatabases("an upload", (database) => {
     });
 
     it("wakes whoever sends events, once and not in vain", async () => {
-      let nudges = 0;
-      const nudge = () => {
-        nudges++;
-        deps.dispatcher.nudge();
+      const heard: string[] = [];
+      const hear = (what: "nudge" | "announce") => () => {
+        heard.push(what);
+        deps.dispatcher[what]();
       };
-      const watched = { ...deps, dispatcher: { ...deps.dispatcher, nudge } };
+      const dispatcher = { ...deps.dispatcher, nudge: hear("nudge"), announce: hear("announce") };
+      const watched = { ...deps, dispatcher };
       const upload = await client.request();
       await assert.rejects(complete(watched, upload.fileId), { code: "FILE_NOT_IN_STORAGE" });
-      assert.equal(nudges, 0);
+      assert.deepEqual(heard, []);
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);
       const saved: string[] = [];
       const file = await complete(watched, upload.fileId, async () => void saved.push(upload.fileId));
       assert.deepEqual([file.status, file.size_bytes], ["UPLOADED", smallBody.length]);
-      assert.deepEqual([saved, nudges], [[upload.fileId], 1]);
+      assert.deepEqual([saved, heard], [[upload.fileId], ["announce"]]);
     });
   });
 

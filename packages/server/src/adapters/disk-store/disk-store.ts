@@ -17,7 +17,7 @@ import { openDraft } from "./drafts.ts";
 import { createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createMultipart } from "./multipart.ts";
-import { buryObject, etagOf, findArrival, finishObject, keepFinal } from "./object-records.ts";
+import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
 import { createReads } from "./reads.ts";
@@ -85,8 +85,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
-    finishPut: (key) => db.transact((tx) => finishObject(tx, key)),
-    finishPutWithin: finishObject,
+    finishPut: (key) => db.transact((tx) => uploads.finish(tx, key)),
+    finishPutWithin: uploads.finish,
     findReceived: (key) => findArrival(db, key),
     isArriving: uploads.isArriving,
 

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createShortMemory } from "../../short-memory.ts";
 
 export interface SingleTarget {
   kind: "single";
@@ -44,23 +45,18 @@ const mostRemembered = 10_000;
 export function createUploadTokens(keys: readonly KeyObject[]): UploadTokens {
   const [signingKey] = keys;
   if (signingKey === undefined) throw new Error("signing upload URLs needs a key");
-  const remembered = new Map<string, SingleTarget>();
-
-  function remember(token: string, target: SingleTarget): void {
-    if (remembered.size >= mostRemembered) remembered.clear();
-    remembered.set(token, target);
-  }
+  const signed = createShortMemory<SingleTarget>(mostRemembered);
 
   return {
     sign(target) {
       const facts = writeFacts(target);
       const token = `${facts}.${signatureOf(facts, signingKey)}`;
-      if (target.kind === "single") remember(token, target);
+      if (target.kind === "single") signed.remember(token, target);
       return token;
     },
     find(token) {
-      const signed = remembered.get(token);
-      if (signed !== undefined) return signed;
+      const own = signed.find(token);
+      if (own !== undefined) return own;
       const seam = token.lastIndexOf(".");
       const facts = token.slice(0, seam);
       const given = Buffer.from(token.slice(seam + 1));

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { statement } from "../../db/statement.ts";
 import { put, readAll } from "../../ports/object-store-contract-client.ts";
+import { createKeyring } from "../../security/keyring.ts";
+import { openDiskStore } from "./disk-store.ts";
 import { databaseKinds, openTestStore, type TestStore } from "./open-test-store.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
@@ -40,6 +42,36 @@ for (const kind of databaseKinds) {
       });
       await put(url, "abc");
       assert.deepEqual(await countKept(opened), { files: 2, rows: 2 });
+    });
+
+    test("what is made final is what came last, also where another process took it", async () => {
+      await using opened = await open();
+      const { db, root, store } = opened;
+      const [first, second] = [randomBytes(9), randomBytes(10)];
+      assert.equal(await send(opened, "replaced", first), 200);
+      const other = await openDiskStore({
+        root,
+        db,
+        largestRowBytes,
+        now: Date.now,
+        keyring: createKeyring(["another secret for tests"]),
+        publicUrl: () => "http://127.0.0.1",
+        onDamage: () => assert.fail("damaged"),
+      });
+      await other.write("replaced", second, { contentType });
+      const sha256 = hash("sha256", second);
+      assert.deepEqual(await store.finishPut("replaced"), {
+        sizeBytes: 10,
+        sha256,
+        etag: sha256.slice(0, 32),
+      });
+      assert.deepEqual(await readAll(store, "replaced"), second);
+      assert.equal(await send(opened, "twice", first), 200);
+      assert.equal(await send(opened, "twice", second), 200);
+      assert.equal((await store.finishPut("twice"))?.sha256, sha256);
+      assert.equal((await store.finishPut("twice"))?.sha256, sha256);
+      await store.delete(["twice"]);
+      assert.equal(await store.finishPut("twice"), null);
     });
 
     test("what replaces another, in a row or a file, leaves nothing of it", async () => {

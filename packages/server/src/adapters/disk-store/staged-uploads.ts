@@ -1,8 +1,10 @@
-import type { Database } from "../../db/database.ts";
+import type { Database, Queryable } from "../../db/database.ts";
 import { AppError } from "../../errors.ts";
+import type { StoredObject } from "../../ports/object-store.ts";
+import { createShortMemory } from "../../short-memory.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { FreeSpace } from "./free-space.ts";
-import { etagOf, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
+import { etagOf, finishObject, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
 import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
 import type { PartTarget, SingleTarget, UploadTarget } from "./presigned-url.ts";
 import { tooManyBytes, uploadEnded } from "./refusals.ts";
@@ -15,9 +17,13 @@ export interface StagedUploads {
     sizeBytes: number,
     writeBlob: () => Promise<SealedBlob>,
   ): Promise<{ etag: string }>;
+  /** Makes the staged bytes of a key final; null where there are none. */
+  finish(tx: Queryable, key: string): Promise<StoredObject | null>;
   /** Whether a body or a part for this key is on its way; its tombstone must outlive it. */
   isArriving(key: string): boolean;
 }
+
+const mostRemembered = 10_000;
 
 export function createStagedUploads(
   db: Database,
@@ -26,6 +32,8 @@ export function createStagedUploads(
   now: () => number,
 ): StagedUploads {
   const arriving = new Map<string, number>();
+  // Most uploads are completed within seconds of their PUT.
+  const staged = createShortMemory<Omit<SealedBlob, "rowBytes">>(mostRemembered);
 
   async function write(target: UploadTarget, writeBlob: () => Promise<SealedBlob>) {
     const sealed = await writeBlob();
@@ -38,10 +46,13 @@ export function createStagedUploads(
     } finally {
       files.release(sealed.blob);
     }
+    const { blob, sizeBytes, sha256 } = sealed;
+    if (target.kind === "single") staged.remember(target.key, { blob, sizeBytes, sha256 });
     return { etag: etagOf(sealed.sha256) };
   }
 
   return {
+    finish: (tx, key) => finishObject(tx, key, staged.take(key)),
     isArriving: (key) => arriving.has(key),
     async stage(target, sizeBytes, writeBlob) {
       // What comes with the head of a request costs least where it is waited for at once.

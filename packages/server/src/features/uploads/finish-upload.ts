@@ -12,6 +12,7 @@ import { writeLog } from "../logs/write-log.ts";
 import { settleUpload } from "../usage/quota.ts";
 import { enqueueUploadCompleted } from "../webhooks/enqueue.ts";
 import { serialiseMetadata } from "./metadata.ts";
+import type { OpenedUploads } from "./opened-uploads.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange } from "./rules.ts";
 
@@ -23,13 +24,18 @@ type Seal = (tx: Queryable) => Promise<StoredObject | null>;
 export async function completeSingle(
   deps: Deps,
   actor: Actor,
+  opened: OpenedUploads,
   body: { fileId: string; metadata?: Record<string, unknown> },
   onSaved: OnSaved,
 ): Promise<FileTable> {
   const metadata = replacement(body.metadata);
+  const finish = async (file: FileTable) =>
+    finishUpload(deps, actor, { file, seal: await createSeal(deps, file), metadata, onSaved });
+  const remembered = opened.take(body.fileId, actor);
+  const finished = remembered && (await finish(remembered));
+  if (finished !== null) return finished;
   const file = await getOpenUpload(deps, actor, body.fileId, null);
-  const seal = await createSeal(deps, file);
-  return finishUpload(deps, actor, { file, seal, metadata, onSaved });
+  return (await finish(file)) ?? refuseMissing(deps, actor, file);
 }
 
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
@@ -64,7 +70,8 @@ export async function completeMultipart(
   });
   if (result.ok) {
     const seal = async () => result.object;
-    return finishUpload(deps, actor, { file, seal, metadata, onSaved });
+    const finished = await finishUpload(deps, actor, { file, seal, metadata, onSaved });
+    return finished ?? refuseMissing(deps, actor, file);
   }
   if (result.problem === "part-too-small") throw invalid("parts", result.message);
   throw await missingOrEnded(deps, actor, file, result.message);
@@ -92,9 +99,9 @@ interface Finish {
 
 /**
  * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
- * it in the same transaction. Whoever comes second finds no open row.
+ * it in the same transaction. Whoever comes second finds no open row. Null where the bytes have not arrived.
  */
-async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<FileTable> {
+async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<FileTable | null> {
   const { file, seal, metadata, onSaved } = finish;
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
@@ -146,9 +153,9 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     }
     throw error;
   }
-  if (uploaded === null)
-    throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
-  deps.dispatcher.nudge();
+  if (uploaded === null) return null;
+  if (webhookUrl === null) deps.dispatcher.announce();
+  else deps.dispatcher.nudge();
   return uploaded;
 }
 
@@ -188,6 +195,10 @@ function logCompleted(tx: Queryable, now: number, file: FileTable): Promise<void
     file,
     data: { size: file.size_bytes },
   });
+}
+
+async function refuseMissing(deps: Deps, actor: Actor, file: FileTable): Promise<never> {
+  throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
 }
 
 /** Bytes that are not there because somebody else ended the upload are "not found", not "not arrived". */

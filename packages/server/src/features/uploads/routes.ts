@@ -24,6 +24,7 @@ import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { toCompletedFile } from "../files/serialize.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
+import { createOpenedUploads } from "./opened-uploads.ts";
 import { initMultipart, repeatUpload, requestUpload } from "./request-upload.ts";
 import { partCount } from "./rules.ts";
 
@@ -33,6 +34,7 @@ const FileEnvelope = Type.Object({ file: CompletedFile });
 
 export function uploadRoutes(app: ApiApp, deps: Deps): void {
   const { config } = deps;
+  const opened = createOpenedUploads();
 
   const toRequested = async (actor: Actor, file: FileTable) => ({
     fileId: file.id,
@@ -77,8 +79,10 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, body, idempotency }) =>
       toRequested(
         actor,
-        await requestUpload(deps, actor, body, (tx, file) =>
-          idempotency.remember(tx, 200, { fileId: file.id }),
+        opened.remember(
+          await requestUpload(deps, actor, body, (tx, file) =>
+            idempotency.remember(tx, 200, { fileId: file.id }),
+          ),
         ),
       ),
   );
@@ -95,7 +99,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       config: { bucket },
     },
     async ({ actor, body, idempotency }) => {
-      const file = await completeSingle(deps, actor, body, (tx, saved) =>
+      const file = await completeSingle(deps, actor, opened, body, (tx, saved) =>
         idempotency.remember(tx, 200, { file: toCompletedFile(cdnFor(config, actor), saved) }),
       );
       return { file: toCompletedFile(cdnFor(config, actor), file) };
