@@ -5,6 +5,8 @@ import { rawErrorResponse } from "./error-handler.ts";
 /** A JSON body is small: one that takes longer than this is sent slowly to keep us busy. */
 const jsonWithinMs = 30_000;
 const looksPerDeadline = 6;
+/** No body is waited for any longer. */
+export const JSON_CUT_AFTER_MS = jsonWithinMs + jsonWithinMs / looksPerDeadline;
 
 export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
   // One clock for all: a timer for every request costs more than reading its body.

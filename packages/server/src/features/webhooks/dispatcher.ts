@@ -52,12 +52,14 @@ const paceMs = 5;
 /** What is due is in the hands of another transaction for this moment. */
 const lockedElsewhereMs = 10;
 const pauseAfterFailureMs = 1_000;
+/** Files under `deploy` give a process longer than this to stop. */
+export const DRAIN_MS = 30_000;
 /** For each slot there may be this many attempts, those that take long included: each holds a connection. */
 const attemptsPerSlot = 8;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, longAfterMs = 3_000, deadlineMs = 30_000, leaseMs = 60_000 } = options;
-  const { pollMs = 1_000, drainMs = 30_000, isResting = () => false } = options;
+  const { pollMs = 1_000, drainMs = DRAIN_MS, isResting = () => false } = options;
   const closing = new AbortController();
   const cutOff = new AbortController();
   const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
