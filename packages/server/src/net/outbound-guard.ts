@@ -1,5 +1,4 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
-import { promises as dns } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
 import { callbackify } from "node:util";
@@ -7,6 +6,7 @@ import type { CidrList } from "./cidr-list.ts";
 import type { UrlCheck } from "./outbound-url.ts";
 import { hostOf, isLocalhostName, parseOutboundUrl } from "./outbound-url.ts";
 import { isPublicAddress } from "./public-address.ts";
+import { type ResolveName, resolveName } from "./resolve-name.ts";
 
 /**
  * Keeps requests to URLs that users give us away from the machine and network we run in.
@@ -39,10 +39,10 @@ const LOOPBACK: LookupAddress[] = [
 
 export function createOutboundGuard({
   allow,
-  resolve = (hostname) => dns.lookup(hostname, { all: true, order: "verbatim" }),
+  resolve = resolveName,
 }: {
   allow: CidrList;
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  resolve?: ResolveName;
 }): OutboundGuard {
   const isAllowedAddress = (address: string) => isPublicAddress(address) || allow.contains(address);
 

@@ -1,8 +1,8 @@
-import { lookup as resolve } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { CidrList } from "./cidr-list.ts";
 import type { OutboundGuard } from "./outbound-guard.ts";
 import { hostOf, isLocalhostName } from "./outbound-url.ts";
+import { resolveName } from "./resolve-name.ts";
 
 const plainRefused = "must start with https://; plain http is for addresses that the operator allowed";
 
@@ -28,6 +28,6 @@ export async function judgeStorageEndpoint(
 async function findAddresses(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   if (isLocalhostName(host)) return ["127.0.0.1"];
-  const found = await resolve(host, { all: true }).catch(() => []);
+  const found = await resolveName(host).catch(() => []);
   return found.map(({ address }) => address);
 }
