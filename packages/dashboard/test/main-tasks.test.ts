@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { createAccount } from "../../server/src/features/accounts/create-account.ts";
+import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -46,6 +48,57 @@ test("the owner claims the installation and makes, sees once and revokes a key, 
   await page.keyboard.press("Enter");
   await page.getByText("web server").first().waitFor({ state: "detached" });
   assert.equal((await app.call("GET", "files", { key: secret })).status, 401);
+  await context.close();
+});
+
+test("a new user goes from nothing to a served file: project, route, key, upload, and the file deleted again", async () => {
+  const { app } = dashboard;
+  const credentials = { email: "new@example.com", password: "correct horse battery" };
+  await createAccount(app.app.deps, { ...credentials, tier: "free" });
+  const { page, context } = await dashboard.open(null);
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByLabel("E-mail address").fill(credentials.email);
+  await page.getByLabel("Password").fill(credentials.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("You have no project yet").waitFor();
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByRole("button", { name: "Create" }).click();
+
+  await goToPage(page, "File routes");
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("notes");
+  await page.getByLabel("Another type").fill("text/plain");
+  await page.getByRole("button", { name: "Add type" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("listitem").filter({ hasText: "notes" }).waitFor();
+  await goToPage(page, "Settings");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("web server");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const client = createUploadClient(app, (await dialog.locator("output").textContent()) ?? "");
+  await page.keyboard.press("Escape");
+
+  const refused = await client.requestAnswer({ routeSlug: "notes", contentType: "image/png" });
+  assert.equal(refused.body.error.code, "INVALID_FILE_TYPE");
+  const file = await client.upload(Buffer.from("first words"), { routeSlug: "notes", fileName: "first.txt" });
+  await goToPage(page, "Files");
+  await page.getByRole("button", { name: "first.txt", exact: true }).click();
+  await dialog.getByText("first words").waitFor();
+  assert.equal(await (await fetch(file.url)).text(), "first words");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  const sent = page.waitForResponse((response) => response.url().endsWith("/files/delete"));
+  await goToPage(page, "Logs");
+  assert.equal((await sent).status(), 200);
+  assert.equal((await fetch(file.url)).status, 404);
+
+  for (const name of ["Blog", "One too many"]) {
+    await page.getByLabel("Project", { exact: true }).selectOption("New project …");
+    await dialog.getByLabel("Name").fill(name);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    if (name === "Blog") await page.getByRole("heading", { level: 1, name }).waitFor();
+  }
+  await dialog.getByRole("alert").getByText("2 projects").waitFor();
   await context.close();
 });
 
