@@ -8,16 +8,37 @@ import { setTimeout as wait } from "node:timers/promises";
 import { shardOf } from "../../server/src/adapters/disk-store/blob-name.ts";
 import { listFiles, markBlob } from "../../server/src/adapters/disk-store/blob-records.ts";
 import { openSqlite } from "../../server/src/adapters/sqlite.ts";
-import { runBackup } from "../../server/src/features/operations/backup/run-backup.ts";
+import type { Queryable } from "../../server/src/db/database.ts";
+import type { BlobCatalog } from "../../server/src/features/operations/backup/blob-catalog.ts";
+import { type BackupReport, runBackup } from "../../server/src/features/operations/backup/run-backup.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, type UploadedFile } from "../../server/test/support/upload-client.ts";
 import { readAll } from "./support/run-upstow.ts";
 
 const pathOf = (blob: string) => join("blobs", shardOf(blob), blob);
 
+/** `onListed` is told of every page of files that the backup reads, before anything of it is copied. */
+function backUpListening(
+  app: TestApp,
+  target: string,
+  onListed: (of: Queryable, rows: { blob: string }[]) => Promise<void>,
+): Promise<BackupReport> {
+  const { db, config, now } = app.app.deps;
+  const catalog: BlobCatalog = {
+    pathOf,
+    async list(of, page) {
+      const rows = await listFiles(of, page);
+      await onListed(of, rows);
+      return rows;
+    },
+    markDamaged: (of, blob) => markBlob(of, blob, 1),
+  };
+  const deps = { config, db, now, catalog, openSnapshot: openSqlite, onProgress() {} };
+  return runBackup(deps, target, { hardLinks: false });
+}
+
 /** After each of the first snapshots a file that it names goes before it is copied, and another one comes. */
 async function backUpWhileDeleting(app: TestApp, target: string, deletions: number) {
-  const { db, config, now } = app.app.deps;
   const client = createUploadClient(app, app.owner.live);
   const upload = () => client.upload(randomBytes(20_000));
   const doomed = [await upload()];
@@ -28,28 +49,11 @@ async function backUpWhileDeleting(app: TestApp, target: string, deletions: numb
     await removeWithBytes(app, () => client.remove(file.key), rows);
     doomed.push(await upload());
   };
-  const report = await runBackup(
-    {
-      config,
-      db,
-      now,
-      catalog: {
-        pathOf,
-        async list(of, page) {
-          const rows = await listFiles(of, page);
-          const isNew = of !== db && !snapshots.has(of);
-          if (isNew) snapshots.add(of);
-          if (isNew && snapshots.size <= deletions) await churn(rows);
-          return rows;
-        },
-        markDamaged: (of, blob) => markBlob(of, blob, 1),
-      },
-      openSnapshot: openSqlite,
-      onProgress() {},
-    },
-    target,
-    { hardLinks: false },
-  );
+  const report = await backUpListening(app, target, async (of, rows) => {
+    const isNew = of !== app.app.deps.db && !snapshots.has(of);
+    if (isNew) snapshots.add(of);
+    if (isNew && snapshots.size <= deletions) await churn(rows);
+  });
   return { report, snapshots: snapshots.size, deleted: doomed.slice(0, deletions) };
 }
 
@@ -102,37 +106,19 @@ describe("a file deleted while a backup runs", () => {
     const app = await startApp({ database: "postgres" });
     const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
     try {
-      const { db, config, now } = app.app.deps;
       const client = createUploadClient(app, app.owner.live);
       const upload = () => client.upload(randomBytes(20_000));
       await upload();
-      const [lostRow] = await listFiles(db, { after: "", before: "~", limit: 1 });
+      const [lostRow] = await listFiles(app.app.deps.db, { after: "", before: "~", limit: 1 });
       assert.ok(lostRow);
       await rm(join(app.dataDir, "objects", pathOf(lostRow.blob)));
       const doomed = await upload();
       let listings = 0;
-      const report = await runBackup(
-        {
-          config,
-          db,
-          now,
-          catalog: {
-            pathOf,
-            async list(of, page) {
-              const rows = await listFiles(of, page);
-              listings++;
-              // The first one measures; what the second one names is copied.
-              if (listings === 2) await removeWithBytes(app, () => client.remove(doomed.key), rows);
-              return rows;
-            },
-            markDamaged: (of, blob) => markBlob(of, blob, 1),
-          },
-          openSnapshot: openSqlite,
-          onProgress() {},
-        },
-        join(directory, "backup"),
-        { hardLinks: false },
-      );
+      const report = await backUpListening(app, join(directory, "backup"), async (_of, rows) => {
+        listings++;
+        // The first one measures; what the second one names is copied.
+        if (listings === 2) await removeWithBytes(app, () => client.remove(doomed.key), rows);
+      });
       assert.deepEqual([report.deletedMeanwhile, report.missing], [1, [lostRow.blob]]);
     } finally {
       await app.close();
