@@ -37,6 +37,7 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   now?: () => number;
   rateWindowMs?: number;
+  bodyWithinMs?: number;
   webhooks?: DispatcherOptions;
 }
 
@@ -102,9 +103,10 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
   opened.defer(() => dispatcher.close());
-  const http = await createHttp(deps, services, readOnly, (app) =>
-    storage.addRoutes(app, deps.limiter, readOnly),
-  );
+  const http = await createHttp(deps, services, readOnly, {
+    bodyWithinMs: options.bodyWithinMs,
+    addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
+  });
   opened.defer(() => http.close());
 
   const running = opened.move();

@@ -2,13 +2,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import type { FastifyInstance } from "fastify";
-import { pino } from "pino";
-import { limitBodyTime } from "../src/http/body-deadline.ts";
-import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
-import { acceptJsonBodies } from "../src/http/json-body.ts";
-import { createHttpFrame } from "../src/http/server.ts";
-import { parseCidrList } from "../src/net/cidr-list.ts";
 import { expectError } from "./support/expect-error.ts";
 import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
@@ -103,46 +96,46 @@ describe("what no HTTP client sends", () => {
 });
 
 describe("a slow body", () => {
-  const withinMs = 60;
-  let http: FastifyInstance;
-  let url: string;
+  const bodyWithinMs = 60;
+  let app: TestApp;
   before(async () => {
-    http = createHttpFrame({
-      tls: null,
-      trustedProxies: parseCidrList(""),
-      logger: pino({ level: "silent" }),
-    });
-    answerErrorsInEnvelope(http, http.log);
-    acceptJsonBodies(http);
-    limitBodyTime(http, withinMs);
-    http.post("/", async () => ({}));
-    url = await http.listen({ host: "127.0.0.1", port: 0 });
+    app = await startApp({ bodyWithinMs });
   });
-  after(() => http.close());
-  const head = (type: string, length: number) =>
-    requestHead("POST", "/", [`Content-Type: ${type}`, `Content-Length: ${length}`]);
+  after(() => app.close());
+  const head = (path: string, type: string, length: number) =>
+    requestHead("POST", path, [
+      `Content-Type: ${type}`,
+      `Content-Length: ${length}`,
+      `Authorization: Bearer ${app.owner.live}`,
+      `Origin: ${app.app.deps.config.publicUrl}`,
+    ]);
 
-  it("is cut with 408, and the connection with it", async () => {
-    const socket = await openSocket(url);
-    const ended = once(socket, "close");
-    socket.write(`${head("application/json", 10)}{`);
-    const answer = await readAnswer(socket);
-    assert.deepEqual([answer.status, answer.body.error.code], [408, "VALIDATION_ERROR"]);
-    assert.ok(answer.headers.get("x-request-id"));
-    socket.resume();
-    await ended;
-  });
+  const needKey = ["/api/v1/projects", "/api/v1/upload/request"];
+  const ofVisitors = ["sign-in", "sign-in/passkey", "claim", "invitations/sign-up"];
+  const needNone = ["/api/v1/mcp", ...ofVisitors.map((name) => `/dashboard/api/${name}`)];
+  for (const path of [...needKey, ...needNone])
+    it(`is cut with 408 at ${path}, and the connection with it`, { timeout: 20_000 }, async () => {
+      const socket = await openSocket(app.url);
+      const ended = once(socket, "close");
+      socket.write(`${head(path, "application/json", 10)}{`);
+      const answer = await readAnswer(socket);
+      assert.deepEqual([answer.status, answer.body.error.code], [408, "VALIDATION_ERROR"]);
+      assert.ok(answer.headers.get("x-request-id"));
+      socket.resume();
+      await ended;
+    });
 
   it("is not confused with one that was refused unread, or read in time", async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(app.url);
+    const body = JSON.stringify({ name: "in time" });
     for (const [type, status] of [
       ["text/plain", 400],
-      ["application/json", 200],
+      ["application/json", 201],
       ["text/plain", 400],
     ] as const) {
-      socket.write(`${head(type, 2)}{}`);
+      socket.write(head("/api/v1/projects", type, body.length) + body);
       assert.equal((await readAnswer(socket)).status, status);
-      await wait(2 * withinMs);
+      await wait(2 * bodyWithinMs);
     }
     socket.destroy();
   });

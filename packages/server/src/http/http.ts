@@ -25,12 +25,17 @@ import { createHttpFrame } from "./server.ts";
 import { answerUnknownPaths } from "./unknown-path.ts";
 import { validateRequests } from "./validation.ts";
 
+interface HttpOptions {
+  bodyWithinMs: number | undefined;
+  addStorageRoutes: (http: FastifyInstance) => void;
+}
+
 /** Everything that answers requests, in the order in which a request meets it. */
 export async function createHttp(
   deps: Deps,
   services: Services,
   readOnly: ReadOnlyMode,
-  addStorageRoutes: (http: FastifyInstance) => void,
+  { bodyWithinMs, addStorageRoutes }: HttpOptions,
 ): Promise<FastifyInstance> {
   const { config } = deps;
   const http = createHttpFrame({
@@ -47,7 +52,7 @@ export async function createHttp(
   requireHttps(http, config.trustedProxies);
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
-  limitBodyTime(http);
+  limitBodyTime(http, bodyWithinMs);
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());

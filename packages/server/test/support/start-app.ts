@@ -71,6 +71,8 @@ export interface StartOptions {
   keepRateLimits?: boolean;
   /** Shortens the windows of the rate limits, for databases whose clock cannot be moved. */
   rateWindowMs?: number;
+  /** Instead of half a minute. */
+  bodyWithinMs?: number;
   /** Continue with what an earlier app left. */
   reuse?: { dataDir: string; databaseUrl?: string };
 }
@@ -95,6 +97,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const app = await createApp(config, {
     logger,
     now: clock.now,
+    ...(options.bodyWithinMs === undefined ? {} : { bodyWithinMs: options.bodyWithinMs }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),
   });
