@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { findLogsOfType } from "../src/features/logs/find-logs-of-type.ts";
 import { writeLog } from "../src/features/logs/write-log.ts";
 import { createId } from "../src/ids.ts";
 import { expectInvalid } from "./support/expect-error.ts";
@@ -111,6 +112,36 @@ onBothDatabases("logs", (database) => {
       (await list(tenant, `?since=${encodeURIComponent("2020-01-01T00:00:00+05:30")}`)).logs.length,
       4,
     );
+  });
+
+  it("finds entries of a rare type among many others, and lets others have their turn meanwhile", async () => {
+    const tenant = await app.createTenant("free");
+    const { projectId } = tenant;
+    const rare = { projectId, environment: "live", type: "file.updated", message: "rare" } as const;
+    // Several stretches of the embedded database; PostgreSQL looks in a process of its own.
+    const between = database === "sqlite" ? 7_000 : 50;
+    for (let i = 0; i < 3; i++) {
+      await app.app.deps.db.transact((tx) => writeLog(tx, app.clock.now(), rare));
+      app.clock.advance(1);
+      await write(tenant, between);
+      app.clock.advance(1);
+    }
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const wanted = { projectId, environment: "live", before: "~", from: "", take: 10 } as const;
+    const found = await findLogsOfType(app.app.deps.db, { ...wanted, type: rare.type });
+    clearImmediate(next);
+    assert.equal(found.length, 3);
+    assert.ok(turns >= (database === "sqlite" ? 4 : 0), `${turns} turns`);
+    const first = await list(tenant, "?type=file.updated&limit=2");
+    assert.equal(first.hasMore, true);
+    const second = await list(tenant, `?type=file.updated&limit=2&cursor=${first.nextCursor}`);
+    assert.deepEqual([...ids(first), ...ids(second)], ids({ logs: found }));
+    assert.deepEqual([second.hasMore, second.nextCursor], [false, null]);
   });
 
   it("refuses damaged cursors, limits outside 1 to 100 and times that are none", async () => {

@@ -17,16 +17,23 @@ export const insertLog = statement((q, p: LogTable) =>
   }),
 );
 
-interface ListLogs {
+interface LogStretch {
   projectId: string;
   environment: Environment;
   before: string;
   from: string;
+}
+
+interface ListLogs extends LogStretch {
   take: number;
 }
 
+export interface ListLogsOfType extends ListLogs {
+  type: string;
+}
+
 /** The newest first. */
-export const logsBetween = (q: QueryCreator<Schema>, p: Omit<ListLogs, "take">) =>
+export const logsBetween = (q: QueryCreator<Schema>, p: LogStretch) =>
   q
     .selectFrom("log")
     .where("project_id", "=", p.projectId)
@@ -37,6 +44,11 @@ export const logsBetween = (q: QueryCreator<Schema>, p: Omit<ListLogs, "take">) 
 
 export const listLogs = statement((q, p: ListLogs) => logsBetween(q, p).selectAll().limit(p.take));
 
-export const listLogsOfType = statement((q, p: ListLogs & { type: string }) =>
+export const listLogsOfType = statement((q, p: ListLogsOfType) =>
   logsBetween(q, p).selectAll().where("type", "=", p.type).limit(p.take),
+);
+
+/** Where the stretch of so many entries below an id ends; no row where fewer are left. */
+export const findLogStretchEnd = statement((q, p: LogStretch & { skip: number }) =>
+  logsBetween(q, p).select("id").limit(1).offset(p.skip),
 );

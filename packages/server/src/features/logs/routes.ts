@@ -4,7 +4,8 @@ import type { ApiApp } from "../../http/api-app.ts";
 import { parseMoment } from "../../http/moment.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
-import { listLogs, listLogsOfType } from "./queries.ts";
+import { findLogsOfType } from "./find-logs-of-type.ts";
+import { listLogs } from "./queries.ts";
 import { toLog } from "./to-log.ts";
 
 export function logRoutes(app: ApiApp, deps: Deps): void {
@@ -30,7 +31,7 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
       const rows =
         query.type === undefined
           ? await deps.db.all(listLogs, filter)
-          : await deps.db.all(listLogsOfType, { ...filter, type: query.type });
+          : await findLogsOfType(deps.db, { ...filter, type: query.type });
       const { shown, nextCursor, hasMore } = endPage(rows, page.take);
       return { logs: shown.map(toLog), nextCursor, hasMore };
     },

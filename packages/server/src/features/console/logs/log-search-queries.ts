@@ -12,11 +12,6 @@ export function hasText(dialect: DialectName, pattern: string): RawBuilder<boole
 
 type LogStretch = Omit<LogsFrom, "take"> & { before: string };
 
-/** Where the stretch of so many entries below an id ends; no row where fewer are left. */
-export const findLogStretchEnd = statement((q, p: LogStretch & { skip: number }) =>
-  logsBetween(q, p).select("id").limit(1).offset(p.skip),
-);
-
 export const searchLogs = statement((q, p: LogStretch & { take: number }, dialect) =>
   logsBetween(q, p)
     .selectAll()

@@ -2,9 +2,10 @@ import { LogQuery, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
+import { findLogStretchEnd } from "../../logs/queries.ts";
 import { toLog } from "../../logs/to-log.ts";
 import { boundsOf, literally } from "../files/search.ts";
-import { findLogStretchEnd, searchLogs } from "./log-search-queries.ts";
+import { searchLogs } from "./log-search-queries.ts";
 
 /** As many entries as one call looks at: a search over more answers in parts, some of which may hold nothing. */
 const entriesPerCall = 20_000;
