@@ -107,6 +107,16 @@ describe("the tool-protocol endpoint", () => {
     assert.ok(page.content[0].text.startsWith("# "));
   });
 
+  it("takes a notification without a word", async () => {
+    const response = await fetch(`${app.url}/api/v1/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+    });
+    assert.deepEqual([response.status, response.headers.get("content-type")], [202, null]);
+    assert.equal(await response.text(), "");
+  });
+
   it("makes a wrong argument and an unknown name a tool error", async () => {
     for (const [name, args] of [
       ["get_component", {}],

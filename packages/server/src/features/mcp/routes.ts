@@ -34,7 +34,8 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
         const response = await endpoint.fetch(toWebRequest(deps.config.publicUrl, request));
         reply.code(response.status);
         for (const [name, value] of response.headers) reply.header(name, value);
-        return reply.send(response.body);
+        // A notification is answered without a body; null would go out as the word.
+        return reply.send(response.body ?? undefined);
       },
     );
 
