@@ -88,6 +88,8 @@ describe("the tool-protocol endpoint", () => {
       packages: ["@upstow/sdk"],
     });
     assert.equal(install.content[0].text, "pnpm add @upstow/sdk");
+    const inBytes = await callTool("scaffold_route_handler", { routeName: "avatar", maxFileSize: 2_097_152 });
+    assert.match(inBytes.structuredContent.code, /maxFileSize: 2097152,/);
     for (const framework of ["next", "express", "fastify", "hono", "sveltekit"]) {
       const options = { framework, routeName: "avatar", maxFileSize: "2MB", allowedTypes: ["image/*"] };
       const { code, path } = (await callTool("scaffold_route_handler", options)).structuredContent;
@@ -124,6 +126,8 @@ describe("the tool-protocol endpoint", () => {
       ["list_components", { category: "nope" }],
       ["scaffold_route_handler", { framework: "rails", routeName: "a" }],
       ["scaffold_route_handler", { routeName: 'x", evil: "' }],
+      ["scaffold_route_handler", { routeName: "a", maxFileSize: "huge" }],
+      ["scaffold_route_handler", { routeName: "a", maxFileSize: 1.5 }],
       ["get_byos_config", { provider: "ftp" }],
       ["get_doc", { path: "../package" }],
       ["search_docs", { query: "x", limit: 0 }],

@@ -4,7 +4,7 @@ export type Framework = (typeof FRAMEWORKS)[number];
 export interface RouteHandlerOptions {
   framework: Framework;
   routeName: string;
-  maxFileSize: string;
+  maxFileSize: string | number;
   allowedTypes: string[];
 }
 

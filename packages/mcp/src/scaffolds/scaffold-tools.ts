@@ -21,10 +21,12 @@ export const scaffoldRouteHandler = defineTool({
       .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, _ or -")
       .describe("The name that the browser uses, such as avatar"),
     maxFileSize: z
-      .string()
-      .regex(/^\d+(\.\d+)?(B|KB|MB|GB)$/, "must be like 4MB")
+      .union([
+        z.string().regex(/^\d+(\.\d+)?(B|KB|MB|GB)$/, "must be like 4MB, or a number of bytes"),
+        z.int().positive(),
+      ])
       .optional()
-      .describe("4MB when left out"),
+      .describe("Such as 2MB, or bytes as a number; 4MB when left out"),
     allowedTypes: z.array(mediaRange).optional().describe("Every type when left out"),
   }),
   run: (_sources, { framework = "next", routeName, maxFileSize = "4MB", allowedTypes = ["*/*"] }) =>
