@@ -75,13 +75,6 @@ function tagOf(fileId: string): string {
   return `file-${fileId}`;
 }
 
-export const sharedCacheHeaderNames = [
-  "cdn-cache-control",
-  "cache-tag",
-  "surrogate-control",
-  "surrogate-key",
-];
-
 /** A shared cache may keep a file only where a deletion can reach it. */
 export function sharedCacheHeaders(
   { cdnPurge }: Pick<Config, "cdnPurge">,

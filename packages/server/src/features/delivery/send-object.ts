@@ -2,11 +2,11 @@ import { Readable } from "node:stream";
 import type { Environment } from "@upstow/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { notFound } from "../../errors.ts";
+import { AppError, notFound } from "../../errors.ts";
 import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
-import { sharedCacheHeaderNames, sharedCacheHeaders } from "./purge.ts";
+import { sharedCacheHeaders } from "./purge.ts";
 import { parseRange } from "./range.ts";
 import { findRedirect } from "./redirect.ts";
 import { servedType, typePolicy } from "./safe-type.ts";
@@ -77,13 +77,13 @@ async function sendAsAsked(
   const description = describe(deps, object);
   const validators = { etag: description.etag, modifiedMs };
   reply.headers(description.headers);
-  if (failsPrecondition(request.headers, validators)) return refuse(reply, 412);
+  if (failsPrecondition(request.headers, validators)) throw preconditionFailed();
   if (isNotModified(request.headers, validators)) return sendNoBody(reply.code(304));
   if (request.method === "HEAD") return sendHead(deps, reply, object, description);
 
   const isCurrent = isRangeCurrent(request.headers, validators);
   const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
-  if (asked === "none") return refuse(reply.header("content-range", `bytes */${sizeBytes}`), 416);
+  if (asked === "none") throw rangeNotSatisfiable(sizeBytes);
   const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
   const length = range.end - range.start + 1;
 
@@ -195,10 +195,23 @@ function signalGone({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** What holds for one request only must not be kept for others under the file's address. */
-function refuse(reply: FastifyReply, status: number): FastifyReply {
-  for (const header of sharedCacheHeaderNames) reply.removeHeader(header);
-  return reply.code(status).header("cache-control", "no-store").send();
+function preconditionFailed(): AppError {
+  return new AppError(
+    "VALIDATION_ERROR",
+    "The file is not the one that If-Match or If-Unmodified-Since asks for.",
+    {
+      status: 412,
+      suggestion: "Read the file without the condition, and go on with its new ETag.",
+    },
+  );
+}
+
+function rangeNotSatisfiable(sizeBytes: number): AppError {
+  return new AppError("VALIDATION_ERROR", `The range begins beyond the ${sizeBytes} bytes of the file.`, {
+    status: 416,
+    suggestion: "Ask for a range within the size that Content-Range names.",
+    headers: { "content-range": `bytes */${sizeBytes}` },
+  });
 }
 
 /** The row is there and its bytes are not: deleted a moment ago, or damaged. The answer is no longer the file's. */
