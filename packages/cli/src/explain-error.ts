@@ -15,11 +15,10 @@ export function explainError(error: unknown): Explanation {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message, exitCode: 2 };
   if (error instanceof OperatorError) return failed(error.code, error.message);
   if (isNamed(error, "ConfigError")) return failed("CONFIGURATION", error.message);
-  if (isAnswered(error))
-    return failed(
-      error.code,
-      [error.message, error.suggestion ?? adviseOn(error.code)].filter(Boolean).join(" "),
-    );
+  if (isAnswered(error)) {
+    const advice = error.suggestion ?? adviseOn(error.code);
+    return failed(error.code, advice === "" ? error.message : `${toSentence(error.message)} ${advice}`);
+  }
   if (isNamed(error, "DatabaseUnavailable")) {
     return failed(
       "SERVICE_UNAVAILABLE",
@@ -61,6 +60,11 @@ function explainOther(error: unknown): string {
   }
   if (code === "ENOSPC" || code === "EDQUOT") return "The disk is full. Make room and try again.";
   return error instanceof Error ? upperFirst(error.message.replaceAll(/\s*\n\s*/g, " ")) : String(error);
+}
+
+/** Messages about one field have no full stop, as they stand beside its name in `details`. */
+function toSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function upperFirst(text: string): string {

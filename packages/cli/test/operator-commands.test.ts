@@ -53,6 +53,7 @@ onBothDatabases("operator commands beside a running service", (database) => {
     assert.match(again.message, /already is an account pia@example.com/);
     const bad = await runFailing(["account", "create", "--email", "no address"], env);
     assert.deepEqual([bad.exitCode, bad.code], [1, "VALIDATION_ERROR"]);
+    assert.match(bad.message, /^email must be .*, not "no address"\. Correct/);
   });
 
   it("holds the tier's limits, and moving the tier changes them at once", async () => {
