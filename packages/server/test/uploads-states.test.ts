@@ -204,6 +204,20 @@ onBothDatabases("the life of an upload", (database) => {
       await assertCountersMatch(app, tenant.projectId);
     });
 
+    it("signs nothing for an upload that was given up or deleted", async () => {
+      const { client } = await createClient();
+      const [reaped, deleted] = [{ "idempotency-key": "reaped" }, { "idempotency-key": "deleted" }];
+      const { body } = await client.requestAnswer({}, reaped);
+      await client.initAnswer({}, reaped);
+      app.clock.advance(2 * hourMs);
+      await reap();
+      assert.equal(await statusOf(client, body.key), "FAILED");
+      expectError(await client.requestAnswer({}, reaped), 404, "NOT_FOUND");
+      expectError(await client.initAnswer({}, reaped), 404, "NOT_FOUND");
+      await client.remove((await client.requestAnswer({}, deleted)).body.key);
+      expectError(await client.requestAnswer({}, deleted), 404, "NOT_FOUND");
+    });
+
     it("is refused with another body, and an abort replays", async () => {
       const { client } = await createClient();
       const headers = { "idempotency-key": "k" };

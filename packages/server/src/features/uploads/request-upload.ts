@@ -2,7 +2,7 @@ import { PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/co
 import type { Queryable } from "../../db/database.ts";
 import type { FileRouteTable, FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { notFound, unauthorized } from "../../errors.ts";
+import { AppError, notFound, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findRoute, serves } from "../file-routes/find-route.ts";
@@ -53,12 +53,15 @@ export async function initMultipart(
 
 /**
  * The file of an earlier call that is repeated, to be answered as it was then. While it is open, its new URLs
- * have to live as long as the first ones did.
+ * have to live as long as the first ones did; for one that can never be completed any more there are none.
  */
 export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileTable> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findUpload, { id, projectId, environment });
-  if (file === null) throw notFound("The upload of the first call was");
+  if (file === null || file.status === "FAILED" || file.status === "DELETED")
+    throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
+      suggestion: "Begin a new one, with another Idempotency-Key.",
+    });
   if (file.status === "UPLOADING") await keepOpen(deps, file, urlSec);
   return file;
 }
