@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import * as z from "zod";
-import { createUploader } from "../src/client/index.ts";
 import type { BeginAnswer, CompleteAnswer, StartAnswer } from "../src/handler/protocol.ts";
 import { createUpstow } from "../src/index.ts";
 import {
@@ -354,43 +353,6 @@ describe("the route handler", () => {
     const { body } = await post<CompleteAnswer>({ action: "complete", token });
     assert.equal((await post({ action: "abort", token })).status, 200);
     assert.equal((await fetch(body.file.url)).status, 200);
-  });
-
-  it("tells once of an upload that is given up, and never of what the browser tries again", async () => {
-    const heard: string[] = [];
-    let callsWithoutService = 0;
-    const f = createFileRouter();
-    const onUploadError = ({ error }: { error: Error }) => void heard.push(error.message);
-    const refuse = () => {
-      throw new UpstowError("Taken.", { code: "TAKEN", status: 409 });
-    };
-    const answer = createRouteHandler({
-      router: {
-        any: f({ onUploadError }),
-        lost: f({ routeSlug: "nothing", onUploadError }),
-        taken: f({ onUploadComplete: refuse, onUploadError }),
-      },
-      apiKey: service.apiKey,
-      baseUrl: service.app.url,
-      onError: () => {},
-      fetch: async (...args) =>
-        callsWithoutService-- > 0 ? new Response("Away", { status: 503 }) : fetch(...args),
-    });
-    const endpoint = "http://site.example/api/upload";
-    const uploader = createUploader({
-      endpoint,
-      retryDelayMs: 1,
-      fetch: (url, init) => (url === endpoint ? answer(new Request(url, init)) : fetch(url, init)),
-    });
-    const file = new File(["hello"], "hello.txt", { type: "text/plain" });
-    // The handler's own three calls for the browser's first one, and one more.
-    callsWithoutService = 4;
-    await uploader.upload("any", file);
-    assert.deepEqual([callsWithoutService < 0, heard], [true, []]);
-    await assert.rejects(uploader.upload("lost", file), { code: "NOT_FOUND" });
-    assert.equal(heard.length, 1);
-    await assert.rejects(uploader.upload("taken", file), { code: "TAKEN" });
-    assert.deepEqual(heard.slice(1), ["The browser gave up: Taken."]);
   });
 
   it("tells when the bytes have not arrived", async () => {

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { reapAbandonedUploads } from "../../server/src/features/uploads/reaper.ts";
+import { createUploader } from "../src/client/index.ts";
+import { createFileRouter, createRouteHandler, UpstowError } from "../src/server.ts";
 import { until } from "./support/start-application.ts";
 import {
   createMemoryStore,
@@ -193,6 +196,78 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     assert.equal(storage().puts.length, partCount - 3);
     assert.deepEqual([file?.isVerified, task?.getState().isResumed], [true, true]);
     assert.equal(resumeStore.kept.size, 0);
+  });
+
+  it("starts over where the service gave it up during a pause, and its permission ran out", async (t) => {
+    const hourMs = 60 * 60 * 1000;
+    for (const pausedHours of [2, 10 * 24]) {
+      storage().puts.length = 0;
+      storage().allow(0);
+      const uploader = create({ resumeStore: createMemoryStore() });
+      const [first, second] = uploader.add("any", [large(), small()]);
+      await until(() => uploader.getSnapshot().uploads.every(({ status }) => status === "uploading"));
+      await until(() => storage().puts.length === 3);
+      uploader.pause();
+      storage().dropHeld();
+      t.mock.timers.enable({ apis: ["Date"], now: Date.now() + pausedHours * hourMs });
+      await reapAbandonedUploads(application().service.app.app.deps);
+      assert.deepEqual(await listOpen(), []);
+      storage().allow(Number.POSITIVE_INFINITY);
+      uploader.resume();
+      assert.equal(await hashOf((await first?.done)?.url ?? ""), hashOfBytes);
+      assert.equal((await second?.done)?.size, 1000);
+      t.mock.timers.reset();
+    }
+  });
+
+  it("tells once of an upload that is given up, and never of what the browser tries again", async () => {
+    const { service } = application();
+    const heard: string[] = [];
+    let callsWithoutService = 0;
+    const f = createFileRouter();
+    const onUploadError = ({ error }: { error: Error }) => void heard.push(error.message);
+    const refuse = () => {
+      throw new UpstowError("Taken.", { code: "TAKEN", status: 409 });
+    };
+    const answer = createRouteHandler({
+      router: {
+        any: f({ onUploadError }),
+        lost: f({ routeSlug: "nothing", onUploadError }),
+        taken: f({ onUploadComplete: refuse, onUploadError }),
+      },
+      apiKey: service.apiKey,
+      baseUrl: service.app.url,
+      onError: () => {},
+      fetch: async (...args) =>
+        callsWithoutService-- > 0 ? new Response("Away", { status: 503 }) : fetch(...args),
+    });
+    const endpoint = "http://site.example/api/upload";
+    const uploader = createUploader({
+      endpoint,
+      retryDelayMs: 1,
+      fetch: (url, init) => (url === endpoint ? answer(new Request(url, init)) : fetch(url, init)),
+    });
+    const file = new File(["hello"], "hello.txt", { type: "text/plain" });
+    // The handler's own three calls for the browser's first one, and one more.
+    callsWithoutService = 4;
+    await uploader.upload("any", file);
+    assert.deepEqual([callsWithoutService < 0, heard], [true, []]);
+    await assert.rejects(uploader.upload("lost", file), { code: "NOT_FOUND" });
+    assert.equal(heard.length, 1);
+    await assert.rejects(uploader.upload("taken", file), { code: "TAKEN" });
+    assert.deepEqual(heard.splice(0).slice(1), ["The browser gave up: Taken."]);
+
+    service.storage.allow(0);
+    const [paused] = uploader.add("any", file);
+    await until(() => paused?.getState().status === "uploading");
+    paused?.pause();
+    service.storage.dropHeld();
+    service.storage.allow(Number.POSITIVE_INFINITY);
+    service.app.clock.advance(60 * 60 * 1000);
+    await reapAbandonedUploads(service.app.app.deps);
+    paused?.resume();
+    assert.equal((await paused?.done)?.name, file.name);
+    assert.deepEqual(heard, ["The browser gave up: This upload has ended."]);
   });
 
   it("asks again for what was not allowed, where failed uploads are kept", async () => {

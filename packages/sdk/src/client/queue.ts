@@ -46,7 +46,7 @@ export function createQueue(tools: QueueTools) {
     return current;
   }
 
-  async function run(entry: Entry): Promise<void> {
+  async function run(entry: Entry, isSecond = false): Promise<void> {
     // It may have been stopped before its turn came.
     if (entry.status !== "queued") return;
     const stop = new AbortController();
@@ -71,7 +71,12 @@ export function createQueue(tools: QueueTools) {
       entry.outcome.resolve(entry.uploaded);
     } catch (error) {
       // Whoever stopped this run has said already what the upload is now.
-      if (!signal.aborted) await fail(entry, error as Error);
+      if (signal.aborted) return;
+      if (isSecond || !isGone(entry, error as UpstowError)) return fail(entry, error as Error);
+      entry.status = "queued";
+      onChange();
+      await discard(entry, (error as Error).message);
+      await run(entry, true);
     }
   }
 
@@ -138,6 +143,11 @@ export function createQueue(tools: QueueTools) {
       entries = entries.filter((entry) => !isOver(entry) || !isChosen(entry));
     },
   };
+}
+
+/** A pause, or a sleep of the machine, was so long that the service gave the upload up, or its permission ran out. */
+function isGone({ session }: Entry, { code }: UpstowError): boolean {
+  return session !== null && (code === "INVALID_TOKEN" || (code === "NOT_FOUND" && session.isEnded()));
 }
 
 /** All bytes have arrived, and a reason that may pass keeps them from being completed: another try asks for that alone. */

@@ -30,6 +30,8 @@ export interface Session {
   sentBytes(): number;
   /** Nothing but its completion is missing. */
   isSent(): boolean;
+  /** The service has no open upload for it any more. */
+  isEnded(): boolean;
   /** Sends what is missing. */
   send(signal: AbortSignal): Promise<void>;
   complete(signal: AbortSignal): Promise<UploadedFile<unknown>>;
@@ -80,7 +82,7 @@ export function createSession(
       url: () => uploadUrl,
       // The same ticket opens the same upload, with a fresh URL.
       renew: async () => {
-        uploadUrl = (await backend.start(ticket, undefined)).uploadUrl ?? "";
+        uploadUrl = (await backend.start(ticket, token)).uploadUrl ?? "";
       },
       onProgress: (sentBytes) => note(1, sentBytes),
       check: verifier?.check.bind(null, file),
@@ -122,13 +124,14 @@ export function createSession(
   async function send(signal: AbortSignal): Promise<void> {
     isSent = false;
     underWay.clear();
-    if (isMultipart) {
-      await sendMissing(signal).catch((error) => {
-        // Another tab has ended this upload: if it was completed, that is what we are after.
-        isEnded = (error as UpstowError).code === "NOT_FOUND";
-        if (!isEnded) throw error;
-      });
-    } else if (!isStored && sent.size === 0) await sendWhole(signal);
+    try {
+      if (isMultipart) await sendMissing(signal);
+      else if (!isStored && sent.size === 0) await sendWhole(signal);
+    } catch (error) {
+      // Another tab has ended this upload: if it was completed, that is what we are after.
+      isEnded = (error as UpstowError).code === "NOT_FOUND";
+      if (!isEnded) throw error;
+    }
     isSent = true;
   }
 
@@ -150,6 +153,7 @@ export function createSession(
         return sum + (isThere ? end - start : Math.min(end - start, underWay.get(partNumber) ?? 0));
       }, 0),
     isSent: () => isSent,
+    isEnded: () => isEnded,
     send,
     async complete(signal) {
       try {

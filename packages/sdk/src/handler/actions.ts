@@ -4,7 +4,7 @@ import type { CompletedFile } from "../wire/files.ts";
 import { beginUploads } from "./begin.ts";
 import type { Action, BeginAnswer, CompleteAnswer, StartAnswer } from "./protocol.ts";
 import { invalid } from "./rules.ts";
-import { startUpload } from "./start.ts";
+import { isInParts, startUpload } from "./start.ts";
 import {
   findFile,
   getRoute,
@@ -34,7 +34,10 @@ export function createActions<Context>(tools: Tools<Context>) {
         return beginUploads(tools, body, handling);
       case "start": {
         const ticket = await seal.open<Ticket>("ticket", body.ticket);
-        return reportingTo(tools, ticket, () => startUpload(tools, ticket, body.resume));
+        const start = () => startUpload(tools, ticket, body.resume);
+        // Whoever asks for a fresh URL has an upload, and is heard when that is aborted.
+        const isRenewal = body.resume !== undefined && !isInParts(ticket);
+        return isRenewal ? start() : reportingTo(tools, ticket, start);
       }
       case "sign": {
         const ref = await openParts(body.token);

@@ -16,13 +16,15 @@ const multipartAboveBytes = 10 * 1024 * 1024;
 // The service keeps an upload whose parts came in for seven days after the last one.
 const uploadLifeMs = 8 * 24 * 60 * 60 * 1000;
 
+export const isInParts = ({ file }: Ticket) => file.size > multipartAboveBytes;
+
 /** Opens the upload of a ticket: an earlier one where that can go on, otherwise a new one. */
 export async function startUpload<Context>(
   tools: Tools<Context>,
   ticket: Ticket,
   resume: unknown,
 ): Promise<StartAnswer> {
-  const isMultipart = ticket.file.size > multipartAboveBytes;
+  const isMultipart = isInParts(ticket);
   const resumed =
     isMultipart && typeof resume === "string" ? await findResumable(tools, ticket, resume) : null;
   if (resumed !== null) return resumed;
