@@ -253,13 +253,14 @@ describe("upload() in Node", () => {
     });
   });
 
-  it("resumes with the parts that are missing", async () => {
+  it("resumes with the parts that are missing, and the metadata that it is given now", async () => {
     const refs: MultipartRef[] = [];
     service.storage.cutsPut = (number) => number > 2;
     const options = { name: "again.bin", retries: 0, keepOnFailure: true, concurrency: 1 };
     const first = upstow.upload(chunksOf(bytes), {
       ...options,
       size: bytes.length,
+      metadata: { album: 1 },
       onStart: (ref) => refs.push(ref),
     });
     await assert.rejects(first);
@@ -268,8 +269,10 @@ describe("upload() in Node", () => {
 
     service.storage.puts.length = 0;
     service.storage.cutsPut = () => false;
-    const file = await upstow.upload(chunksOf(bytes), { ...options, size: bytes.length, resume });
+    const metadata = { album: 2 };
+    const file = await upstow.upload(chunksOf(bytes), { ...options, metadata, size: bytes.length, resume });
     assert.equal(service.storage.puts.length, partCount - 2);
+    assert.deepEqual(file.metadata, metadata);
     await assertStored(file.url, bytes);
   });
 });

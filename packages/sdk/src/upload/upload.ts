@@ -29,7 +29,10 @@ export interface UploadOptions {
   retries?: number;
   /** Hears the ids of a multipart upload as soon as there are any: keep them to resume it later. */
   onStart?: (upload: MultipartRef) => void;
-  /** Go on with an earlier upload of the same bytes: only what the service lacks is sent. */
+  /**
+   * Go on with an earlier upload of the same bytes: only what the service lacks is sent, and `metadata` replaces what
+   * was given then. Rejects with NOT_FOUND where that upload has ended.
+   */
   resume?: MultipartRef;
   /** Hears how much of a resumed upload was there already. */
   onResume?: (keptBytes: number) => void;
@@ -49,6 +52,7 @@ interface Job {
   source: ByteSource;
   body: RequestUploadBody;
   options: UploadOptions;
+  changes: { metadata: Metadata } | undefined;
   call: RequestOptions;
   signal: AbortSignal;
   policy: { retries: number; baseDelayMs: number };
@@ -58,6 +62,7 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
   const put = createFetchPut(getFetch);
   return async (from: UploadSource, options: UploadOptions = {}): Promise<CompletedFile> => {
     const { signal = new AbortController().signal } = options;
+    const given = options.metadata && { metadata: options.metadata };
     const source = await orAborted(openSource(from, options.size), signal);
     try {
       const job: Job = {
@@ -71,8 +76,10 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
           fileSize: source.sizeBytes,
           contentType: options.type ?? source.type ?? "application/octet-stream",
           routeSlug: options.routeSlug ?? "default",
-          ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
+          ...given,
         },
+        // An earlier upload has its own, which the service replaces when it is completed.
+        changes: options.resume && given,
         call: { signal },
         signal,
         policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
@@ -138,7 +145,7 @@ async function uploadInParts(job: Job): Promise<CompletedFile> {
   let parts: UploadedPart[] | undefined;
   try {
     parts = await sendMissing(job, open);
-    return await multipart.complete({ ...ref, parts }, call);
+    return await multipart.complete({ ...ref, parts, ...job.changes }, call);
   } catch (error) {
     // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
     const isUnwanted = parts === undefined || job.signal.aborted;
