@@ -57,6 +57,8 @@ describe("the route handler", () => {
         middleware: ({ request }) => ({ user: request.headers.get("x-user") }),
       }),
       full: f({
+        // As on the service, an empty list takes every type.
+        allowedTypes: [],
         middleware: () => {
           throw new UpstowError("The album is full.", { code: "ALBUM_FULL", suggestion: "Empty it." });
         },

@@ -39,7 +39,7 @@ export interface FailureArgs<Meta> {
 }
 
 export interface RouteRules {
-  /** Such as `application/pdf` or `image/*`; every type unless given. */
+  /** Such as `application/pdf` or `image/*`; every type where none is given. */
   allowedTypes?: readonly string[];
   maxFileSize?: FileSize;
   /** Files that are added together. */

@@ -10,11 +10,12 @@ export function toBytes(size: FileSize): number {
   return Math.floor(Number(amount) * units[unit as keyof typeof units]);
 }
 
-/** Ignores case and parameters; no list allows every type. */
-export function isAllowedType(allowedTypes: readonly string[] | undefined, contentType: string): boolean {
+/** Ignores case and parameters; an empty list allows every type, as on the service. */
+export function isAllowedType(allowedTypes: readonly string[], contentType: string): boolean {
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   const family = `${type.split("/", 1)[0]}/*`;
-  return (allowedTypes ?? ["*/*"]).some((entry) => ["*/*", family, type].includes(entry.toLowerCase()));
+  const isMeant = (entry: string) => ["*/*", family, type].includes(entry.toLowerCase());
+  return allowedTypes.length === 0 || allowedTypes.some(isMeant);
 }
 
 const mostFiles = 1_000;
@@ -45,11 +46,12 @@ function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | 
   if (Number(size) < 1) return invalid(`${path}.size`, `of "${name}" is 0: the file is empty`);
   if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
   const file = { name, size: Number(size), type };
-  if (!isAllowedType(rules.allowedTypes, type)) {
+  const { allowedTypes = [] } = rules;
+  if (!isAllowedType(allowedTypes, type)) {
     return new UpstowError(`"${name}" is ${type}, which is not accepted here.`, {
       code: "INVALID_FILE_TYPE",
       status: 400,
-      suggestion: `Accepted: ${rules.allowedTypes?.join(", ")}.`,
+      suggestion: `Accepted: ${allowedTypes.join(", ")}.`,
     });
   }
   const most = rules.maxFileSize === undefined ? Number.POSITIVE_INFINITY : toBytes(rules.maxFileSize);
