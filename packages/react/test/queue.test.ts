@@ -168,6 +168,19 @@ describe("a list whose files are uploaded", () => {
     assert.deepEqual(allDone, ["a.png"]);
   });
 
+  it("tries again what was taken off the list of all uploads", async () => {
+    const { uploader, queue, list, names } = openRecorded();
+    application.service.storage.cutsPut = () => true;
+    queue.add([image("a.png", 5_000)]);
+    queue.cancel();
+    await until(() => names()[0] === "a.png cancelled");
+    uploader.clear();
+    application.service.storage.cutsPut = () => false;
+    queue.retry(list().items[0]?.id);
+    await until(() => names()[0] === "a.png done");
+    assert.equal(uploader.getSnapshot().uploads.length, 1);
+  });
+
   it("hears of its files again after nobody had looked", async () => {
     const { uploader, queue, names, leave } = openRecorded();
     const { storage } = application.service;

@@ -133,6 +133,8 @@ export function createQueue(tools: QueueTools) {
     },
     retry(entry: Entry): void {
       if (entry.status !== "failed" && entry.status !== "cancelled") return;
+      // Whoever holds its task may try again what was taken off the list.
+      if (!entries.includes(entry)) entries = [...entries, entry];
       entry.status = "queued";
       entry.error = null;
       entry.outcome = createOutcome();

@@ -88,11 +88,14 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     }, tickMs);
   }
 
-  const each = (act: (entry: Entry) => void) => (id?: string) => {
-    for (const entry of queue.entries()) if (id === undefined || entry.id === id) act(entry);
+  const pick = (id: string | undefined) =>
+    queue.entries().filter((entry) => id === undefined || entry.id === id);
+  const apply = (entries: Entry[], act: (entry: Entry) => void) => {
+    for (const entry of entries) act(entry);
     emit();
     queue.pump();
   };
+  const each = (act: (entry: Entry) => void) => (id?: string) => apply(pick(id), act);
   const pause = each(queue.pause);
   const resume = each(queue.resume);
   const retry = each(queue.retry);
@@ -106,7 +109,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     pause: () => pause(entry.id),
     resume: () => resume(entry.id),
     cancel: () => queue.cancel(entry),
-    retry: () => retry(entry.id),
+    retry: () => apply([entry], queue.retry),
   });
 
   function add(route: string, given: Files, { input }: AddOptions = {}): UploadTask<unknown>[] {
@@ -149,8 +152,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     resume,
     retry,
     async cancel(id) {
-      const chosen = queue.entries().filter((entry) => id === undefined || entry.id === id);
-      await Promise.all(chosen.map(queue.cancel));
+      await Promise.all(pick(id).map(queue.cancel));
     },
     clear(id) {
       queue.clear((entry) => id === undefined || entry.id === id);
