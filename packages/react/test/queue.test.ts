@@ -120,6 +120,9 @@ describe("a list of files", () => {
     queue.remove(list().items[0]?.id ?? "");
     assert.equal(resolveObjectURL(second), undefined);
     leaveAgain();
+    // A drop of a folder may have been read when its component had gone.
+    queue.add([image("late.png")]);
+    assert.equal(preview(), "");
   });
 });
 

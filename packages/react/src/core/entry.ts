@@ -16,8 +16,7 @@ export interface Entry {
 let nextId = 1;
 
 export function createEntry(file: File, rejection: Error | null): Entry {
-  const previewUrl = createPreview({ file, rejection });
-  return { id: `us-${nextId++}`, file, task: null, rejection, previewUrl, seen: null, item: null };
+  return { id: `us-${nextId++}`, file, task: null, rejection, previewUrl: null, seen: null, item: null };
 }
 
 /** Only what can be seen has one. */

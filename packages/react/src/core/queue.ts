@@ -117,7 +117,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     });
     entries = [...entries, ...added];
     if (options.autoStart !== false) send(added);
-    refresh();
+    showPreviews();
     call(
       options.onAdded,
       added.flatMap(({ item }) => item ?? []),
@@ -166,7 +166,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   }
 
   function showPreviews(): void {
-    for (const entry of entries) if (entry.previewUrl === null) setPreview(entry, createPreview(entry));
+    for (const entry of listeners.size === 0 ? [] : entries)
+      if (entry.previewUrl === null) setPreview(entry, createPreview(entry));
     refresh();
   }
 
