@@ -144,8 +144,14 @@ shows("file-list", "pauses, resumes and clears many files at once", async (stage
   await button("Resume all").click();
   await says(/All done: 60 files uploaded\./);
   assert.equal(new Set(site.completed).size, 60);
-  await button("Clear finished").click();
+  const focused = () => page.evaluate("document.activeElement.ariaLabel") as Promise<string>;
+  await button("Remove 59.txt").focus();
+  await page.keyboard.press("Enter");
+  await expectSoon(focused, /^Remove 58\.txt$/);
+  await button("Clear finished").focus();
+  await page.keyboard.press("Enter");
   await rows.first().waitFor({ state: "detached" });
+  assert.equal(await focused(), "Files", "still in the component");
   await page.getByText("Nothing here yet.").waitFor();
 });
 

@@ -114,6 +114,10 @@ shows("notification-panel", "says all done only when everything is", async (stag
   await tells("Uploaded 1");
   await act("Retry a.png");
   await tells("All done: 2 files uploaded\\.");
+  await panel.getByRole("button", { name: "Close" }).focus();
+  await page.keyboard.press("Enter");
+  await panel.getByTitle("a.png").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate("document.activeElement.ariaLabel"), "Uploads", "still in the panel");
 });
 
 shows("providers-uploader", "is the one whose uploads are shown", async ({ button, isStored, says }) => {

@@ -5,6 +5,7 @@ import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
+import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
@@ -52,8 +53,7 @@ export function ButtonUndo(props: ButtonUndoProps) {
             <circle cx="12" cy="12" r="9" pathLength="1" style={{ animationDuration: `${delayMs}ms` }} />
           </svg>
           <span>{waitingText}</span>
-          <button
-            type="button"
+          <FleetingButton
             className={cx("us-button", classNames?.undo)}
             data-quiet=""
             onClick={() => {
@@ -61,7 +61,7 @@ export function ButtonUndo(props: ButtonUndoProps) {
             }}
           >
             {undoText}
-          </button>
+          </FleetingButton>
         </div>
       )}
       {upload.status === "uploading" && <TotalTrack upload={upload} />}

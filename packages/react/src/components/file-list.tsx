@@ -5,6 +5,7 @@ import { useSurroundings } from "../core/provider.tsx";
 import type { Upload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
+import { FleetingButton } from "../parts/fleeting-button.tsx";
 
 export interface FileListProps {
   /** What `useUpload` returned. */
@@ -37,9 +38,9 @@ export function FileList({ upload, emptyText = "Nothing here yet.", classNames }
         {bulk
           .filter(({ isShown }) => isShown)
           .map(({ text, act }) => (
-            <button key={text} type="button" className="us-link" onClick={act}>
+            <FleetingButton key={text} className="us-link" onClick={act}>
               {text}
-            </button>
+            </FleetingButton>
           ))}
       </div>
       {items.length === 0 && <p className="us-empty">{emptyText}</p>}

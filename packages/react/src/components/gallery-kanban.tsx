@@ -10,6 +10,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileActions } from "../parts/file-actions.tsx";
 import { FileMeta } from "../parts/file-meta.tsx";
 import { FileName } from "../parts/file-name.tsx";
+import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { PlayIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
@@ -58,10 +59,10 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
       <div className="us-kanban-head">
         {isView || <ChooseButton upload={upload} className={classNames?.button} />}
         {waiting.length > 0 && (
-          <button type="button" className="us-button" data-quiet="" onClick={() => upload.start()}>
+          <FleetingButton className="us-button" data-quiet="" onClick={() => upload.start()}>
             <PlayIcon />
             {labels.start} ({waiting.length})
-          </button>
+          </FleetingButton>
         )}
       </div>
       <div className="us-kanban-board">
@@ -97,14 +98,13 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
                     {isUnderWay(item) && <Track item={item} />}
                     <div className="us-kanban-controls">
                       {item.status === "staged" && (
-                        <button
-                          type="button"
+                        <FleetingButton
                           className="us-icon-button us-kanban-start"
                           aria-label={`${labels.start} ${item.file.name}`}
                           onClick={() => upload.start(item.id)}
                         >
                           <PlayIcon />
-                        </button>
+                        </FleetingButton>
                       )}
                       <FileActions item={item} actions={upload.actions} />
                     </div>

@@ -9,6 +9,7 @@ import type { UploadItem, UploadList } from "../core/types.ts";
 import { useAllUploads } from "../core/use-all-uploads.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
+import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { CloseIcon, DownIcon, UpIcon } from "../parts/icons.tsx";
 
 export interface NotificationPanelProps {
@@ -59,14 +60,13 @@ export function NotificationPanel({
               {isOpen ? <DownIcon /> : <UpIcon />}
             </button>
             {isBusy || (
-              <button
-                type="button"
+              <FleetingButton
                 className="us-icon-button"
                 aria-label={labels.close}
                 onClick={() => actions.clear()}
               >
                 <CloseIcon />
-              </button>
+              </FleetingButton>
             )}
           </header>
           {isBusy && (

@@ -6,6 +6,7 @@ import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
+import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
@@ -19,6 +20,7 @@ export function ProgressBar({ classNames, ...props }: ProgressBarProps) {
   const { labels, locale } = useSurroundings();
   const isView = props.upload !== undefined;
   const { status, sentBytes, totalBytes, bytesPerSec, secondsLeft } = upload;
+  const next = status === "paused" ? "resume" : "pause";
   return (
     <Root upload={upload} isView={isView} className={cx("us-progress-bar", classNames?.root)}>
       <div className="us-progress-bar-head">
@@ -28,15 +30,10 @@ export function ProgressBar({ classNames, ...props }: ProgressBarProps) {
           {bytesPerSec > 0 && ` · ${formatBytes(bytesPerSec, locale)}/s`}
           {secondsLeft !== null && ` · ${formatSeconds(secondsLeft, locale)} ${labels.left}`}
         </span>
-        {status === "uploading" && (
-          <button type="button" className="us-link" onClick={() => upload.pause()}>
-            {labels.pause}
-          </button>
-        )}
-        {status === "paused" && (
-          <button type="button" className="us-link" onClick={() => upload.resume()}>
-            {labels.resume}
-          </button>
+        {(status === "uploading" || status === "paused") && (
+          <FleetingButton className="us-link" onClick={() => upload[next]()}>
+            {labels[next]}
+          </FleetingButton>
         )}
         {isView || <ChooseButton upload={upload} className={classNames?.button} />}
       </div>

@@ -4,7 +4,7 @@ import { useLabels } from "../core/provider.tsx";
 import type { UploadActions } from "../core/queue.ts";
 import type { ItemStatus, UploadItem } from "../core/types.ts";
 import { CloseIcon, PauseIcon, PlayIcon, RetryIcon } from "./icons.tsx";
-import { useHeirOfFocus } from "./use-heir-of-focus.ts";
+import { findRoot, useHeirOfFocus } from "./use-heir-of-focus.ts";
 
 const available: Record<ItemStatus, ItemAction[]> = {
   staged: ["remove"],
@@ -71,11 +71,12 @@ function ActionButton({ item, actions, action }: ActionButtonProps) {
 /** Not the button beside it: whoever presses Enter once more must not do something else with it. */
 const findGroup = (button: HTMLButtonElement) => button.parentElement;
 
-/** The next file's first button, or the one that chooses files. */
+/** The next file's first button, the one that chooses files, or the last one of the file before. */
 function findNext(group: HTMLDivElement): HTMLElement | null {
   const root = group.closest(".us-ui");
+  const find = (selector: string) => [...(root?.querySelectorAll<HTMLElement>(selector) ?? [])];
+  const others = find("[data-action]").filter((button) => !group.contains(button));
   const isAfter = (button: Element) =>
     group.compareDocumentPosition(button) === Node.DOCUMENT_POSITION_FOLLOWING;
-  const buttons = root?.querySelectorAll<HTMLElement>("[data-action]") ?? [];
-  return [...buttons].find(isAfter) ?? root?.querySelector<HTMLElement>("[data-us-choose]") ?? null;
+  return others.find(isAfter) ?? find("[data-us-choose]")[0] ?? others.at(-1) ?? findRoot(group);
 }
