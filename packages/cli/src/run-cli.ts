@@ -25,6 +25,7 @@ export interface Program {
 export async function runCli(args: string[], io: Io, program: Program): Promise<number> {
   // Found before parsing, so that a command line that cannot be parsed is answered in JSON as well.
   const isJson = args.includes("--json");
+  for (const stream of [io.stdout, io.stderr]) stream.on("error", endWithReader);
   const terminal = createTerminal(io.stderr, isJson);
   try {
     return await dispatch(args, io, program, isJson, terminal);
@@ -34,6 +35,12 @@ export async function runCli(args: string[], io: Io, program: Program): Promise<
     io.stderr.write(isJson ? `${JSON.stringify({ error: { code, message } })}\n` : `upstow: ${message}\n`);
     return exitCode;
   }
+}
+
+/** Whoever read the output, as `head` does, has had enough: it ends as a program does that the shell stops for that. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(141);
 }
 
 async function dispatch(

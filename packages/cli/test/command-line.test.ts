@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+import { promisify } from "node:util";
+import { main, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 describe("the command line", () => {
   let dataDir: string;
@@ -47,6 +49,12 @@ describe("the command line", () => {
   }
 
   it("answers wrong usage in JSON on stderr when asked for JSON", async () => {
+  it("ends without a word when its reader has had enough", async () => {
+    const script = '{ "$0" --disable-warning=ExperimentalWarning "$1" --help; echo "$?" >&2; } | :';
+    const { stderr } = await promisify(execFile)("sh", ["-c", script, process.execPath, main], { env });
+    assert.equal(stderr, "141\n", "as programs end that a broken pipe has ended");
+  });
+
     const { exitCode, code, message } = await runFailing(["key", "revok", "x"], env);
     assert.equal(exitCode, 2);
     assert.equal(code, "USAGE");

@@ -11,7 +11,7 @@ export interface Run {
   stderr: string;
 }
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+export const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** The real command in a process of its own, with nothing of ours in its environment but what is given. */
 export function runUpstow(
