@@ -33,15 +33,20 @@ const sha256 = createHash("sha256").update("stored").digest("hex");
 it("replaces a file only by the whole of another", async () => {
   const path = join(folder, "file.txt");
   await writeFile(path, "mine");
+  await writeFile(`${path}.part`, "mine too");
   for (const file of [
     { url, size: 6, sha256: sha256.replace(/^./, (digit) => (digit === "0" ? "1" : "0")) },
     { url, size: 7, sha256: null },
     { url: `${url}/cut`, size: 100, sha256: null },
   ]) {
-    await assert.rejects(downloadFile(file, path, () => {}));
+    await assert.rejects(
+      downloadFile(file, path, () => {}),
+      { name: "OperatorError" },
+    );
     assert.equal(await readFile(path, "utf8"), "mine");
-    assert.deepEqual(await readdir(folder), ["file.txt"]);
+    assert.deepEqual((await readdir(folder)).sort(), ["file.txt", "file.txt.part"]);
   }
   assert.equal(await downloadFile({ url, size: 6, sha256 }, path, () => {}), true);
   assert.equal(await readFile(path, "utf8"), "stored");
+  assert.equal(await readFile(`${path}.part`, "utf8"), "mine too");
 });

@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { FileObject } from "@upstow/sdk";
 import { OperatorError } from "./command.ts";
 
@@ -9,12 +10,15 @@ export async function downloadFile(
   path: string,
   onProgress: (receivedBytes: number) => void,
 ): Promise<boolean> {
-  const draft = `${path}.part`;
-  const output = await open(draft, "w");
+  const draft = `${path}.${randomBytes(4).toString("hex")}.part`;
+  const output = await open(draft, "wx").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    throw new OperatorError("NOT_FOUND", `There is no folder ${dirname(path)}.`);
+  });
   try {
     const digest = createHash("sha256");
     let receivedBytes = 0;
-    for await (const chunk of await readFrom(file.url)) {
+    for await (const chunk of readWhole(file.url)) {
       digest.update(chunk);
       await output.writeFile(chunk);
       receivedBytes += chunk.byteLength;
@@ -35,6 +39,15 @@ export async function downloadFile(
     await output.close().catch(() => {});
     await rm(draft, { force: true });
     throw error;
+  }
+}
+
+async function* readWhole(url: string): AsyncGenerator<Uint8Array> {
+  const body = await readFrom(url);
+  try {
+    yield* body;
+  } catch {
+    throw new OperatorError("NETWORK_ERROR", `The connection to ${url} broke. Try again.`);
   }
 }
 

@@ -86,6 +86,7 @@ describe("the commands of users", () => {
     }
   });
 
+      [["files", "get", "x", "--output", "-"], /--output takes a path/],
   it("get, copy and delete files", async () => {
     const key = (await listKeys()).find((name) => name.endsWith("note.txt")) ?? "";
     const copied = (await runJson(["files", "cp", key, "--name", "copy.txt"], env)).file;
@@ -101,6 +102,10 @@ describe("the commands of users", () => {
     assert.equal((await runFailing(["files", "get", copied.key], env)).code, "NOT_FOUND");
   });
 
+    const inside = await runJson(["files", "get", copied.key, "--output", join(folder, "photos")], env);
+    assert.equal(inside.path, join(folder, "photos/copy.txt"));
+    const nowhere = await runFailing(["files", "get", copied.key, "--output", join(folder, "no/a")], env);
+    assert.deepEqual([nowhere.code, nowhere.message], ["NOT_FOUND", `There is no folder ${folder}/no.`]);
   it("make variants, keys and open pages", async () => {
     const key = (await listKeys()).find((name) => name.endsWith("teal.png")) ?? "";
     const variant = await runJson(["transform", key, "--width", "30", "--format", "webp"], env);

@@ -1,5 +1,6 @@
-import { basename } from "node:path";
-import type { Command } from "../command.ts";
+import { stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { type Command, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { downloadFile } from "../download-file.ts";
 import { clean, formatBytes } from "../format.ts";
@@ -8,13 +9,20 @@ export const filesGet: Command = {
   name: "files get",
   summary: "Download a file and check its bytes",
   positionals: [{ name: "key", description: "the file's storage key, as `upstow files ls` shows it" }],
-  options: { output: { value: "PATH", description: "where to write it; its own name here unless given" } },
+  options: {
+    output: { value: "PATH", description: "a file or a folder to write to; its own name here unless given" },
+  },
   notes: "A file that is there already is replaced only when the download is whole.",
   async run(call) {
     const [key = ""] = call.positionals;
+    const output = call.options.find("output");
+    if (output === "-") {
+      throw new UsageError(
+        "--output takes a path, because a file is checked first; ./- is one of that name.",
+      );
+    }
     const file = await (await connect(call)).files.get(key);
-    // The stored name may be a path: nothing is written outside this folder unless --output says so.
-    const path = call.options.find("output") ?? basename(file.name.replaceAll("\\", "/"));
+    const path = await choosePath(output, file.name);
     const isVerified = await downloadFile(file, path, (sentBytes) =>
       call.progress(`${clean(path)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
     );
@@ -24,3 +32,11 @@ export const filesGet: Command = {
     };
   },
 };
+
+/** The stored name may be a path: nothing is written outside this folder unless --output says so. */
+async function choosePath(output: string | undefined, storedName: string): Promise<string> {
+  const name = basename(storedName.replaceAll("\\", "/"));
+  if (output === undefined) return name;
+  const found = await stat(output).catch(() => null);
+  return found?.isDirectory() ? join(output, name) : output;
+}
