@@ -16,7 +16,7 @@ export function explainError(error: unknown): Explanation {
   if (error instanceof OperatorError) return failed(error.code, error.message);
   if (isNamed(error, "ConfigError")) return failed("CONFIGURATION", error.message);
   if (isAnswered(error)) {
-    const advice = error.suggestion ?? adviseOn(error.code);
+    const advice = advise(error);
     return failed(error.code, advice === "" ? error.message : `${toSentence(error.message)} ${advice}`);
   }
   if (isNamed(error, "DatabaseUnavailable")) {
@@ -46,7 +46,13 @@ function isAnswered(error: unknown): error is AppError | UpstowError {
   return isNamed(error, "AppError", "UpstowError");
 }
 
-function adviseOn(code: string): string {
+function advise(error: AppError | UpstowError): string {
+  const { code, suggestion } = error;
+  // What the service says then is for those who write the header themselves.
+  if (code === "UNAUTHORIZED" && isNamed(error, "UpstowError")) {
+    return "Run `upstow login` with an active key of this project, or set UPSTOW_API_KEY to one.";
+  }
+  if (suggestion !== undefined) return suggestion;
   if (code === "NETWORK_ERROR" || code === "TIMEOUT") {
     return "Check that the service runs there; `upstow login --url <url>` names another one.";
   }

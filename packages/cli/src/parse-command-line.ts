@@ -31,7 +31,7 @@ export function parseCommandLine(command: Command, args: string[]): ParsedCall {
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind === "option") values.set(token.name, readOption(token, specs));
+    if (token.kind === "option") values.set(token.name, readOption(token, specs, args[token.index] ?? ""));
   }
   const options = createOptions(values);
   if (!options.has("help")) requireEverything(command, positionals, options);
@@ -45,11 +45,14 @@ interface OptionToken {
   inlineValue: boolean | undefined;
 }
 
-function readOption(token: OptionToken, specs: Record<string, OptionSpec>): string {
+function readOption(token: OptionToken, specs: Record<string, OptionSpec>, word: string): string {
   const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
   if (spec === undefined) {
     const known = Object.keys(specs).map((name) => `--${name}`);
-    throw new UsageError(`There is no option ${token.rawName}.${didYouMean(token.rawName, known)}`);
+    const hint = token.rawName.startsWith("--")
+      ? didYouMean(token.rawName, known)
+      : ` What begins with a dash and is no option comes behind two: \`-- ${word}\`.`;
+    throw new UsageError(`There is no option ${token.rawName}.${hint}`);
   }
   if (spec.value === undefined) {
     if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value.`);

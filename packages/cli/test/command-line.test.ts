@@ -37,6 +37,7 @@ describe("the command line", () => {
     [["account", "set-limits", "a@b.c", "--rate-upload", "-3"], /whole number from 1/],
     [["key", "create", "--project", "x", "--type", "life"], /live, test.*Did you mean live\?/],
     [["doctor", "--json=yes"], /--json takes no value/],
+    [["upload", "-dash.txt"], /no option -d\. .* begins with a dash .* `-- -dash\.txt`/],
   ];
   for (const [args, message] of wrong) {
     it(`refuses "upstow ${args.join(" ")}" as wrong usage, in one line`, async () => {
@@ -48,13 +49,13 @@ describe("the command line", () => {
     });
   }
 
-  it("answers wrong usage in JSON on stderr when asked for JSON", async () => {
   it("ends without a word when its reader has had enough", async () => {
     const script = '{ "$0" --disable-warning=ExperimentalWarning "$1" --help; echo "$?" >&2; } | :';
     const { stderr } = await promisify(execFile)("sh", ["-c", script, process.execPath, main], { env });
     assert.equal(stderr, "141\n", "as programs end that a broken pipe has ended");
   });
 
+  it("answers wrong usage in JSON on stderr when asked for JSON", async () => {
     const { exitCode, code, message } = await runFailing(["key", "revok", "x"], env);
     assert.equal(exitCode, 2);
     assert.equal(code, "USAGE");
@@ -102,6 +103,11 @@ describe("the command line", () => {
     const account = await runJson(["account", "create", "--email", "first@example.com"], env);
     assert.equal(account.tier, "free");
     assert.ok(!(await readdir(join(dataDir, "data"))).includes("secret"));
+  });
+
+  it("ends its sentences", async () => {
+    const { message } = await runFailing(["account", "create", "--email", "nobody"], env);
+    assert.match(message, /not "nobody"\. Correct/);
   });
 
   it("says in one line that a database is away", async () => {

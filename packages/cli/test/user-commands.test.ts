@@ -73,12 +73,20 @@ describe("the commands of users", () => {
   it("refuse what cannot be meant", async () => {
     const missing = await runFailing(["upload", join(folder, "nothing.txt")], env);
     assert.deepEqual([missing.exitCode, missing.code], [1, "NOT_FOUND"]);
+    const device = await runFailing(["upload", "/dev/zero"], env);
+    assert.match(device.message, /^\/dev\/zero is neither a file nor a folder/);
+    const stranger = await runFailing(["files", "ls"], { ...env, UPSTOW_API_KEY: "svc_live_wrong" });
+    assert.deepEqual([stranger.exitCode, stranger.code], [1, "UNAUTHORIZED"]);
+    assert.match(stranger.message, /upstow login/);
+    const otherType = await runFailing(["keys", "create", "--type", "test"], env);
+    assert.match(otherType.message, /^A live key makes live keys only\./);
     for (const [args, message] of [
       [["upload"], /<files> is missing/],
       [["upload", "a", "--metadata", "[1]"], /--metadata must be a JSON object/],
       [["files", "ls", "--limit", "0"], /--limit must be/],
       [["transform", "x", "--height", "9000"], /--height must be a whole number from 1 to 4096/],
       [["transform", "x"], /at least one of --width and --height/],
+      [["files", "get", "x", "--output", "-"], /--output takes a path/],
     ] as [string[], RegExp][]) {
       const failure = await runFailing(args, env);
       assert.equal(failure.exitCode, 2, args.join(" "));
@@ -86,7 +94,6 @@ describe("the commands of users", () => {
     }
   });
 
-      [["files", "get", "x", "--output", "-"], /--output takes a path/],
   it("get, copy and delete files", async () => {
     const key = (await listKeys()).find((name) => name.endsWith("note.txt")) ?? "";
     const copied = (await runJson(["files", "cp", key, "--name", "copy.txt"], env)).file;
@@ -95,6 +102,10 @@ describe("the commands of users", () => {
     const got = await runJson(["files", "get", copied.key, "--output", path], env);
     assert.deepEqual([got.path, got.size, got.isVerified], [path, 6, true]);
     assert.equal(await readFile(path, "utf8"), "a note");
+    const inside = await runJson(["files", "get", copied.key, "--output", join(folder, "photos")], env);
+    assert.equal(inside.path, join(folder, "photos/copy.txt"));
+    const nowhere = await runFailing(["files", "get", copied.key, "--output", join(folder, "no/a")], env);
+    assert.deepEqual([nowhere.code, nowhere.message], ["NOT_FOUND", `There is no folder ${folder}/no.`]);
     const removal = await runUpstow(["files", "rm", copied.key, "no/such/key", "--json"], env);
     assert.equal(removal.code, 1);
     const { deleted, failed, failures } = JSON.parse(removal.stdout);
@@ -102,10 +113,6 @@ describe("the commands of users", () => {
     assert.equal((await runFailing(["files", "get", copied.key], env)).code, "NOT_FOUND");
   });
 
-    const inside = await runJson(["files", "get", copied.key, "--output", join(folder, "photos")], env);
-    assert.equal(inside.path, join(folder, "photos/copy.txt"));
-    const nowhere = await runFailing(["files", "get", copied.key, "--output", join(folder, "no/a")], env);
-    assert.deepEqual([nowhere.code, nowhere.message], ["NOT_FOUND", `There is no folder ${folder}/no.`]);
   it("make variants, keys and open pages", async () => {
     const key = (await listKeys()).find((name) => name.endsWith("teal.png")) ?? "";
     const variant = await runJson(["transform", key, "--width", "30", "--format", "webp"], env);

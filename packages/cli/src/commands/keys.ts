@@ -1,5 +1,5 @@
-import type { Command } from "../command.ts";
-import { connect } from "../connection.ts";
+import { type Command, OperatorError } from "../command.ts";
+import { connect, getConnection } from "../connection.ts";
 import { formatColumns } from "../format.ts";
 import { readChoice } from "../option-values.ts";
 import { getOwnProject } from "../own-project.ts";
@@ -38,6 +38,11 @@ export const keysCreate: Command = {
       ...(name === undefined ? {} : { name }),
       ...(type === undefined ? {} : { type: readChoice("--type", type, ["live", "test"]) }),
     };
+    const ownType = getConnection(call).apiKey.startsWith("svc_test_") ? "test" : "live";
+    if (body.type !== undefined && body.type !== ownType) {
+      const advice = `Sign in with a ${body.type} key, or make it in the dashboard.`;
+      throw new OperatorError("UNAUTHORIZED", `A ${ownType} key makes ${ownType} keys only. ${advice}`);
+    }
     const upstow = await connect(call);
     const projectId = await getOwnProject(upstow, call.options.find("project"));
     const { key, secret } = await upstow.keys.create(projectId, body);

@@ -21,7 +21,10 @@ export async function collectFiles(paths: readonly string[]): Promise<LocalFile[
       throw error;
     });
     if (entry.isDirectory()) found.push(...(await collectBelow(path)));
-    else found.push(describe(path, basename(path), entry));
+    else if (!entry.isFile()) {
+      const advice = "Write what it gives into a file first.";
+      throw new OperatorError("VALIDATION_ERROR", `${given} is neither a file nor a folder. ${advice}`);
+    } else found.push(describe(path, basename(path), entry));
   }
   return found;
 }
