@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { FileObject } from "@upstow/sdk";
@@ -10,8 +10,9 @@ export async function downloadFile(
   path: string,
   onProgress: (receivedBytes: number) => void,
 ): Promise<boolean> {
-  const draft = `${path}.${randomBytes(4).toString("hex")}.part`;
-  const output = await open(draft, "wx").catch((error: NodeJS.ErrnoException) => {
+  // What an interrupted download left is written over; nobody else has files of such a name.
+  const draft = `${path}.upstow-part`;
+  const output = await open(draft, "w").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     throw new OperatorError("NOT_FOUND", `There is no folder ${dirname(path)}.`);
   });

@@ -62,7 +62,7 @@ function advise(error: AppError | UpstowError): string {
 function explainOther(error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
-    return `${path ?? "A file"} cannot be read or written (${code}). Run the command as the user that runs the service.`;
+    return `${path ?? "A file"} cannot be read or written (${code}). Run the command as somebody who may; beside a service, as its own user.`;
   }
   if (code === "ENOSPC" || code === "EDQUOT") return "The disk is full. Make room and try again.";
   return error instanceof Error ? upperFirst(error.message.replaceAll(/\s*\n\s*/g, " ")) : String(error);
