@@ -170,6 +170,32 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.equal(await deps.store.head(file.key), null);
     });
 
+    it("is done with every deletion but those that the bucket refuses", async () => {
+      const { deps } = app.app;
+      const find = async (key: string) => (await deps.db.get(findDeletion, { key })) !== null;
+      const [held, other] = [await client.upload(), await client.upload()];
+      const [first, second] = [await client.init(), await client.init()];
+      const refuse = (key: string) => {
+        const error = `<Error><Key>${deps.config.s3?.prefix}f/${key}</Key><Code>AccessDenied</Code></Error>`;
+        return { kind: "answer", status: 200, body: `<DeleteResult>${error}</DeleteResult>` } as const;
+      };
+      s3.proxy.setFaults(({ method, url }) => {
+        if (method === "POST") return { ...refuse(held.key), isForwarded: true };
+        return method === "DELETE" && url?.includes(first.uploadId) ? { kind: "answer", status: 403 } : null;
+      });
+      const answer = await client.removeAll([held, other, first, second].map(({ key }) => key));
+      assert.equal(answer.body.deleted, 4);
+      assert.deepEqual(await Promise.all([held, other, first, second].map(({ key }) => find(key))), [
+        true,
+        false,
+        true,
+        false,
+      ]);
+      s3.proxy.setFaults(() => null);
+      await runDeletions({ ...deps, now: () => deps.now() + 120 * 60_000 });
+      for (const { key } of [held, first]) assert.equal(await find(key), false);
+    });
+
     it("answers 503 with nothing half done while the bucket is away, and goes on when it is back", async () => {
       const upload = await client.request();
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);

@@ -93,7 +93,10 @@ async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: 
     description: describeBucket(s3),
     ...store.imports,
     has: async (key) => (await store.head(key)) !== null,
-    delete: store.delete,
+    async delete(keys) {
+      const [refused] = await store.delete(keys);
+      if (refused !== undefined) throw refused.error;
+    },
     async clearLeftovers() {
       const all = { stagedOlderThanMs: 0, uploadsIdleMs: 0, maxDeletions: Number.MAX_SAFE_INTEGER };
       // Whatever the bucket's clock says.

@@ -69,8 +69,11 @@ export interface ObjectStore {
   presignGet?(key: string, options: PresignGet): string;
   /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
   write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
-  /** Removes objects, staged or final. Keys that are not there count as removed. */
-  delete(keys: string[]): Promise<void>;
+  /**
+   * Removes objects, staged or final. Keys that are not there count as removed. Those that the store keeps all the same
+   * are returned with its reasons, and hold up no other; it throws where the store as a whole does not work.
+   */
+  delete(keys: string[]): Promise<RefusedDeletion[]>;
 
   /** Answers quickly whether the store can serve; throws `StorageUnavailable` with the reason if not. */
   check(): Promise<void>;
@@ -130,6 +133,11 @@ export interface StoredObject {
   etag: string;
   /** Hex; null where the store never saw the bytes in one piece. */
   sha256: string | null;
+}
+
+export interface RefusedDeletion {
+  key: string;
+  error: Error;
 }
 
 export interface ReceivedPart {

@@ -111,6 +111,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
         return blobs;
       });
       await files.remove(unused);
+      return [];
     },
 
     sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),

@@ -16,13 +16,15 @@ export interface ListedUpload {
   startedAt: number;
 }
 
+export type Refusals = Map<string, S3Error>;
+
 export interface BucketCalls {
   /** One request. */
   check(deadlineMs: number): Promise<void>;
   listObjects(prefix: string): AsyncGenerator<ListedObject>;
   listUploads(prefix: string): AsyncGenerator<ListedUpload>;
-  /** Any number; keys that are not there count as removed. */
-  removeAll(keys: string[]): Promise<void>;
+  /** Any number; keys that are not there count as removed. Returns what the store refused, key by key. */
+  removeAll(keys: string[]): Promise<Refusals>;
 }
 
 // Some stores delete one after the other.
@@ -38,7 +40,7 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
     return xml;
   }
 
-  async function removeBatch(keys: string[]): Promise<void> {
+  async function removeBatch(keys: string[]): Promise<Refusals> {
     const items = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
     const body = `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${items.join("")}</Delete>`;
     const headers = { "content-type": "application/xml", "content-md5": hash("md5", body, "base64") };
@@ -49,29 +51,43 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
       body,
       extraMs: keys.length * extraMsPerKey,
     });
-    const [failed] =
-      xml === null ? [] : childrenOf(xml, "Error").filter((error) => textOf(error, "Code") !== "NoSuchKey");
-    if (failed !== undefined) throw new S3Error(500, textOf(failed, "Code"), textOf(failed, "Message"));
+    const refusals: Refusals = new Map();
+    for (const item of xml === null ? [] : childrenOf(xml, "Error")) {
+      const [key, code] = [textOf(item, "Key"), textOf(item, "Code")];
+      if (code === "NoSuchKey") continue;
+      const error = new S3Error(500, code, textOf(item, "Message"));
+      if (!keys.includes(key)) throw error;
+      refusals.set(key, error);
+    }
+    return refusals;
   }
 
-  /** False where the store does not take lists: single deletions are part of the protocol everywhere. */
-  async function tryBatch(keys: string[]): Promise<boolean> {
+  /** Null where the store does not take lists: single deletions are part of the protocol everywhere. */
+  async function tryBatch(keys: string[]): Promise<Refusals | null> {
     try {
-      await removeBatch(keys);
-      return true;
+      return await removeBatch(keys);
     } catch (error) {
       if (!isStatus(error, 400, 405, 501)) throw error;
       hasBatches = isStatus(error, 400);
-      return false;
+      return null;
     }
   }
 
-  async function removeSingly(keys: string[]): Promise<void> {
+  async function removeSingly(keys: string[]): Promise<Refusals> {
+    const refusals: Refusals = new Map();
     const waiting = keys.values();
     const work = async () => {
-      for (const key of waiting) await objects.remove(key);
+      for (const key of waiting) {
+        try {
+          await objects.remove(key);
+        } catch (error) {
+          if (!(error instanceof S3Error)) throw error;
+          refusals.set(key, error);
+        }
+      }
     };
     await Promise.all(Array.from({ length: singleConcurrency }, work));
+    return refusals;
   }
 
   return {
@@ -117,11 +133,14 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
     async removeAll(keys) {
       const single = keys.filter((key) => !canBeXml(key));
       const listed = keys.filter(canBeXml);
+      const refusals: [string, S3Error][] = [];
       for (let start = 0; start < listed.length; start += pageSize) {
         const batch = listed.slice(start, start + pageSize);
-        if (!hasBatches || !(await tryBatch(batch))) single.push(...batch);
+        const refused = hasBatches ? await tryBatch(batch) : null;
+        if (refused === null) single.push(...batch);
+        else refusals.push(...refused);
       }
-      await removeSingly(single);
+      return new Map([...refusals, ...(await removeSingly(single))]);
     },
   };
 }

@@ -233,6 +233,28 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     assert.deepEqual(await readAll(witness, key), body);
   });
 
+  it("deletes one by one where there are no lists, whatever becomes of one of them", async () => {
+    const keys = Array.from({ length: 10 }, newKey);
+    for (const key of keys) await witness.write(key, randomBytes(10), { contentType: type });
+    const [held] = keys;
+    const denied: Fault = { kind: "answer", status: 403, body: "<Error><Code>AccessDenied</Code></Error>" };
+    s3.proxy.setFaults(({ method, url }) => {
+      if (method === "POST") return { kind: "answer", status: 405 };
+      return url?.endsWith(`/f/${held}`) ? denied : null;
+    });
+    const fresh = await openTestStore(s3.server, { bucket, endpoint: s3.proxy.url, retry: quickRetry });
+    const refused = await fresh.delete(keys);
+    assert.deepEqual(
+      refused.map(({ key }) => key),
+      [held],
+    );
+    assert.match(refused[0]?.error.message ?? "", /403 AccessDenied/);
+    for (const key of keys) assert.equal((await witness.head(key)) !== null, key === held, key);
+    s3.proxy.setFaults(() => null);
+    assert.deepEqual(await fresh.delete(keys), []);
+    await fresh.close();
+  });
+
   it("calls a full bucket full, and does not ask again", async () => {
     let count = 0;
     s3.proxy.setFaults(() => {

@@ -97,8 +97,17 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       return toStored({ sizeBytes: bytes.byteLength, etag });
     },
 
-    delete: (keys) =>
-      client.bucket.removeAll(keys.flatMap((key) => [names.finalOf(key), names.stagedOf(key)])),
+    async delete(keys) {
+      const namesOf = (key: string) => [names.finalOf(key), names.stagedOf(key)];
+      const refusals = await client.bucket.removeAll(keys.flatMap(namesOf));
+      if (refusals.size === 0) return [];
+      return keys.flatMap((key) => {
+        const error = namesOf(key)
+          .map((name) => refusals.get(name))
+          .find((refusal) => refusal !== undefined);
+        return error === undefined ? [] : [{ key, error }];
+      });
+    },
 
     async check() {
       try {

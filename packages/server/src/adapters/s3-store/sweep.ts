@@ -50,10 +50,11 @@ export async function sweep(
   const report = { stagedObjects: staged.length, uploads: stale.length, capped: isFull() };
   if (dryRun) return report;
   signal?.throwIfAborted();
-  await bucket.removeAll(staged);
+  const [refusal] = (await bucket.removeAll(staged)).values();
   for (const upload of stale) {
     signal?.throwIfAborted();
     await multipart.abort(upload);
   }
+  if (refusal !== undefined) throw refusal;
   return report;
 }

@@ -5,6 +5,7 @@ import type { StorageDeletionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../ids.ts";
+import type { RefusedDeletion } from "../../ports/object-store.ts";
 import { UnknownStore } from "../../ports/object-stores.ts";
 import { fileUrl } from "./file-url.ts";
 import { nameFile } from "./name-file.ts";
@@ -108,12 +109,13 @@ async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Pro
 }
 
 async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDeletionTable[]): Promise<void> {
-  const isDone = (await deleteFromStore(deps, storeName, due)) && (await purgeFromCdn(deps, due));
+  const kept = await deleteFromStore(deps, storeName, due);
+  const isPurged = await purgeFromCdn(deps, due);
   const now = deps.now();
   await deps.db.transact(async (tx) => {
     await Promise.all(
       due.map((row) =>
-        isDone
+        isPurged && !kept.has(row.key)
           ? tx.run(forget, { id: row.id })
           : tx.run(postpone, {
               id: row.id,
@@ -125,23 +127,36 @@ async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDelet
   });
 }
 
+/** The keys whose bytes are still there. An object that the store refuses to delete holds up no other. */
 async function deleteFromStore(
   deps: DeletionDeps,
   storeName: string,
   due: StorageDeletionTable[],
-): Promise<boolean> {
+): Promise<Set<string>> {
+  const keys = due.map((row) => row.key);
+  const refused: RefusedDeletion[] = [];
   try {
     const store = await deps.stores.get(storeName);
-    for (const { key, upload_id } of due) {
-      if (upload_id !== null) await store.abortMultipart({ key, uploadId: upload_id });
-    }
-    await store.delete(due.map((row) => row.key));
-    return true;
+    const abort = async ({ key, upload_id }: StorageDeletionTable) => {
+      if (upload_id === null) return;
+      await store
+        .abortMultipart({ key, uploadId: upload_id })
+        .catch((error: Error) => void refused.push({ key, error }));
+    };
+    await Promise.all(due.map(abort));
+    refused.push(...(await store.delete(keys)));
   } catch (error) {
-    if (error instanceof UnknownStore) return true;
-    deps.log.warn({ err: error, objects: due.length }, "the store did not delete; it will be asked again");
-    return false;
+    if (error instanceof UnknownStore) return new Set();
+    refused.push(...keys.map((key) => ({ key, error: error as Error })));
   }
+  const kept = new Set(refused.map(({ key }) => key));
+  const [first] = refused;
+  if (first !== undefined)
+    deps.log.warn(
+      { err: first.error, objects: kept.size },
+      "the store did not delete; it will be asked again",
+    );
+  return kept;
 }
 
 /** Comes after the row: a cache that asks again in between gets nothing it may keep. */
