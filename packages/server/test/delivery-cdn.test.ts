@@ -156,6 +156,13 @@ onBothDatabases("a CDN in front", (database) => {
   });
 
   const listDeletions = statement((q, _: object) => q.selectFrom("storage_deletion").select("id"));
+  /** Until the CDN has nothing more to hear of what was deleted so far. */
+  const settleDeletions = async () => {
+    app.clock.advance(2 * 3_600_000);
+    await runDeletions(app.app.deps);
+    assert.equal((await app.app.deps.db.all(listDeletions, {})).length, 0);
+    cdn.orders.length = 0;
+  };
   const tagsOrdered = () => cdn.orders.flatMap((order) => order.body.tags as string[]).sort();
 
   it("may keep files, but no refusal", async () => {
@@ -250,8 +257,30 @@ onBothDatabases("a CDN in front", (database) => {
     );
   });
 
+  it("is told twice more, because it may be fetching what is deleted", async () => {
+    await settleDeletions();
+    const { deps } = app.app;
+    const file = await client.upload();
+    await client.remove(file.key);
+    await deps.store.write(file.key, Buffer.from("again"), { contentType: "text/plain" });
+    for (const [pauseMs, orders] of [
+      [50_000, 1],
+      [20_000, 2],
+      [3_500_000, 2],
+      [200_000, 3],
+      [7_200_000, 3],
+    ] as const) {
+      app.clock.advance(pauseMs);
+      await runDeletions(deps);
+      assert.equal(cdn.orders.length, orders);
+    }
+    assert.deepEqual(new Set(tagsOrdered()), new Set([`file-${file.id}`]));
+    assert.ok((await deps.store.head(file.key)) !== null, "bytes are deleted once");
+    assert.equal((await deps.db.all(listDeletions, {})).length, 0);
+  });
+
   it("is told again and again until it has heard, and a deletion succeeds all the same", async () => {
-    cdn.orders.length = 0;
+    await settleDeletions();
     const file = await client.upload();
     cdn.answer.status = 503;
     assert.equal((await client.remove(file.key)).status, 200);
@@ -264,7 +293,7 @@ onBothDatabases("a CDN in front", (database) => {
       assert.equal(cdn.orders.length, attempt);
     }
     cdn.answer.status = 200;
-    app.clock.advance(60_000);
+    app.clock.advance(2 * 3_600_000);
     await runDeletions(deps);
     assert.equal((await deps.db.all(listDeletions, {})).length, 0);
     assert.deepEqual(new Set(tagsOrdered()), new Set([`file-${file.id}`]));

@@ -17,6 +17,7 @@ import { jobLeases } from "./migrations/015-job-leases.ts";
 import { webhookOrder } from "./migrations/016-webhook-order.ts";
 import { keyReach } from "./migrations/017-key-reach.ts";
 import { plainChecks } from "./migrations/018-plain-checks.ts";
+import { purgeAgain } from "./migrations/019-purge-again.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -39,6 +40,7 @@ const migrations: readonly Migration[] = [
   { id: "016-webhook-order", sql: webhookOrder },
   { id: "017-key-reach", sql: keyReach },
   { id: "018-plain-checks", sql: plainChecks, only: "sqlite" },
+  { id: "019-purge-again", sql: purgeAgain },
 ];
 
 interface Migration {

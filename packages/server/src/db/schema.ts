@@ -204,7 +204,7 @@ export interface FileTable {
   completed_at: number | null;
 }
 
-/** Bytes that no row needs any more; kept until the store has confirmed. */
+/** Bytes that no row needs any more; kept until the store has confirmed, and the CDN for the last time. */
 export interface StorageDeletionTable {
   id: string;
   store: string;
@@ -212,6 +212,7 @@ export interface StorageDeletionTable {
   upload_id: string | null;
   run_at: number;
   attempts: number;
+  bytes_gone: number;
 }
 
 export interface DiskObjectTable {

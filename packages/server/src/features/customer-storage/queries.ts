@@ -91,5 +91,10 @@ export const findHeldFile = statement((q, p: { projectId: string; storeId: strin
 
 /** Bytes that still have to be removed. */
 export const findHeldDeletion = statement((q, p: { storeId: string }) =>
-  q.selectFrom("storage_deletion").select("id").where("store", "=", p.storeId).limit(1),
+  q
+    .selectFrom("storage_deletion")
+    .select("id")
+    .where("store", "=", p.storeId)
+    .where("bytes_gone", "=", 0)
+    .limit(1),
 );

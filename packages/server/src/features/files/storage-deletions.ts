@@ -4,7 +4,7 @@ import { isOneOf } from "../../db/expressions.ts";
 import type { StorageDeletionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { createId } from "../../ids.ts";
+import { createId, firstIdAt } from "../../ids.ts";
 import type { RefusedDeletion } from "../../ports/object-store.ts";
 import { UnknownStore } from "../../ports/object-stores.ts";
 import { fileUrl } from "./file-url.ts";
@@ -15,6 +15,11 @@ type DeletionDeps = Pick<Deps, "config" | "db" | "stores" | "cdn" | "now" | "log
 const batchSize = 100;
 const leaseMs = 60_000;
 const longestPauseMs = 3_600_000;
+/**
+ * A cache that is being filled while it is told to forget may keep what it is given. So it is told again when most such
+ * answers have ended, and when those of large files have.
+ */
+const purgeAgainAfterMs = [60_000, 3_600_000];
 
 const insertDeletion = statement((q, p: StorageDeletionTable) =>
   q.insertInto("storage_deletion").values({
@@ -24,6 +29,7 @@ const insertDeletion = statement((q, p: StorageDeletionTable) =>
     upload_id: p.upload_id,
     run_at: p.run_at,
     attempts: p.attempts,
+    bytes_gone: 0,
   }),
 );
 
@@ -45,10 +51,10 @@ const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
 );
 
 /** Each claim counts an attempt, so whoever was too slow, and lost its claim to another, changes nothing. */
-const postpone = statement((q, p: { id: string; attempts: number; runAt: number }) =>
+const postpone = statement((q, p: { id: string; attempts: number; runAt: number; bytesGone: number }) =>
   q
     .updateTable("storage_deletion")
-    .set({ run_at: p.runAt })
+    .set({ run_at: p.runAt, bytes_gone: p.bytesGone })
     .where("id", "=", p.id)
     .where("attempts", "=", p.attempts),
 );
@@ -76,7 +82,8 @@ export async function scheduleDeletion(
   object: { store: string; key: string; upload_id: string | null },
 ): Promise<StorageDeletionTable> {
   const { store, key, upload_id } = object;
-  const deletion = { id: createId(now), store, key, upload_id, run_at: now + leaseMs, attempts: 1 };
+  const [run_at, attempts, bytes_gone] = [now + leaseMs, 1, 0] as const;
+  const deletion = { id: createId(now), store, key, upload_id, run_at, attempts, bytes_gone };
   await tx.run(insertDeletion, deletion);
   return deletion;
 }
@@ -109,22 +116,30 @@ async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Pro
 }
 
 async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDeletionTable[]): Promise<void> {
-  const kept = await deleteFromStore(deps, storeName, due);
-  const isPurged = await purgeFromCdn(deps, due);
+  const waiting = due.filter((row) => row.bytes_gone === 0);
+  const kept = waiting.length === 0 ? new Set() : await deleteFromStore(deps, storeName, waiting);
   const now = deps.now();
+  const purged = await purgeFromCdn(deps, due);
+  const pauseOf = (row: StorageDeletionTable): number | null => {
+    if (kept.has(row.key) || purged === null) return pauseAfter(row.attempts);
+    return purged.has(row.key) ? pauseBeforePurge(row, now) : null;
+  };
   await deps.db.transact(async (tx) => {
     await Promise.all(
-      due.map((row) =>
-        isPurged && !kept.has(row.key)
-          ? tx.run(forget, { id: row.id })
-          : tx.run(postpone, {
-              id: row.id,
-              attempts: row.attempts,
-              runAt: now + pauseAfter(row.attempts),
-            }),
-      ),
+      due.map((row) => {
+        const { id, attempts } = row;
+        const pauseMs = pauseOf(row);
+        if (pauseMs === null) return tx.run(forget, { id });
+        const bytesGone = kept.has(row.key) ? 0 : 1;
+        return tx.run(postpone, { id, attempts, runAt: now + pauseMs, bytesGone });
+      }),
     );
   });
+}
+
+/** Null where the order at this time was late enough to be the last. */
+function pauseBeforePurge({ id }: StorageDeletionTable, now: number): number | null {
+  return purgeAgainAfterMs.find((afterMs) => id >= firstIdAt(now - afterMs)) ?? null;
 }
 
 /** The keys whose bytes are still there. An object that the store refuses to delete holds up no other. */
@@ -159,9 +174,12 @@ async function deleteFromStore(
   return kept;
 }
 
-/** Comes after the row: a cache that asks again in between gets nothing it may keep. */
-async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<boolean> {
-  if (deps.cdn === null) return true;
+/**
+ * The keys that the CDN may have had, or null where it did not take the order. Comes after the row: a cache that asks
+ * again in between gets nothing it may keep.
+ */
+async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<Set<string> | null> {
+  if (deps.cdn === null) return new Set();
   try {
     const names = due.map((row) => nameFile(row.key));
     const served = await deps.db.all(listServedOnce, {
@@ -173,10 +191,10 @@ async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Pr
       urls: [deps.config, ...(cdnUrl === null ? [] : [{ cdnUrl }])].map((cdn) => fileUrl(cdn, key)),
     }));
     if (files.length > 0) await deps.cdn.purge(files);
-    return true;
+    return new Set(served.map(({ key }) => key));
   } catch (error) {
     deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; it will be asked again");
-    return false;
+    return null;
   }
 }
 

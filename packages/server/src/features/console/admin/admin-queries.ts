@@ -38,7 +38,7 @@ export const measureInstallation = statement((q, _: object) =>
     sql<number>`(select count(*) from project where deleted_at is null)`.as("projects"),
     sql<number>`(select cast(coalesce(sum(stored_bytes), 0) as bigint) from usage_total)`.as("storedBytes"),
     sql<number>`(select count(*) from file where status = 'UPLOADING')`.as("openUploads"),
-    sql<number>`(select count(*) from storage_deletion)`.as("deletions"),
+    sql<number>`(select count(*) from storage_deletion where bytes_gone = 0)`.as("deletions"),
     sql<number>`(select count(*) from disk_object where damaged = 1)
       + (select count(*) from disk_part where damaged = 1)`.as("damaged"),
   ]),
