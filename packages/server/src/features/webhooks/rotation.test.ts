@@ -53,6 +53,26 @@ onBothDatabases("a rotation of signing keys", (database) => {
     );
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
     assert.equal((await getSigningKeys(queue.deps, owner)).current, old.next);
+
+    const { db } = queue.deps;
+    const allHaveRead = Promise.withResolvers<void>();
+    let readers = 0;
+    const transact: typeof db.transact = async (...work) => {
+      if (++readers === 3) allHaveRead.resolve();
+      await allHaveRead.promise;
+      return db.transact(...work);
+    };
+    const atOnce = { ...queue.deps, db: { ...db, transact } };
+    const forced = await Promise.allSettled(
+      [1, 2, 3].map(() => rotateSigningKeys(atOnce, owner, { ...rotation, force: true })),
+    );
+    const [won, ...others] = forced.filter((outcome) => outcome.status === "fulfilled");
+    assert.deepEqual([won?.value, others], [await getSigningKeys(queue.deps, owner), []]);
+    for (const outcome of forced) {
+      if (outcome.status === "fulfilled") continue;
+      assert.deepEqual([outcome.reason.code, outcome.reason.status], ["VALIDATION_ERROR", 409]);
+      assert.match(outcome.reason.message, /another call/);
+    }
   });
 
   it("drops the previous key from the Standard Webhooks signature after a day", async (t) => {

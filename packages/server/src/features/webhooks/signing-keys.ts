@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Environment, SigningKeys } from "@upstow/contract";
 import type { Database, Queryable } from "../../db/database.ts";
 import type { WebhookSigningKeyTable } from "../../db/schema.ts";
-import { type AppError, invalid } from "../../errors.ts";
+import { AppError, invalid } from "../../errors.ts";
 import type { Keyring } from "../../security/keyring.ts";
 import type { KeysToSignWith } from "./sign-delivery.ts";
 import { findSigningKeys, insertSigningKeys, replaceSigningKeys } from "./signing-key-queries.ts";
@@ -42,29 +42,29 @@ export interface Rotation {
   onRotated: (tx: Queryable) => Promise<void>;
 }
 
-/** A receiver that knows the old pair knows the new current key already. */
+/**
+ * A receiver that knows the old pair knows the new current key already. That holds for one step only, so of several calls
+ * that found the same keys, forced or not, one rotates them.
+ */
 export async function rotateSigningKeys(
   deps: KeyDeps,
   owner: KeyOwner,
   { force, onRotated }: Rotation,
 ): Promise<SigningKeys> {
-  await getOrCreate(deps, owner);
+  const row = await getOrCreate(deps, owner);
   const now = deps.now();
-  const rotated = await deps.db.transact(async (tx) => {
-    const row = await tx.get(findSigningKeys, owner);
-    if (row === null) throw new Error("signing keys vanished");
-    if (!force && row.rotated_at !== null && now < row.rotated_at + overlapMs) throw tooSoon();
-    const next: WebhookSigningKeyTable = {
-      ...row,
-      current_sealed: row.next_sealed,
-      next_sealed: deps.keyring.encrypt(createSigningKey(), purpose),
-      previous_sealed: row.current_sealed,
-      rotated_at: now,
-    };
-    const changed = await tx.run(replaceSigningKeys, { ...next, seenCurrent: row.current_sealed });
-    if (changed !== 1) throw tooSoon();
+  if (!force && row.rotated_at !== null && now < row.rotated_at + overlapMs) throw tooSoon();
+  const rotated: WebhookSigningKeyTable = {
+    ...row,
+    current_sealed: row.next_sealed,
+    next_sealed: deps.keyring.encrypt(createSigningKey(), purpose),
+    previous_sealed: row.current_sealed,
+    rotated_at: now,
+  };
+  await deps.db.transact(async (tx) => {
+    const changed = await tx.run(replaceSigningKeys, { ...rotated, seenCurrent: row.current_sealed });
+    if (changed !== 1) throw force ? rotatedMeanwhile() : tooSoon();
     await onRotated(tx);
-    return next;
   });
   return open(deps.keyring, rotated);
 }
@@ -97,5 +97,16 @@ function tooSoon(): AppError {
   return invalid(
     "force",
     "must be true to rotate again within 24 hours: receivers that know only the keys from before the last rotation would refuse every delivery",
+  );
+}
+
+function rotatedMeanwhile(): AppError {
+  return new AppError(
+    "VALIDATION_ERROR",
+    "The signing keys were rotated by another call at the same moment.",
+    {
+      suggestion: "Read the keys as they are now; rotate again only if those must be replaced as well.",
+      status: 409,
+    },
   );
 }
