@@ -16,6 +16,9 @@ import { openTestDatabase, type TestDatabase } from "./support/open-database.ts"
 const insertWindow = statement((q, p: { bucket: string }) =>
   q.insertInto("rate_window").values({ bucket: p.bucket, started_at: 1, count: 0 }),
 );
+const insertOther = statement((q, p: { id: string }) =>
+  q.insertInto("migration").values({ id: p.id, applied_at: 0 }),
+);
 const list = statement((q, _: object) => q.selectFrom("rate_window").select("bucket").orderBy("bucket"));
 
 describe("group commit", () => {
@@ -182,6 +185,26 @@ it("forgets what was recalled from before another process's change, made between
   await nextTurn();
   await nextTurn();
   assert.equal((await recall()).length, 1);
+});
+
+it("recalls what was read while other tables change, and nothing that this process has changed", async (t) => {
+  const opened = await openTestDatabase("sqlite");
+  t.after(() => opened.close());
+  const { db } = opened;
+  const recall = () => db.recallAll(list, "all", () => ({}));
+  await db.run(insertWindow, { bucket: "first" });
+  const first = await recall();
+  await db.run(insertOther, { id: "other" });
+  assert.equal(await recall(), first);
+  const inTransaction = db.transact(async (tx) => {
+    await tx.run(insertWindow, { bucket: "second" });
+    // Whoever asks now is answered from before the change, and nobody later.
+    assert.equal(await recall(), first);
+  });
+  await inTransaction;
+  assert.equal((await recall()).length, 2);
+  await db.migrate((tx) => tx.script("DELETE FROM rate_window"));
+  assert.equal((await recall()).length, 0);
 });
 
 describe("an embedded database opened by four processes at once", () => {

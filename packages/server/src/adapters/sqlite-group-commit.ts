@@ -37,7 +37,11 @@ const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
  * success only after that fsync. None of them sees another fail. A caller who has been alone for a turn does not wait
  * for others, which would cost it a tenth.
  */
-export function createGroupCommit(writer: Connection, snapshot: Snapshot): GroupCommit {
+export function createGroupCommit(
+  writer: Connection,
+  snapshot: Snapshot,
+  onChanged: (tables: Set<string>) => void,
+): GroupCommit {
   const queue: Job[] = [];
   let flushing = false;
   let isAlone = false;
@@ -57,6 +61,7 @@ export function createGroupCommit(writer: Connection, snapshot: Snapshot): Group
     turnOfLastFlush = turn;
     const tellAll = () => {
       snapshot.end();
+      onChanged(writer.changed);
       for (const job of group) tell(job);
       flushing = false;
       scheduleFlush();

@@ -1,34 +1,62 @@
 import type { Database } from "../db/database.ts";
+import type { Statement } from "../db/statement.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import type { Snapshot } from "./sqlite-snapshot.ts";
+import type { Tables } from "./sqlite-tables.ts";
 
 const mostAnswers = 10_000;
 
 type Read = (connection: Connection, statement: never, params: never) => unknown;
 
-/** Remembers what was read until anyone, this process or another, has changed anything. */
-export function createRecall(snapshot: Snapshot): Pick<Database, "recall" | "recallAll"> {
-  const remembered = new Map<object, Map<string, unknown>>();
+/** Stands for every table. */
+export const anyTable = "*";
+
+export interface Recall extends Pick<Database, "recall" | "recallAll"> {
+  /** To be called when these tables have changed, before anybody hears of it. Empties the set. */
+  forget(changed: Set<string>): void;
+}
+
+interface Remembered {
+  answers: Map<string, unknown>;
+  reads: readonly string[];
+}
+
+/** Remembers what was read until this process has changed one of its tables, or another one anything. */
+export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Tables): Recall {
+  const remembered = new Map<object, Remembered>();
   let asOf = 0;
   let count = 0;
 
-  function answersOf(statement: object): Map<string, unknown> {
+  function forgetAll(): void {
+    for (const { answers } of remembered.values()) answers.clear();
+    count = 0;
+  }
+
+  function forget(changed: Set<string>): void {
+    if (changed.size === 0) return;
+    for (const { answers, reads } of remembered.values()) {
+      if (answers.size === 0 || !(changed.has(anyTable) || reads.some((table) => changed.has(table))))
+        continue;
+      count -= answers.size;
+      answers.clear();
+    }
+    changed.clear();
+  }
+
+  function answersOf(statement: Statement<object, unknown>): Map<string, unknown> {
     const revision = snapshot.revision();
-    if (revision !== asOf || count >= mostAnswers) {
-      for (const answers of remembered.values()) answers.clear();
-      asOf = revision;
-      count = 0;
+    if (revision !== asOf || count >= mostAnswers) forgetAll();
+    asOf = revision;
+    let known = remembered.get(statement);
+    if (known === undefined) {
+      known = { answers: new Map(), reads: findTables(statement.compile("sqlite").sql).reads };
+      remembered.set(statement, known);
     }
-    let answers = remembered.get(statement);
-    if (answers === undefined) {
-      answers = new Map();
-      remembered.set(statement, answers);
-    }
-    return answers;
+    return known.answers;
   }
 
   const recallBy = (read: Read) => (statement: object, name: string, params: () => object) => {
-    const answers = answersOf(statement);
+    const answers = answersOf(statement as Statement<object, unknown>);
     const known = answers.get(name);
     if (known !== undefined) return known;
     const answer = read(snapshot.open(), statement as never, params() as never);
@@ -40,6 +68,7 @@ export function createRecall(snapshot: Snapshot): Pick<Database, "recall" | "rec
   };
 
   return {
+    forget,
     recall: recallBy((connection, statement, params) =>
       connection.get(statement, params),
     ) as Database["recall"],

@@ -3,7 +3,7 @@ import { type Connection, guardEngine } from "./sqlite-connection.ts";
 export interface Snapshot {
   /** A connection that sees only what is durable. */
   open(): Connection;
-  /** Another number once anyone has changed anything; never that of a change which `open` does not show yet. */
+  /** Another number once another process has changed anything; never that of a change which `open` does not show yet. */
   revision(): number;
   end(): void;
 }
@@ -14,7 +14,7 @@ export interface Snapshot {
  * that a commit has touched; while it holds a transaction, its changes are not for others.
  */
 export function createSnapshot(writer: Connection, reader: Connection): Snapshot {
-  const dataVersion = reader.database.prepare("PRAGMA data_version");
+  const dataVersion = writer.database.prepare("PRAGMA data_version");
   dataVersion.setReturnArrays(true);
   let isOpen = false;
   let isPlanned = false;

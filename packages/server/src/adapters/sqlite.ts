@@ -2,23 +2,33 @@ import { EventEmitter } from "node:events";
 import type { Database } from "../db/database.ts";
 import { guardEngine, openConnection } from "./sqlite-connection.ts";
 import { createGroupCommit } from "./sqlite-group-commit.ts";
-import { createRecall } from "./sqlite-recall.ts";
+import { anyTable, createRecall } from "./sqlite-recall.ts";
 import { createSnapshot } from "./sqlite-snapshot.ts";
+import { createTableFinder } from "./sqlite-tables.ts";
 
 /** The embedded engine. Reads never see what is not yet durable. */
 export function openSqlite(path: string): Database {
-  const writer = openConnection(path);
   const reader = openConnection(path);
+  const findTables = createTableFinder(reader.database);
+  const writer = openConnection(path, (sql) => {
+    try {
+      return findTables(sql).changes;
+    } catch {
+      // Of a table that only the transaction under way knows.
+      return [anyTable];
+    }
+  });
   // The engine would wait for a lock with the whole process; the group commit waits without.
   writer.database.exec("PRAGMA busy_timeout = 0");
   reader.database.exec("PRAGMA query_only = ON");
   const messages = new EventEmitter();
   const snapshot = createSnapshot(writer, reader);
-  const { transact, drain } = createGroupCommit(writer, snapshot);
+  const { forget, ...recall } = createRecall(snapshot, findTables);
+  const { transact, drain } = createGroupCommit(writer, snapshot, forget);
 
   return {
     dialect: "sqlite",
-    ...createRecall(snapshot),
+    ...recall,
     all: async (statement, params) => snapshot.open().all(statement, params),
     get: async (statement, params) => snapshot.open().get(statement, params),
     run: (statement, params) => transact((tx) => tx.run(statement, params)),
@@ -29,6 +39,7 @@ export function openSqlite(path: string): Database {
         work({
           ...tx,
           async script(sql) {
+            writer.changed.add(anyTable);
             // Only here may the schema itself be edited.
             writer.database.enableDefensive(false);
             try {
