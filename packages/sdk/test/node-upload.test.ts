@@ -4,6 +4,7 @@ import { getEventListeners } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -87,6 +88,17 @@ describe("upload() in Node", () => {
     await assertStored(sized.url, bytes);
     const unsized = await upstow.upload(new Response(bytes).body ?? "", { name: "body.bin" });
     await assertStored(unsized.url, bytes);
+  });
+
+  it("sends text of Node's streams as UTF-8, and keeps the path of a file of Bun's to itself", async () => {
+    const text = Buffer.from("12äö");
+    for (const size of [{}, { size: text.length }]) {
+      const file = await upstow.upload(Readable.from(["12", "äö"]), { name: "text.txt", ...size });
+      await assertStored(file.url, text);
+    }
+    const ofBun = Object.assign(new Blob(["x"]), { name: "/srv/app/x.txt" });
+    assert.equal((await upstow.upload(ofBun)).name, "x.txt");
+    assert.equal((await upstow.upload(new File(["x"], "folder/x.txt"))).name, "folder/x.txt");
   });
 
   it("sends the body of an answer that nobody else holds any more", async () => {

@@ -1,4 +1,4 @@
-import { UpstowError } from "../errors.ts";
+import type { ErrorBody } from "../wire/errors.ts";
 import type { BulkDeleteResult, FileListItem, FileObject, Metadata, PageQuery } from "../wire/files.ts";
 import { list } from "./list.ts";
 import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
@@ -25,10 +25,10 @@ export function createFiles(request: Request) {
       try {
         return await request("DELETE", "/files", options, { keys });
       } catch (error) {
-        const answer = error instanceof UpstowError ? (error.cause as Partial<BulkDeleteResult>) : null;
-        if (answer?.failures === undefined) throw error;
-        const { deleted = 0, failed = 0, failures, reclaimedBytes = 0 } = answer;
-        return { deleted, failed, failures, reclaimedBytes };
+        const { error: _, ...answer } = ((error as Error).cause ?? {}) as BulkDeleteResult &
+          Partial<ErrorBody>;
+        if (answer.failures === undefined) throw error;
+        return answer;
       }
     },
   };

@@ -30,57 +30,67 @@ export async function openSource(source: UploadSource, sizeBytes: number | undef
 }
 
 function fromBlob(blob: Blob): ByteSource {
-  const { name } = blob as { name?: string };
+  const { name, size: sizeBytes, type } = blob as Blob & { name?: string };
   return {
-    sizeBytes: blob.size,
-    name,
-    type: blob.type || undefined,
+    sizeBytes,
+    // Files of Bun's are blobs that are named by their path.
+    name: blob instanceof File ? name : name?.replace(/.*[/\\]/, ""),
+    type: type || undefined,
     read: async (start, end) => blob.slice(start, end),
   };
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Chunks {
+  /** Null at the end. */
+  next(): Promise<Bytes | null>;
+  leave(): Promise<void>;
+}
+
 /** A stream is taken at once: the body of a Response that nobody holds any more is thrown away unless it is. */
-function chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterator<Uint8Array> {
-  if (!("getReader" in source)) return source[Symbol.asyncIterator]();
-  const reader = source.getReader();
+function chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Chunks {
+  const reader = "getReader" in source ? source.getReader() : source[Symbol.asyncIterator]();
   return {
-    next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
-    return: async (value) => {
-      await reader.cancel();
-      return { done: true, value };
+    async next() {
+      const { done, value } = await ("read" in reader ? reader.read() : reader.next());
+      if (done) return null;
+      // Streams of Node's that have an encoding, or were made of strings, give text.
+      return typeof value === "string" ? new TextEncoder().encode(value) : new Uint8Array(value);
+    },
+    // Waits for nothing: a stream that hangs would not let go either.
+    async leave() {
+      ("read" in reader ? reader.cancel() : reader.return?.())?.catch(() => {});
     },
   };
 }
 
-async function collect(chunks: AsyncIterator<Uint8Array>): Promise<Blob> {
-  const kept: Uint8Array<ArrayBuffer>[] = [];
+async function collect(chunks: Chunks): Promise<Blob> {
+  const kept: Bytes[] = [];
   let sizeBytes = 0;
-  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    sizeBytes += next.value.byteLength;
+  for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) {
+    sizeBytes += chunk.byteLength;
     if (sizeBytes > mostBufferedBytes) {
-      chunks.return?.().catch(() => {});
+      void chunks.leave();
       throw new UpstowError("A stream of more than 64 MB needs the option size.", {
         code: "VALIDATION_ERROR",
       });
     }
-    kept.push(new Uint8Array(next.value));
+    kept.push(chunk);
   }
   return new Blob(kept);
 }
 
 /** Reads one part after the other; a part stays in memory until it has arrived. */
-function fromStream(chunks: AsyncIterator<Uint8Array>, sizeBytes: number): ByteSource {
-  let rest = new Uint8Array(0);
+function fromStream(chunks: Chunks, sizeBytes: number): ByteSource {
+  let rest: Bytes | null = new Uint8Array(0);
   let position = 0;
   let last: Promise<unknown> = Promise.resolve();
 
   /** The next bytes, at most this many. */
   async function take(wanted: number): Promise<Uint8Array> {
-    while (rest.byteLength === 0) {
-      const next = await chunks.next();
-      if (next.done) throw wrongSize(sizeBytes);
-      rest = new Uint8Array(next.value);
-    }
+    while (rest?.byteLength === 0) rest = await chunks.next();
+    if (rest === null) throw wrongSize(sizeBytes);
     const taken = rest.subarray(0, wanted);
     rest = rest.subarray(taken.byteLength);
     position += taken.byteLength;
@@ -94,8 +104,7 @@ function fromStream(chunks: AsyncIterator<Uint8Array>, sizeBytes: number): ByteS
       const at = position - start;
       bytes.set(await take(end - position), at);
     }
-    const isLonger =
-      end === sizeBytes && (rest.byteLength > 0 || (await chunks.next()).value?.byteLength > 0);
+    const isLonger = end === sizeBytes && (rest?.byteLength || (await chunks.next())?.byteLength);
     if (isLonger) throw wrongSize(sizeBytes);
     return bytes;
   }
@@ -107,10 +116,7 @@ function fromStream(chunks: AsyncIterator<Uint8Array>, sizeBytes: number): ByteS
       last = read.catch(() => {});
       return read;
     },
-    // Not awaited: a stream that hangs would not let go either.
-    async close() {
-      chunks.return?.().catch(() => {});
-    },
+    close: chunks.leave,
   };
 }
 

@@ -173,8 +173,8 @@ async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
   const done = new Map(open.received.map((part) => [part.partNumber, part.etag]));
   const ranges = missingRanges(body.fileSize, open.partSize, (partNumber) => done.has(partNumber));
   const sentByPart = new Map<number, number>();
-  const missingBytes = ranges.reduce((sum, range) => sum + range.end - range.start, 0);
-  if (options.resume !== undefined) options.onResume?.(body.fileSize - missingBytes);
+  const keptBytes = ranges.reduce((rest, range) => rest - range.end + range.start, body.fileSize);
+  if (options.resume !== undefined) options.onResume?.(keptBytes);
 
   await sendParts({
     ranges,
@@ -191,12 +191,10 @@ async function sendMissing(job: Job, open: OpenParts): Promise<UploadedPart[]> {
     },
     onProgress(partNumber, sentBytes) {
       sentByPart.set(partNumber, sentBytes);
-      const sent = [...sentByPart.values()].reduce((sum, bytes) => sum + bytes, 0);
-      options.onProgress?.({ sentBytes: body.fileSize - missingBytes + sent, totalBytes: body.fileSize });
+      const all = [...sentByPart.values()].reduce((sum, bytes) => sum + bytes, keptBytes);
+      options.onProgress?.({ sentBytes: all, totalBytes: body.fileSize });
     },
     onSent: ({ partNumber, etag }) => done.set(partNumber, etag),
   });
-  return [...done].map(([partNumber, etag]) => ({ partNumber, etag })).sort(byNumber);
+  return [...done].sort(([a], [b]) => a - b).map(([partNumber, etag]) => ({ partNumber, etag }));
 }
-
-const byNumber = (a: { partNumber: number }, b: { partNumber: number }) => a.partNumber - b.partNumber;
