@@ -40,7 +40,7 @@ export function createRouteHandler<Req extends NodeRequest>(options: HandlerOpti
   };
 }
 
-const pick = ({ method, headers }: NodeRequest) => ({ method, headers });
+const pick = ({ method, headers, protocol }: NodeRequest) => ({ method, headers, protocol });
 
 /** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or behind `express.json()`. */
 export function createWebhookHandler(options: WebhookOptions) {

@@ -67,8 +67,14 @@ describe("adapters", () => {
   });
   after(() => service.close());
 
-  for (const isParsed of [false, true]) {
-    it(`Express, ${isParsed ? "behind" : "without"} express.json()`, async () => {
+  const parsers = {
+    "without a parser": null,
+    "behind express.json()": express.json(),
+    "behind express.raw()": express.raw({ type: "*/*" }),
+    "behind express.text()": express.text({ type: "*/*" }),
+  };
+  for (const [where, parser] of Object.entries(parsers)) {
+    it(`Express, ${where}`, async () => {
       const f = onExpress.createFileRouter<express.Request>();
       const router = {
         any: f({
@@ -77,13 +83,32 @@ describe("adapters", () => {
         }),
       };
       const app = express();
-      if (isParsed) app.use(express.json());
+      if (parser !== null) app.use(parser);
       app.all("/api/upload", onExpress.createRouteHandler({ router, ...key() }));
       const site = await listen(createServer(app));
       await drive(`${site.url}/api/upload`);
       site.close();
     });
   }
+
+  it("Express, behind a proxy that speaks HTTPS", async () => {
+    let url = "";
+    const f = onExpress.createFileRouter();
+    const middleware = ({ request }: { request: Request }) => {
+      url = request.url;
+      throw new onExpress.UpstowAuthError();
+    };
+    const app = express().set("trust proxy", "loopback");
+    app.use("/api", onExpress.createRouteHandler({ router: { any: f({ middleware }) }, ...key() }));
+    const site = await listen(createServer(app));
+    const headers = { "content-type": "application/json", "x-forwarded-proto": "https" };
+    const files = [{ name: "a", size: 1, type: "text/plain" }];
+    const body = JSON.stringify({ action: "begin", route: "any", files });
+    const answer = await fetch(`${site.url}/api/upload`, { method: "POST", headers, body });
+    site.close();
+    assert.equal(answer.status, 401);
+    assert.equal(url, `${site.url.replace("http:", "https:")}/api/upload`);
+  });
 
   it("Fastify", async () => {
     const f = onFastify.createFileRouter<FastifyRequest>();

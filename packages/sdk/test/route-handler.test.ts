@@ -229,7 +229,7 @@ describe("the route handler", () => {
     await refused(post({ action: "begin" }, { "content-type": "text/plain" }), 415, "VALIDATION_ERROR");
     await refused(post(`"${"x".repeat(MB)}"`), 413, "VALIDATION_ERROR");
     const put = await handle(new Request("http://site.example/", { method: "PUT" }));
-    assert.equal(put.status, 405);
+    assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, POST"]);
   });
 
   it("believes no token that it did not make for this purpose", async () => {

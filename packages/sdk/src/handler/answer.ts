@@ -27,6 +27,7 @@ export function errorAnswer(error: UpstowError): Response {
     {
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter)) }),
       ...(requestId === undefined ? {} : { "x-request-id": requestId }),
+      ...(code === "METHOD_NOT_ALLOWED" ? { allow: "GET, POST" } : {}),
     },
   );
 }

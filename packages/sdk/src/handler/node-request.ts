@@ -3,6 +3,8 @@ export interface NodeRequest {
   method?: string | undefined;
   url?: string | undefined;
   headers: Record<string, string | string[] | undefined>;
+  /** As the framework knows it, behind a proxy too. */
+  protocol?: string | undefined;
 }
 
 /** `parsed` is the body where the framework has read it already; otherwise it is in `stream`. */
@@ -18,10 +20,16 @@ export async function toWebRequest(
     for (const line of [value].flat()) headers.append(name, line);
   }
   const method = node.method ?? "GET";
-  const url = new URL(node.url ?? "/", `http://${headers.get("host") ?? "localhost"}`);
+  const url = new URL(node.url ?? "/", `${node.protocol ?? "http"}://${headers.get("host") ?? "localhost"}`);
   if (method === "GET" || method === "HEAD") return new Request(url, { method, headers });
-  const body = parsed === undefined ? await readAll(stream) : JSON.stringify(parsed);
+  const body = parsed === undefined ? await readAll(stream) : asItCame(parsed);
   return new Request(url, { method, headers, body });
+}
+
+/** Some parsers leave bodies as bytes or text. */
+function asItCame(parsed: unknown): string | Uint8Array<ArrayBuffer> {
+  const isRaw = typeof parsed === "string" || parsed instanceof Uint8Array;
+  return isRaw ? (parsed as string | Uint8Array<ArrayBuffer>) : JSON.stringify(parsed);
 }
 
 const longestBodyBytes = 1024 * 1024;
