@@ -19,7 +19,7 @@ const toolNames = [
 describe("the tool-protocol endpoint", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp();
+    app = await startApp({ env: { UPSTOW_ALLOWED_ORIGINS: "https://agent.example" } });
   });
   after(() => app.close());
 
@@ -37,7 +37,8 @@ describe("the tool-protocol endpoint", () => {
     });
     const text = await response.text();
     const message = text.startsWith("{") ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "{}");
-    return { status: response.status, body: JSON.parse(message) };
+    const allowedOrigin = response.headers.get("access-control-allow-origin");
+    return { status: response.status, allowedOrigin, body: JSON.parse(message) };
   }
   const callTool = async (name: string, args: object = {}) =>
     (await rpc("tools/call", { name, arguments: args })).body.result;
@@ -139,10 +140,33 @@ describe("the tool-protocol endpoint", () => {
   it("takes POST alone, and no other site's pages", async () => {
     for (const method of ["GET", "DELETE"]) {
       const { status, headers } = await app.call(method, "mcp");
-      assert.deepEqual([status, headers.get("allow")], [405, "POST"]);
+      assert.deepEqual([status, headers.get("allow")], [405, "POST, OPTIONS"]);
     }
     assert.equal((await rpc("tools/list", {}, { origin: "https://evil.example" })).status, 403);
     assert.equal((await rpc("tools/list", {}, { origin: app.url })).status, 200);
+  });
+
+  it("lets pages of the origins that are named ask, call and read", async () => {
+    const ask = async (origin: string) => {
+      const headers = {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,mcp-protocol-version",
+      };
+      const { status, headers: answered } = await fetch(`${app.url}/api/v1/mcp`, {
+        method: "OPTIONS",
+        headers,
+      });
+      const names = ["origin", "methods", "headers"].map((name) => `access-control-allow-${name}`);
+      return [status, ...names.map((name) => answered.get(name))];
+    };
+    const origin = "https://agent.example";
+    assert.deepEqual(await ask(origin), [204, origin, "POST", "*"]);
+    assert.deepEqual(await ask("https://evil.example"), [403, null, null, null]);
+    const { headers } = await app.call("GET", "mcp/health", { headers: { origin } });
+    assert.deepEqual([headers.get("access-control-allow-origin"), headers.get("vary")], [origin, "Origin"]);
+    const called = await rpc("tools/list", {}, { origin });
+    assert.deepEqual([called.status, called.allowedOrigin], [200, origin]);
   });
 });
 

@@ -17,8 +17,10 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
     // The protocol has its own answers to bodies that are not JSON.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
-    scope.addHook("onRequest", async (request) => {
-      if (!isOwnOrigin(deps.config, request.host, request.headers.origin)) throw refusedOrigin();
+    scope.addHook("onRequest", async (request, reply) => {
+      const { origin } = request.headers;
+      if (!isOwnOrigin(deps.config, request.host, origin)) throw refusedOrigin();
+      if (origin !== undefined) reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
       const hit = await deps.limiter.hit(
         `mcp:${addressBucket(request.clientAddress)}`,
         ADDRESS_LIMITS.toolProtocol,
@@ -37,6 +39,18 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
         // A notification is answered without a body; null would go out as the word.
         return reply.send(response.body ?? undefined);
       },
+    );
+
+    // Browsers ask before they send JSON to another origin.
+    scope.options("/api/v1/mcp", { config, schema: { hide: true } }, async (_request, reply) =>
+      reply
+        .code(204)
+        .headers({
+          "access-control-allow-methods": "POST",
+          "access-control-allow-headers": "*",
+          "access-control-max-age": "86400",
+        })
+        .send(),
     );
 
     scope.get(
