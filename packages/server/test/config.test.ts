@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -190,6 +191,16 @@ describe("a start that cannot work", () => {
     assert.match(
       await failToStart({ UPSTOW_DATABASE_URL: "mysql://u:hunter2@h" }),
       /UPSTOW_DATABASE_URL(?!.*hunter2)/,
+    );
+  });
+
+  it("says so when the database file is none", async (t) => {
+    const damaged = await mkdtemp(join(tmpdir(), "upstow-start-"));
+    t.after(() => rm(damaged, { recursive: true }));
+    await writeFile(join(damaged, "upstow.db"), randomBytes(5000));
+    assert.match(
+      await failToStart({ UPSTOW_DATA_DIR: damaged }),
+      /database file is damaged.*UPSTOW_DATA_DIR/,
     );
   });
 

@@ -108,6 +108,7 @@ const engineTrouble = new Map([
   [10, "the database cannot read or write its files"],
   [11, "the database file is damaged"],
   [14, "the database file cannot be opened"],
+  [26, "the database file is damaged"],
 ]);
 const busy = 5;
 const diskFull = 13;

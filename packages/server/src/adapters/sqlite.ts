@@ -8,16 +8,17 @@ import { createTableFinder } from "./sqlite-tables.ts";
 
 /** The embedded engine. Reads never see what is not yet durable. */
 export function openSqlite(path: string): Database {
-  const reader = openConnection(path);
+  const reader = guardEngine(() => openConnection(path));
   const findTables = createTableFinder(reader.database);
-  const writer = openConnection(path, (sql) => {
+  const findChanges = (sql: string) => {
     try {
       return findTables(sql).changes;
     } catch {
       // Of a table that only the transaction under way knows.
       return [anyTable];
     }
-  });
+  };
+  const writer = guardEngine(() => openConnection(path, findChanges));
   // The engine would wait for a lock with the whole process; the group commit waits without.
   writer.database.exec("PRAGMA busy_timeout = 0");
   reader.database.exec("PRAGMA query_only = ON");
