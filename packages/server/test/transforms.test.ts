@@ -141,6 +141,10 @@ onBothDatabases("image transforms", (database) => {
     const refused = answers.find((answer) => answer.status === 429);
     assert.equal(refused?.body.error.code, "IMAGE_TRANSFORM_LIMIT_EXCEEDED");
     assert.equal(refused?.body.error.suggestion, undefined);
+    const waitSec = Number(refused?.headers.get("retry-after"));
+    const retryAt = new Date(app.clock.now() + waitSec * 1000);
+    assert.deepEqual([retryAt.getUTCDate(), retryAt.getUTCHours()], [1, 0], "when the next month begins");
+    assert.ok(refused?.body.error.message.endsWith(`Retry after ${waitSec} seconds.`));
     const paid = sizes[answers.findIndex((answer) => answer.status === 200)];
     const again = await transform({ key: own.key, width: paid, format: "webp" }, app.owner.live);
     assert.deepEqual([again.status, again.body.usage.counted], [200, false]);

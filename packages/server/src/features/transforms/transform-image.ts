@@ -11,7 +11,7 @@ import { nameFile } from "../files/name-file.ts";
 import { findFile } from "../files/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { encodeKey } from "../uploads/storage-key.ts";
-import { periodOf } from "../usage/period.ts";
+import { periodEndsInSec, periodOf } from "../usage/period.ts";
 import { findUsageTotal } from "../usage/queries.ts";
 import { transformUnitsFor } from "../usage/usage.ts";
 import { checkIsImage } from "./image-type.ts";
@@ -127,9 +127,11 @@ async function countUnits(
       ? null
       : await tx.get(takeUnits, { projectId, environment, period, units, limit, storedBytes });
   if (taken === null) {
+    const waitSec = periodEndsInSec(now);
     throw new AppError(
       "IMAGE_TRANSFORM_LIMIT_EXCEEDED",
-      `The ${limit} transform units of ${period} are used up.`,
+      `The ${limit} transform units of ${period} are used up. Retry after ${waitSec} seconds.`,
+      { headers: { "retry-after": String(waitSec) } },
     );
   }
   await writeLog(tx, now, {

@@ -11,6 +11,12 @@ export function periodOf(timeMs: number): string {
   return known;
 }
 
+/** How long the month that a moment belongs to goes on, in whole seconds. */
+export function periodEndsInSec(timeMs: number): number {
+  const date = new Date(timeMs);
+  return Math.ceil((Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - timeMs) / 1000);
+}
+
 /** The given period and the ones before it, newest first. */
 export function periodsBack(period: string, count: number): string[] {
   const [year = 0, month = 1] = period.split("-").map(Number);
