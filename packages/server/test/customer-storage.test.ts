@@ -5,11 +5,15 @@ import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestBucket } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { statement } from "../src/db/statement.ts";
-import { setStorage } from "../src/features/customer-storage/customer-storage.ts";
+import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
+import { removeStorage, setStorage } from "../src/features/customer-storage/customer-storage.ts";
 import { findHeldDeletion, listStoresOfProject } from "../src/features/customer-storage/queries.ts";
 import { resealCredentials } from "../src/features/customer-storage/reseal.ts";
 import { runDeletions } from "../src/features/files/storage-deletions.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { requestUpload } from "../src/features/uploads/request-upload.ts";
+import { UnknownStore } from "../src/ports/object-stores.ts";
+import { hashApiKey } from "../src/security/api-key-secret.ts";
 import { createKeyring } from "../src/security/keyring.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { dumpData } from "./support/dump-data.ts";
@@ -185,6 +189,51 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
       const left = await db.all(listStoresOfProject, { projectId: tenant.projectId });
       assert.equal(left.length, 1, "the first is forgotten, and the second, which was never used");
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("takes no file when it is removed at the same moment, and is not removed when it takes one", async () => {
+      const { deps } = app.app;
+      const body = { fileName: "a", fileSize: 1, contentType: "text/plain", routeSlug: "default" };
+      const countFiles = async () => (await client.list()).body.files.length;
+      const files = await countFiles();
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const actor = await deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
+      assert.ok(actor);
+      assert.equal((await owner("DELETE", path())).status, 200);
+      await assert.rejects(
+        requestUpload(deps, actor, body, async () => {}),
+        UnknownStore,
+      );
+      assert.equal(await countFiles(), files);
+
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const later = await deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
+      assert.ok(later);
+      let removing = Promise.resolve();
+      const saved = await requestUpload(deps, later, body, async (tx) => {
+        removing = removeStorage(deps, tenant.projectId);
+        removing.catch(() => {});
+        // PostgreSQL has time to look for files while this one is not committed; the embedded one waits its turn.
+        for (let i = 0; i < 20; i++) await tx.get(findReapAt, { id: "nothing" });
+      });
+      await assert.rejects(removing, { status: 409 });
+      await client.remove(saved.key);
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
+
+    it("keeps the place that it was given while another one was removed", async () => {
+      const { deps } = app.app;
+      assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
+      const next = await inputFor();
+      const { transact } = deps.db;
+      const replaceFirst: typeof transact = async (...work) => {
+        assert.equal((await owner("PUT", path(), next)).status, 200);
+        return transact(...work);
+      };
+      const slow = { ...deps, db: { ...deps.db, transact: replaceFirst } };
+      await assert.rejects(removeStorage(slow, tenant.projectId), { code: "NOT_FOUND" });
+      assert.equal((await owner("GET", path())).body.storage.bucket, next.bucket);
       assert.equal((await owner("DELETE", path())).status, 200);
     });
 

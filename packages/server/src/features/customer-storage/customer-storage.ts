@@ -14,7 +14,9 @@ import {
   findProjectId,
   findStoreOfProject,
   insertStore,
+  leaveStore,
   listStoresOfProject,
+  lockStore,
 } from "./queries.ts";
 import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
 import { openCredentials, placeOf, sealCredentials } from "./sealed-store.ts";
@@ -80,7 +82,9 @@ async function save(
     created_at: same?.created_at ?? now,
     updated_at: now,
   };
-  await tx.run(same === undefined ? insertStore : changeStore, row);
+  // One that was known may have been removed by now.
+  const isChanged = same !== undefined && (await tx.run(changeStore, row)) === 1;
+  if (!isChanged) await tx.run(insertStore, row);
   if ((await tx.get(chooseStore, { projectId, storeId: row.id, now })) === null) throw notFound("Project");
   // A former bucket stays known as long as it holds files.
   for (const other of known) if (other.id !== row.id) await forgetIfEmpty(tx, other);
@@ -108,12 +112,13 @@ export async function removeStorage(deps: StorageDeps, projectId: string): Promi
         },
       );
     }
-    await tx.get(chooseStore, { projectId, storeId: null, now });
+    if ((await tx.run(leaveStore, { projectId, storeId: row.id, now })) === 0) throw noBucket();
     await log(tx, now, projectId, "storage.removed", `New files no longer go to the bucket "${row.bucket}".`);
   });
 }
 
 async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreTable): Promise<boolean> {
+  await tx.get(lockStore, { id });
   const file = await tx.get(findHeldFile, { projectId: project_id, storeId: id });
   if (file !== null || (await tx.get(findHeldDeletion, { storeId: id })) !== null) return false;
   await tx.run(deleteStore, { id });
@@ -142,9 +147,11 @@ async function checkProject({ db }: StorageDeps, projectId: string): Promise<voi
 
 async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerStoreTable> {
   const row = await deps.db.get(findStoreOfProject, { projectId });
-  if (row === null) throw notFound("A bucket of this project was");
+  if (row === null) throw noBucket();
   return row;
 }
+
+const noBucket = () => notFound("A bucket of this project was");
 
 function toShown(row: CustomerStoreTable): ShownStore {
   const [createdAt, updatedAt] = [row.created_at, row.updated_at].map((time) => new Date(time).toISOString());

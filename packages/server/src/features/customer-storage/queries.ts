@@ -5,6 +5,24 @@ export const findStore = statement((q, p: { id: string }) =>
   q.selectFrom("customer_store").selectAll().where("id", "=", p.id),
 );
 
+/** Taken together with the file that goes there: whoever forgets the store waits for it, or has done so before. */
+export const holdStore = statement((q, p: { id: string }, dialect) =>
+  q
+    .selectFrom("customer_store")
+    .select("id")
+    .where("id", "=", p.id)
+    .$if(dialect === "postgres", (select) => select.forKeyShare()),
+);
+
+/** Waits for those who hold it, so that their files are seen. The embedded engine has one writer. */
+export const lockStore = statement((q, p: { id: string }, dialect) =>
+  q
+    .selectFrom("customer_store")
+    .select("id")
+    .where("id", "=", p.id)
+    .$if(dialect === "postgres", (select) => select.forUpdate()),
+);
+
 /** The one that the project's new files go to. */
 export const findStoreOfProject = statement((q, p: { projectId: string }) =>
   q
@@ -65,13 +83,22 @@ export const deleteStore = statement((q, p: { id: string }) =>
   q.deleteFrom("customer_store").where("id", "=", p.id),
 );
 
-export const chooseStore = statement((q, p: { projectId: string; storeId: string | null; now: number }) =>
+export const chooseStore = statement((q, p: { projectId: string; storeId: string; now: number }) =>
   q
     .updateTable("project")
     .set({ store_id: p.storeId, updated_at: p.now })
     .where("id", "=", p.projectId)
     .where("deleted_at", "is", null)
     .returning("id"),
+);
+
+/** Guarded by the store: one that was chosen meanwhile stays. */
+export const leaveStore = statement((q, p: { projectId: string; storeId: string; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ store_id: null, updated_at: p.now })
+    .where("id", "=", p.projectId)
+    .where("store_id", "=", p.storeId),
 );
 
 export const findProjectId = statement((q, p: { projectId: string }) =>

@@ -4,7 +4,9 @@ import type { FileRouteTable, FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
+import { UnknownStore } from "../../ports/object-stores.ts";
 import type { Actor } from "../api-keys/actor.ts";
+import { holdStore } from "../customer-storage/queries.ts";
 import { findRoute, serves } from "../file-routes/find-route.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { periodOf } from "../usage/period.ts";
@@ -115,7 +117,8 @@ async function open(
   const period = periodOf(now);
   const saved = { ...file, reserved_period: period, reap_at: now + emptyLifeMs(urlSec) };
   return deps.db.transact(async (tx) => {
-    await Promise.all([
+    const [held] = await Promise.all([
+      actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
       tx.run(insertFile, saved),
       writeLog(tx, now, {
         projectId: actor.projectId,
@@ -132,6 +135,7 @@ async function open(
       }),
       reserveQuota(tx, actor, { bytes: file.size_bytes, period }, limits),
     ]);
+    if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
     await onSaved(tx, saved);
     return saved;
   }, actor.projectId);
