@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
@@ -9,6 +10,7 @@ import { createObjectStream } from "./object-stream.ts";
 
 const body = randomBytes(2_000_000);
 const idleMs = 150;
+const pauseMs = 10_000;
 let server: Server;
 /** How many bytes the server sends from `?skip=` on before it falls silent. */
 let sendsBytes = body.length;
@@ -34,10 +36,11 @@ function open(skip: number): Promise<IncomingMessage> {
   });
 }
 
-async function createStream(maxReopens: number) {
+async function createStream(maxReopens: number, settings: { pauseMs?: number } = {}) {
   const reopened: number[] = [];
+  const first = await open(0);
   const stream = createObjectStream({
-    first: await open(0),
+    first,
     lengthBytes: body.length,
     reopen: (skip) => {
       reopened.push(skip);
@@ -45,8 +48,10 @@ async function createStream(maxReopens: number) {
     },
     maxReopens,
     idleMs,
+    pauseMs,
+    ...settings,
   });
-  return { stream, reopened };
+  return { first, stream, reopened };
 }
 
 it("waits for a slow reader as long as it takes", async () => {
@@ -60,6 +65,30 @@ it("waits for a slow reader as long as it takes", async () => {
   }
   assert.ok(Buffer.concat(chunks).equals(body));
   assert.deepEqual(reopened, []);
+});
+
+it("gives the connection back while nobody reads, and goes on where it was", {
+  timeout: 10_000,
+}, async () => {
+  sendsBytes = body.length;
+  const { first, stream, reopened } = await createStream(0, { pauseMs: 20 });
+  await once(first, "close");
+  assert.deepEqual(reopened, []);
+  assert.ok(Buffer.concat(await stream.toArray()).equals(body));
+  assert.equal(reopened.length, 1);
+
+  // The last bytes wait in the stream: there is nothing to ask for.
+  const small = await open(body.length - 100_000);
+  const rest = createObjectStream({
+    first: small,
+    lengthBytes: 100_000,
+    reopen: () => assert.fail("asked again"),
+    maxReopens: 0,
+    idleMs,
+    pauseMs: 20,
+  });
+  await once(small, "close");
+  assert.ok(Buffer.concat(await rest.toArray()).equals(body.subarray(-100_000)));
 });
 
 it("does not wait for a store that fell silent, also after the reader was slow", async () => {
@@ -79,7 +108,7 @@ it("fails where the store falls silent once too often", async () => {
 it("passes on nothing beyond the length, and fails", async () => {
   sendsBytes = body.length;
   const [first, lengthBytes] = [await open(0), 100_000];
-  const stream = createObjectStream({ first, lengthBytes, reopen: open, maxReopens: 2, idleMs });
+  const stream = createObjectStream({ first, lengthBytes, reopen: open, maxReopens: 2, idleMs, pauseMs });
   let readBytes = 0;
   stream.on("data", (chunk: Buffer) => {
     readBytes += chunk.length;
@@ -98,6 +127,7 @@ it("lets go of the connection when nobody reads on", async () => {
     reopen: open,
     maxReopens: 2,
     idleMs,
+    pauseMs,
   });
   const closed = new Promise((resolve) => first.once("close", resolve));
   stream.destroy();

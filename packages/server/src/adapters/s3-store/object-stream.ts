@@ -10,30 +10,40 @@ export interface ObjectStreamOptions {
   maxReopens: number;
   /** How long the store may send nothing while somebody waits for it. */
   idleMs: number;
+  /** How long a connection is kept for a reader who takes nothing; then the rest is asked for when they read on. */
+  pauseMs: number;
 }
 
 /** The bytes of an object as one stream, over as many connections as it takes. */
 export function createObjectStream(options: ObjectStreamOptions): Readable {
-  const { lengthBytes, reopen, idleMs } = options;
-  let current = options.first;
+  const { lengthBytes, reopen, idleMs, pauseMs } = options;
+  /** Null while the reader pauses and no connection is kept. */
+  let current: IncomingMessage | null = options.first;
   let receivedBytes = 0;
   let reopensLeft = options.maxReopens;
-  let idle: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
-  const disarm = () => clearTimeout(idle);
+  const disarm = () => clearTimeout(timer);
   const arm = () => {
     disarm();
-    idle = setTimeout(() => current.destroy(new Error("the store stopped sending")), idleMs);
+    timer = setTimeout(() => current?.destroy(new Error("the store stopped sending")), idleMs);
+  };
+  const letGo = () => {
+    const source = current;
+    current = null;
+    source?.destroy();
+    if (receivedBytes === lengthBytes) stream.push(null);
   };
 
   const stream = new Readable({
     read() {
+      if (current === null) return void goOn();
       arm();
       current.resume();
     },
     destroy(error, callback) {
       disarm();
-      current.destroy();
+      current?.destroy();
       callback(error);
     },
   });
@@ -50,6 +60,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
       // The reader is slow, not the store.
       source.pause();
       disarm();
+      timer = setTimeout(letGo, pauseMs);
     });
     source.once("close", () => void settle(source));
     // What went wrong shows as too few bytes when it closes.
@@ -58,11 +69,16 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
   }
 
   async function settle(source: IncomingMessage): Promise<void> {
+    if (source !== current) return;
     disarm();
     if (stream.destroyed) return;
     if (receivedBytes === lengthBytes) return void stream.push(null);
     const cause = source.errored ?? new Error("the store sent fewer bytes than it said");
     if (reopensLeft-- === 0) return void stream.destroy(cause);
+    await goOn();
+  }
+
+  async function goOn(): Promise<void> {
     try {
       attach(await reopen(receivedBytes));
     } catch (error) {

@@ -12,6 +12,8 @@ type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 
 const maxReopens = 3;
 const idleMs = 30_000;
+// Less than others wait for a connection, so that readers who sleep on all of them keep nobody out.
+const pauseMs = 5_000;
 
 export function createReads(
   { objects, multipart, bucket }: S3Client,
@@ -79,6 +81,7 @@ export function createReads(
         },
         maxReopens,
         idleMs,
+        pauseMs,
       });
       return signal === undefined ? stream : addAbortSignal(signal, stream);
     },
