@@ -161,7 +161,7 @@ describe("the tool-protocol endpoint", () => {
       return [status, ...names.map((name) => answered.get(name))];
     };
     const origin = "https://agent.example";
-    assert.deepEqual(await ask(origin), [204, origin, "POST", "*"]);
+    assert.deepEqual(await ask(origin), [204, origin, "POST", "*, Authorization"]);
     assert.deepEqual(await ask("https://evil.example"), [403, null, null, null]);
     const { headers } = await app.call("GET", "mcp/health", { headers: { origin } });
     assert.deepEqual([headers.get("access-control-allow-origin"), headers.get("vary")], [origin, "Origin"]);

@@ -47,7 +47,8 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
         .code(204)
         .headers({
           "access-control-allow-methods": "POST",
-          "access-control-allow-headers": "*",
+          // The star stands for every header but this one.
+          "access-control-allow-headers": "*, Authorization",
           "access-control-max-age": "86400",
         })
         .send(),
