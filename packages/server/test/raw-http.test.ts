@@ -78,6 +78,21 @@ describe("what no HTTP client sends", () => {
     expectError(await sendRaw(app.url, requestHead("GET", "//evil.example/")), 404, "NOT_FOUND");
   });
 
+  it("takes nobody's answer who called before on the same connection", async () => {
+    const body = JSON.stringify({ name: "Before" });
+    const head = requestHead("POST", "/api/v1/projects", [
+      `Authorization: Bearer ${app.owner.live}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ]);
+    const socket = await openSocket(app.url);
+    socket.write(`${head}${body}hello`);
+    const created = await readAnswer(socket);
+    assert.deepEqual([created.status, created.body.project?.name], [201, "Before"]);
+    assert.equal(created.headers.get("connection"), "close");
+    for await (const more of socket) assert.fail(`nothing more is said: ${more}`);
+  });
+
   it("does no harm to the requests beside it", async () => {
     const broken = await Promise.all(Array.from({ length: 50 }, () => openSocket(app.url)));
     for (const socket of broken) {

@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { BODY_MAX_BYTES } from "@upstow/contract";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
@@ -61,9 +61,21 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : createId(Date.now());
 }
 
+/** The answer that is being made for the connection. Node has no public name for it, and keeps it there for all. */
+function findCurrentAnswer(socket: Socket): ServerResponse | null {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+}
+
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  const current = findCurrentAnswer(socket);
+  if (error.code === "ECONNRESET" || !socket.writable || (current?.headersSent && !current.req.complete)) {
     socket.destroy();
+    return;
+  }
+  // What came before it is whole and being done: its caller gets its answer, and not this one in its place.
+  if (current?.req.complete) {
+    if (current.shouldKeepAlive) current.once("close", () => socket.destroySoon());
+    current.shouldKeepAlive = false;
     return;
   }
   const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
