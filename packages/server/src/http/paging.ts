@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { PAGE_DEFAULT } from "@upstow/contract";
 import { invalid } from "../errors.ts";
 import { isId } from "../ids.ts";
@@ -25,14 +26,14 @@ export function endPage<Row extends { id: string }>(rows: Row[], take: number) {
   return { shown, hasMore, nextCursor: hasMore && last !== undefined ? encodeCursor(last.id) : null };
 }
 
-/** For a page that goes on behind an id that it does not show. */
+/** For a page that goes on behind an id that it does not show. Without the sum, much damage would be another id. */
 export function encodeCursor(id: string): string {
-  return Buffer.from(`v1:${id}`).toString("base64url");
+  return Buffer.from(`v1:${id}:${crc32(id).toString(36)}`).toString("base64url");
 }
 
 function decodeCursor(cursor: string): string {
   const text = Buffer.from(cursor, "base64url").toString();
-  const id = text.startsWith("v1:") ? text.slice(3) : "";
+  const [, id = ""] = text.split(":");
   if (!isId(id) || encodeCursor(id) !== cursor)
     throw invalid("cursor", "is damaged; use nextCursor as it was returned");
   return id;
