@@ -176,6 +176,14 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     const former = open.adopt(await startApp({ database: "postgres", reuse: place }), (old) => old.close());
     const client = createUploadClient(former, former.owner.live);
     const file = await client.upload(randomBytes(100));
+    // As if there were so many objects that a statement over all of them took half a minute.
+    await sql.unsafe(`CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF current_setting('statement_timeout')::interval BETWEEN '1 ms' AND '30 s' THEN
+        RAISE query_canceled;
+      END IF;
+      RETURN NULL;
+    END $$`);
+    await sql`CREATE TRIGGER long BEFORE DELETE ON relocated_object EXECUTE FUNCTION take_long()`;
     const early = await client.request();
     await runJson(["migrate", "storage", "--finish"], { ...envOf(former), ...bucketEnv });
     const startOnBucket = () => startApp({ database: "postgres", env: bucketEnv, reuse: place });

@@ -10,6 +10,7 @@ import {
   type UploadReceiver,
   uploadPath,
 } from "./adapters/disk-store/index.ts";
+import type { PostgresOptions } from "./adapters/postgres.ts";
 import { createS3Store, type S3Store } from "./adapters/s3-store/index.ts";
 import { openSqlite } from "./adapters/sqlite.ts";
 import type { Background } from "./background.ts";
@@ -31,8 +32,9 @@ import { readOrCreateSecret } from "./security/secret-file.ts";
 import { maintainBucket, maintainDisk } from "./storage-upkeep.ts";
 
 /** The database that the configuration names, brought up to date. Operator commands open it beside a server. */
-export async function openDatabase(config: Config): Promise<Database> {
-  const db = config.databaseUrl === null ? openEmbedded(config.dataDir) : await connect(config.databaseUrl);
+export async function openDatabase(config: Config, options: PostgresOptions = {}): Promise<Database> {
+  const { databaseUrl, dataDir } = config;
+  const db = databaseUrl === null ? openEmbedded(dataDir) : await connect(databaseUrl, options);
   try {
     await migrate(db);
     return db;
@@ -43,9 +45,9 @@ export async function openDatabase(config: Config): Promise<Database> {
 }
 
 /** An embedded installation never loads the driver. */
-async function connect(url: string): Promise<Database> {
+async function connect(url: string, options: PostgresOptions): Promise<Database> {
   const { openPostgres } = await import("./adapters/postgres.ts");
-  return openPostgres(url);
+  return openPostgres(url, options);
 }
 
 function openEmbedded(dataDir: string): Database {

@@ -40,6 +40,9 @@ export async function openEmbedded(config: Config): Promise<Database> {
   return openDatabase({ ...config, databaseUrl: null });
 }
 
+/** Some look at every object, and of those there may be hundreds of millions. */
+const statementMs = 3_600_000;
+
 /**
  * The database that goes with the files in the data directory: the embedded one, unless it was moved to PostgreSQL or
  * never was the one. What the directory itself says decides, so that a forgotten database is never taken for it.
@@ -59,7 +62,7 @@ export async function openDatabaseOfFiles(config: Config): Promise<Database> {
       `The database of the files in ${config.dataDir} is not there. Set UPSTOW_DATABASE_URL as for the service.`,
     );
   }
-  const shared = await openDatabase(config);
+  const shared = await openDatabase(config, { statementMs });
   if (await isOf(shared, identity)) return shared;
   await shared.close();
   throw noFiles(config.dataDir);

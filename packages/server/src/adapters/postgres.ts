@@ -8,10 +8,20 @@ const postgres = await loadPostgresDriver();
 
 const migrationLock = 7_316_204_911;
 
-const statementMs = 10_000;
+const usualStatementMs = 10_000;
+
+export interface PostgresOptions {
+  maxConnections?: number;
+  /** How long a statement may take. */
+  statementMs?: number;
+}
 
 /** Without a time for statements, none is given up, however long the server is silent. */
-export function createClient(url: string, maxConnections: number, withinMs: number | null = statementMs) {
+export function createClient(
+  url: string,
+  maxConnections: number,
+  withinMs: number | null = usualStatementMs,
+) {
   return postgres(url, {
     max: maxConnections,
     idle_timeout: 60,
@@ -30,8 +40,9 @@ export function createClient(url: string, maxConnections: number, withinMs: numb
   });
 }
 
-export function openPostgres(url: string, { maxConnections = 20 } = {}): Database {
-  const client = createClient(url, maxConnections);
+export function openPostgres(url: string, options: PostgresOptions = {}): Database {
+  const { maxConnections = 20, statementMs = usualStatementMs } = options;
+  const client = createClient(url, maxConnections, statementMs);
   const direct = queryable(client);
   const transactions = createTransactions(client);
 
