@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expectError } from "./support/expect-error.ts";
 import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
+import { createUploadClient, smallBody } from "./support/upload-client.ts";
 
 describe("what no HTTP client sends", () => {
   let app: TestApp;
@@ -91,6 +92,34 @@ describe("what no HTTP client sends", () => {
     assert.deepEqual([created.status, created.body.project?.name], [201, "Before"]);
     assert.equal(created.headers.get("connection"), "close");
     for await (const more of socket) assert.fail(`nothing more is said: ${more}`);
+  });
+
+  it("is the same request where it names the server in front of the path, as through a proxy", async () => {
+    const tenant = await app.createTenant("pro");
+    const client = createUploadClient(app, tenant.live);
+    const send = (method: string, target: string, lines: string[] = [], body = "") =>
+      sendRaw(app.url, requestHead(method, target, [...lines, `Content-Length: ${body.length}`]) + body);
+    const there = "http://localhost:4000";
+    for (const path of ["/", "/docs", "/components", "/healthz?x=/y"])
+      assert.equal((await send("GET", there + path)).status, 200, path);
+    for (const target of [there, `${there}?x`, "HTTP://[::1]/healthz"])
+      assert.equal((await send("GET", target)).status, 200, target);
+    expectError(await send("POST", `${there}/healthz`), 405, "METHOD_NOT_ALLOWED");
+    expectError(await send("GET", "http://upstow.example/docs"), 403, "FORBIDDEN");
+
+    const upload = await client.request();
+    const { pathname, search } = new URL(upload.uploadUrl);
+    const target = there + pathname + search;
+    if (upload.uploadUrl.startsWith(app.url)) {
+      assert.equal((await send("PUT", target, ["Content-Type: text/plain"], `${smallBody}`)).status, 200);
+    }
+
+    const json = ["Content-Type: application/json", "Idempotency-Key: once"];
+    const lines = [`Authorization: Bearer ${tenant.live}`, ...json];
+    const made = [];
+    for (const path of ["/api/v1/projects", `${there}/api/v1/projects`])
+      made.push((await send("POST", path, lines, '{"name":"one"}')).body.project._id);
+    assert.equal(made[0], made[1]);
   });
 
   it("does no harm to the requests beside it", async () => {

@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { http } from "../net/node-http.ts";
@@ -20,15 +20,32 @@ const listenerOptions = {
 const tlsOptions = { minVersion: "TLSv1.2", handshakeTimeout: 10_000 } as const;
 const tlsHandshake = 0x16;
 const idleCheckMs = 200;
+const slash = "/".charCodeAt(0);
 
 export function createListener(handler: RequestListener, tls: TlsFiles | null): Server {
   const silent = new Set<Socket>();
   const server = tls === null ? http.createServer(listenerOptions) : createSecureServer(tls, silent);
-  server.on("request", handler);
+  const serve: RequestListener = (request, response) => {
+    if (request.url?.charCodeAt(0) !== slash) nameByPath(request);
+    handler(request, response);
+  };
+  server.on("request", serve);
   // An expectation we do not know is ignored; Node's own refusal would be no envelope.
-  server.on("checkExpectation", handler);
+  server.on("checkExpectation", serve);
   dropOnClose(server, silent, tls === null ? "connection" : "secureConnection");
   return server;
+}
+
+/**
+ * A request may name the server in front of the path, which then counts instead of Host. Signatures and idempotency are
+ * of the path, and must not take the same request for another.
+ */
+function nameByPath(request: IncomingMessage): void {
+  const [origin, host] = /^https?:\/\/([^/?]*)/i.exec(request.url ?? "") ?? [];
+  if (origin === undefined) return;
+  const path = request.url?.slice(origin.length) ?? "";
+  request.url = path.startsWith("/") ? path : `/${path}`;
+  request.headers.host = host;
 }
 
 /** To Node a connection on which no request has begun is busy; it would hold up a shutdown for half a minute. */
