@@ -137,9 +137,9 @@ shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a
   await page.route("**/missing", (route) => route.fulfill({ status: 404 }));
   await button("Fetch").click();
   await page.getByText("That address gives no file to this page.").waitFor();
-  await address.fill(`${site.url}/sample.png`);
+  await address.fill(`${site.url}/100%.png`);
   await button("Fetch").click();
-  await isStored("sample.png");
+  await isStored("100%.png");
 });
 
 shows("inside-form", "fetches and takes commands, and leaves the form around it alone", async (stage) => {

@@ -64,6 +64,15 @@ async function fetchFile(url: string): Promise<File> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${response.status}`);
   const blob = await response.blob();
-  const name = decodeURIComponent(new URL(url, document.baseURI).pathname.split("/").pop() || "download");
-  return new File([blob], name, { type: blob.type });
+  const name = new URL(url, document.baseURI).pathname.split("/").pop() || "download";
+  return new File([blob], decode(name), { type: blob.type });
+}
+
+/** Addresses may have a percent sign that stands for itself. */
+function decode(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

@@ -43,6 +43,8 @@ export async function startSite(): Promise<TestSite> {
     ["/styles.css", ["text/css", bundle.styles]],
     ["/page.css", ["text/css", pageStyles]],
     ["/sample.png", ["image/png", picture(2_000)]],
+    // Written by hand: its address is not how a browser would write it.
+    ["/100%.png", ["image/png", picture(2_000)]],
   ]);
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://site");
