@@ -149,7 +149,7 @@ export function createQueue(tools: QueueTools) {
 
 /** A pause, or a sleep of the machine, was so long that the service gave the upload up, or its permission ran out. */
 function isGone({ session }: Entry, { code }: UpstowError): boolean {
-  return session !== null && (code === "INVALID_TOKEN" || (code === "NOT_FOUND" && session.isEnded()));
+  return code === "INVALID_TOKEN" || (code === "NOT_FOUND" && session?.isEnded() === true);
 }
 
 /** All bytes have arrived, and a reason that may pass keeps them from being completed: another try asks for that alone. */
