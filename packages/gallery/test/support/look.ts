@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { catalogue } from "@upstow/react/catalogue";
 import type { Page } from "playwright-core";
-import sharp from "sharp";
+import sharp, { type Region } from "sharp";
 import { expectSoon } from "../../../react/test/support/expect-soon.ts";
 import { startBrowser } from "../../../server/test/support/browser.ts";
 import { startApp } from "../../../server/test/support/start-app.ts";
@@ -64,7 +64,8 @@ async function takeLooks(page: Page, { css = "", slugs }: LookOptions): Promise<
     await page.setViewportSize({ width, height: 900 });
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const whole = await decode(await page.screenshot({ fullPage: true, animations: "disabled" }));
+      // Once for all components; for a few, the whole page would take longer than pictures of theirs.
+      const whole = slugs === undefined ? await takeShot(page) : null;
       for (const slug of wanted) shots.get(slug)?.push(await cutOut(page, whole, slug, width));
     }
   }
@@ -108,15 +109,17 @@ const boxOf = (slug: string) => `(() => {
   return { x, y: y + scrollY, width, height };
 })()`;
 
-/** Once for all components: a picture of the whole page takes long to read. */
-async function decode(png: Buffer) {
+/** Of the whole page, or of an area of it. */
+async function takeShot(page: Page, area?: Region) {
+  const clip = area && { x: area.left, y: area.top, width: area.width, height: area.height };
+  const png = await page.screenshot({ fullPage: true, animations: "disabled", ...(clip && { clip }) });
   const { data, info } = await sharp(png).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   return { data, raw: { width: info.width, height: info.height, channels: info.channels } };
 }
 
-type Whole = Awaited<ReturnType<typeof decode>>;
+type Shot = Awaited<ReturnType<typeof takeShot>>;
 
-async function cutOut(page: Page, { data, raw }: Whole, slug: string, width: number): Promise<Buffer> {
+async function cutOut(page: Page, whole: Shot | null, slug: string, width: number): Promise<Buffer> {
   const box = (await page.evaluate(boxOf(slug))) as { x: number; y: number; width: number; height: number };
   const area = {
     left: Math.round(box.x),
@@ -124,8 +127,9 @@ async function cutOut(page: Page, { data, raw }: Whole, slug: string, width: num
     width: Math.round(box.width),
     height: Math.min(Math.round(box.height), Math.floor(shotHeightPx / scale)),
   };
-  const small = await sharp(data, { raw })
-    .extract(area)
+  const { data, raw } = whole ?? (await takeShot(page, area));
+  const shot = whole === null ? sharp(data, { raw }) : sharp(data, { raw }).extract(area);
+  const small = await shot
     .resize({ width: Math.round(area.width * scale), kernel: "linear" })
     .png()
     .toBuffer();
