@@ -1,4 +1,5 @@
-import { createUpload } from "../upload/upload.ts";
+import { createUpload, type UploadOptions, type UploadSource } from "../upload/upload.ts";
+import type { CompletedFile } from "../wire/files.ts";
 import type { TransformedImage, TransformImageBody } from "../wire/transforms.ts";
 import type { Log, LogQuery, Usage, UsageRecord } from "../wire/usage.ts";
 import { type EventsOptions, type ReceivedEvent, streamEvents } from "./events.ts";
@@ -19,9 +20,11 @@ export function createUpstow(options: UpstowOptions = {}) {
   const request = createRequest(connection);
   const uploads = createUploads(request);
   const files = createFiles(request);
+  const upload = createUpload(uploads, files.delete, () => connection().fetch);
   return {
     /** Sends a file, a blob, bytes or a stream: in one piece up to 10 MB, in parts above. */
-    upload: createUpload(uploads, files.delete, () => connection().fetch),
+    upload: (source: UploadSource, uploadOptions?: UploadOptions): Promise<CompletedFile> =>
+      upload(source, uploadOptions),
     uploads,
     files,
     projects: createProjects(request),
