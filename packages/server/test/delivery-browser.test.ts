@@ -166,7 +166,7 @@ describe("a browser", { skip: browserMissing }, () => {
       const file = await client.upload(smallBody, { contentType: "text/html", fileName });
       const [download] = await Promise.all([page.waitForEvent("download"), open(page, file.url)]);
       const saved = download.suggestedFilename();
-      const expected = { 'evil".exe': "evil.exe", "a\r\nb.svg": "ab.svg", "\u202egnp.exe": "gnp.exe" };
+      const expected = { 'evil".exe': "evil_.exe", "a\r\nb.svg": "ab.svg", "\u202egnp.exe": "gnp.exe" };
       assert.equal(saved, expected[fileName as keyof typeof expected] ?? fileName);
     }
     await context.close();
