@@ -8,7 +8,10 @@ import type { Actor } from "./tenants.ts";
 
 const internals = /node_modules|\.ts:\d|SQLITE_|sqlite error|SELECT |INSERT INTO|at Object\.|ENOENT|ECONN/;
 /** Sent with a status that is not the code's usual one. */
-const otherStatuses: Record<string, number[]> = { VALIDATION_ERROR: [413, 431, 408, 411], FORBIDDEN: [411] };
+const otherStatuses: Record<string, number[]> = {
+  VALIDATION_ERROR: [408, 411, 412, 413, 416, 431],
+  FORBIDDEN: [411],
+};
 
 /** Holds every answer to the document and to what is never allowed; returns what is wrong, or null. */
 export function createJudge(document: ApiDocument, actors: Actor[]) {

@@ -207,7 +207,7 @@ function preconditionFailed(): AppError {
 }
 
 function rangeNotSatisfiable(sizeBytes: number): AppError {
-  return new AppError("VALIDATION_ERROR", `The range begins beyond the ${sizeBytes} bytes of the file.`, {
+  return new AppError("VALIDATION_ERROR", `The file has ${sizeBytes} bytes, and none in this range.`, {
     status: 416,
     suggestion: "Ask for a range within the size that Content-Range names.",
     headers: { "content-range": `bytes */${sizeBytes}` },
