@@ -13,6 +13,7 @@ import { toWebRequest } from "../src/handler/node-request.ts";
 import * as onHono from "../src/hono.ts";
 import * as onNext from "../src/next.ts";
 import * as onSvelteKit from "../src/sveltekit.ts";
+import { expressParsers } from "./support/express-parsers.ts";
 import { MB, startService, type TestService } from "./support/start-service.ts";
 
 /** Uploads both ways through the endpoint and checks who the callback thinks it was. */
@@ -67,13 +68,7 @@ describe("adapters", () => {
   });
   after(() => service.close());
 
-  const parsers = {
-    "without a parser": null,
-    "behind express.json()": express.json(),
-    "behind express.raw()": express.raw({ type: "*/*" }),
-    "behind express.text()": express.text({ type: "*/*" }),
-  };
-  for (const [where, parser] of Object.entries(parsers)) {
+  for (const [where, parser] of Object.entries(expressParsers)) {
     it(`Express, ${where}`, async () => {
       const f = onExpress.createFileRouter<express.Request>();
       const router = {

@@ -15,6 +15,7 @@ import * as onHono from "../src/hono.ts";
 import * as onNext from "../src/next.ts";
 import * as onSvelteKit from "../src/sveltekit.ts";
 import type { WebhookEvent, WebhookOptions } from "../src/webhooks/index.ts";
+import { expressParsers } from "./support/express-parsers.ts";
 
 const createKey = () => `whsec_${randomBytes(32).toString("base64")}`;
 const keys = { currentKey: createKey(), nextKey: createKey() };
@@ -118,13 +119,7 @@ function serveWeb(handle: (request: Request) => Promise<Response>): Server {
 const large = "x".repeat(2 * 1024 * 1024);
 
 describe("webhook handlers", () => {
-  const parsers = {
-    "without a parser": null,
-    "behind express.json()": express.json(),
-    "behind express.raw()": express.raw({ type: "*/*" }),
-    "behind express.text()": express.text({ type: "*/*" }),
-  };
-  for (const [where, parser] of Object.entries(parsers)) {
+  for (const [where, parser] of Object.entries(expressParsers)) {
     it(`Express, ${where}`, async () => {
       await drive((options) => {
         const app = express();
