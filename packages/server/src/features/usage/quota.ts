@@ -1,5 +1,6 @@
 import { type Environment, SANDBOX_STORAGE_BYTES, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
+import { gather } from "../../db/gather.ts";
 import { AppError } from "../../errors.ts";
 import {
   moveBytes,
@@ -11,7 +12,6 @@ import {
   settleInEarlierMonth,
   settleInThisMonth,
 } from "./counter-queries.ts";
-import { gatherSums } from "./gather-sums.ts";
 import { periodOf } from "./period.ts";
 
 interface Scope {
@@ -61,7 +61,7 @@ export function reserveQuota(
   return takePlaces(tx, name, places);
 }
 
-const takePlaces = gatherSums<Places>(
+const takePlaces = gather<Places>(
   (sum, more) => {
     sum.bytes += more.bytes;
     sum.count += more.count;
@@ -102,7 +102,7 @@ export function settleUpload(
   return settle(tx, name, { ...upload, scope: { projectId, environment }, period, count: 1 });
 }
 
-const settle = gatherSums<Settlement>(
+const settle = gather<Settlement>(
   (sum, more) => {
     sum.reservedBytes += more.reservedBytes;
     sum.storedBytes += more.storedBytes;

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
+import { gather } from "../../db/gather.ts";
 import type { FileTable } from "../../db/schema.ts";
 import { createId } from "../../ids.ts";
-import { gatherSums } from "../usage/gather-sums.ts";
 import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./message-queries.ts";
 import { RETRIES } from "./retry-schedule.ts";
 
@@ -64,7 +64,7 @@ export function insertEvent(tx: Queryable, message: NewMessage): Promise<void> {
   return insertTogether(tx, `${message.project_id} ${message.environment}`, [message]);
 }
 
-const insertTogether = gatherSums<NewMessage[]>(
+const insertTogether = gather<NewMessage[]>(
   (messages, more) => {
     messages.push(...more);
   },

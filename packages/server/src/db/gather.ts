@@ -1,10 +1,10 @@
-import type { Queryable } from "../../db/database.ts";
+import type { Queryable } from "./database.ts";
 
 /**
- * One change of a row instead of many: callers that share a transaction and give the same name before `apply` is
- * called, which is in a moment, have their sums added up and all get the outcome of the one call.
+ * One change of a row instead of many: what callers bring that share a transaction and give the same name before
+ * `apply` is called, which is in a moment, is added up, and all get the outcome of the one call.
  */
-export function gatherSums<Sum>(
+export function gather<Sum>(
   add: (sum: Sum, more: Sum) => void,
   apply: (tx: Queryable, sum: Sum) => Promise<void>,
 ): (tx: Queryable, name: string, sum: Sum) => Promise<void> {
