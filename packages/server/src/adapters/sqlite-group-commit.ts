@@ -40,7 +40,7 @@ const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 export function createGroupCommit(
   writer: Connection,
   snapshot: Snapshot,
-  onChanged: (tables: Set<string>) => void,
+  onCommitted: (tables: Set<string>, transactions: number) => void,
 ): GroupCommit {
   const queue: Job[] = [];
   let flushing = false;
@@ -61,7 +61,7 @@ export function createGroupCommit(
     turnOfLastFlush = turn;
     const tellAll = () => {
       snapshot.end();
-      onChanged(writer.changed);
+      onCommitted(writer.changed, group.length);
       for (const job of group) tell(job);
       flushing = false;
       scheduleFlush();

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Database } from "../db/database.ts";
+import { createCheckpoints } from "./sqlite-checkpoints.ts";
 import { guardEngine, openConnection } from "./sqlite-connection.ts";
 import { createGroupCommit } from "./sqlite-group-commit.ts";
 import { anyTable, createRecall } from "./sqlite-recall.ts";
@@ -25,7 +26,11 @@ export function openSqlite(path: string): Database {
   const messages = new EventEmitter();
   const snapshot = createSnapshot(writer, reader);
   const { forget, ...recall } = createRecall(snapshot, findTables);
-  const { transact, drain } = createGroupCommit(writer, snapshot, forget);
+  const checkpoints = createCheckpoints(writer.database);
+  const { transact, drain } = createGroupCommit(writer, snapshot, (tables, transactions) => {
+    forget(tables);
+    checkpoints.count(transactions);
+  });
 
   return {
     dialect: "sqlite",
@@ -63,6 +68,7 @@ export function openSqlite(path: string): Database {
     async close() {
       await drain();
       snapshot.end();
+      await checkpoints.close();
       reader.database.close();
       writer.database.close();
     },
