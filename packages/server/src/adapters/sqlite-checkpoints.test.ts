@@ -43,6 +43,20 @@ function writePages(writer: DatabaseSync): void {
 const pagesBeforeOwnTurn = (writer: DatabaseSync) =>
   writer.prepare("PRAGMA wal_autocheckpoint").get()?.["wal_autocheckpoint"];
 
+/** In a process that closes nothing; prints when the engine has its own turn after load. */
+function countElsewhere(...flags: string[]): Promise<{ stdout: string; stderr: string }> {
+  const path = newPath();
+  openTable(path).close();
+  const program = `
+    import { DatabaseSync } from "node:sqlite";
+    import { createCheckpoints } from ${JSON.stringify(new URL("./sqlite-checkpoints.ts", import.meta.url).href)};
+    const writer = new DatabaseSync(${JSON.stringify(path)});
+    createCheckpoints(writer).count(256);
+    console.log(writer.prepare("PRAGMA wal_autocheckpoint").get().wal_autocheckpoint);`;
+  const args = ["--disable-warning=ExperimentalWarning", ...flags, "--input-type=module", "--eval", program];
+  return promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+}
+
 describe("checkpoints", () => {
   it("are made beside the commits under load", async () => {
     const path = newPath();
@@ -100,16 +114,18 @@ describe("checkpoints", () => {
     writer.close();
   });
 
-  it("hold no process that would end", { timeout: 20_000 }, async () => {
-    const path = newPath();
-    openTable(path).close();
-    const program = `
-      import { DatabaseSync } from "node:sqlite";
-      import { createCheckpoints } from ${JSON.stringify(new URL("./sqlite-checkpoints.ts", import.meta.url).href)};
-      createCheckpoints(new DatabaseSync(${JSON.stringify(path)})).count(256);`;
-    const flags = ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval"];
-    const { stderr } = await promisify(execFile)(process.execPath, [...flags, program], { timeout: 10_000 });
-    assert.equal(stderr, "");
+  it("are the engine's own where no thread is allowed", async () => {
+    const { stdout, stderr } = await countElsewhere(
+      "--permission",
+      "--allow-fs-read=*",
+      "--allow-fs-write=*",
+    );
+    assert.deepEqual([stdout, stderr], ["1000\n", ""]);
+  });
+
+  it("hold no process that would end", async () => {
+    const { stdout, stderr } = await countElsewhere();
+    assert.deepEqual([stdout, stderr], ["4000\n", ""]);
   });
 
   it("need no thread for a database in memory", async () => {

@@ -36,20 +36,29 @@ export function createCheckpoints(
 
   const setPages = (pages: number) => writer.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
 
-  function startThread(): Worker {
-    const worker = new Worker(threadFile, { workerData: path, execArgv: threadFlags, env: {} });
-    worker.on("message", () => {
-      isCopying = false;
-    });
-    worker.on("error", () => {
-      thread = null;
-      canHaveThread = false;
-      setPages(pagesAlone);
-    });
-    // Last: listening would hold the process again.
-    worker.unref();
-    setPages(pagesWithThread);
-    return worker;
+  function doWithout(): null {
+    canHaveThread = false;
+    setPages(pagesAlone);
+    return null;
+  }
+
+  function startThread(): Worker | null {
+    try {
+      const worker = new Worker(threadFile, { workerData: path, execArgv: threadFlags, env: {} });
+      worker.on("message", () => {
+        isCopying = false;
+      });
+      worker.on("error", () => {
+        thread = doWithout();
+      });
+      // Last: listening would hold the process again.
+      worker.unref();
+      setPages(pagesWithThread);
+      return worker;
+    } catch {
+      // No more threads are to be had, or allowed.
+      return doWithout();
+    }
   }
 
   return {
