@@ -144,7 +144,7 @@ test("so do the pages of routes, images, the installation and the account", asyn
   for (const [path, broken, shown] of [
     [`${inProject}/routes`, "**/routers*", "default"],
     [`${inProject}/studio`, "**/search?*", "No images yet"],
-    ["/admin", "**/admin/status", "Nothing has run yet"],
+    ["/admin", "**/admin/status", "Webhooks waiting"],
     ["/admin", "**/admin/accounts*", "enterprise"],
     ["/account", "**/api/sessions", "this one"],
     ["/account", "**/account/factors", "No passkeys yet"],
