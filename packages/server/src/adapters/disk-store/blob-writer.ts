@@ -1,8 +1,8 @@
-import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlobFiles } from "./blob-files.ts";
 import { createRowName } from "./blob-name.ts";
 import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
+import type { Checksums } from "./checksums.ts";
 import { explainDiskError } from "./disk-errors.ts";
 import type { FreeSpace } from "./free-space.ts";
 import type { SealedBlob } from "./object-records.ts";
@@ -24,29 +24,32 @@ interface Source {
 
 const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
-/** For all bodies together; each holds up to two batches. */
+/** For all bodies together; each holds up to three batches. */
 const memoryBytes = 64 * 1024 * 1024;
 
 export function createBlobWriter(
   files: BlobFiles,
   space: FreeSpace,
   rate: RateWatch,
+  checksums: Checksums,
   options: { now: () => number; largestRowBytes: number },
 ): BlobWriter {
   let active = 0;
-  const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (2 * active)));
+  const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (3 * active)));
 
   async function writeFile({ fill, isOwned }: Source, sizeBytes: number): Promise<SealedBlob> {
     active++;
     try {
       const temp = await files.openTemp();
+      const checksum = checksums.ofStream(sizeBytes, isOwned);
       try {
-        const writer = createBodyWriter(temp.file, { batchBytes, space, isOwned });
+        const writer = createBodyWriter(temp.file, { batchBytes, space, checksum });
         await fill(writer);
         const content = await writer.finish();
         if (content.sizeBytes !== sizeBytes) throw bodyCutOff();
         return { blob: await files.seal(temp), ...content, rowBytes: null };
       } catch (error) {
+        checksum.abandon();
         await files.discardTemp(temp);
         throw error;
       }
@@ -68,7 +71,15 @@ export function createBlobWriter(
     const [whole] = chunks;
     const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
-    return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
+    const readChecksum = checksums.ofBody(rowBytes);
+    return {
+      blob: createRowName(options.now()),
+      sizeBytes,
+      rowBytes,
+      get sha256() {
+        return readChecksum();
+      },
+    };
   }
 
   const writeSingle = (source: Source, sizeBytes: number) =>

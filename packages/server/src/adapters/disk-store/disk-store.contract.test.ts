@@ -1,4 +1,5 @@
 import { describeObjectStore } from "../../ports/object-store-contract.ts";
+import { createChecksums } from "./checksums.ts";
 import { databaseKinds, openTestStore } from "./open-test-store.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
@@ -16,3 +17,17 @@ for (const kind of databaseKinds) {
     traits,
   );
 }
+
+const onThread = () =>
+  createChecksums({ largestBodyBytes: largestRowBytes, isSlow: () => true, loadBytes: 0 });
+
+describeObjectStore(
+  "disk, all in files, checksums on a thread",
+  () => openTestStore("sqlite", { checksums: onThread() }),
+  traits,
+);
+describeObjectStore(
+  "disk, small ones in rows, checksums on a thread",
+  () => openTestStore("sqlite", { largestRowBytes, checksums: onThread() }),
+  traits,
+);

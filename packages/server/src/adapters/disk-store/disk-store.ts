@@ -12,6 +12,7 @@ import { createBlobCache } from "./blob-cache.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
+import { type Checksums, createChecksums } from "./checksums.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
 import { openDraft } from "./drafts.ts";
 import { createFreeSpace } from "./free-space.ts";
@@ -42,6 +43,7 @@ export interface DiskStoreOptions {
   minimumRate?: MinimumRate;
   /** Larger bodies become files. */
   largestRowBytes?: number;
+  checksums?: Checksums;
 }
 
 /** The embedded store: blobs in files, small ones in the database, where the records of all are. */
@@ -66,10 +68,9 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   await checkIdentity(db, files);
   const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
   const mostRowBytes = options.largestRowBytes ?? largestRowBytes;
-  const writer = createBlobWriter(files, space, createRateWatch(options.minimumRate ?? defaultRate), {
-    now,
-    largestRowBytes: mostRowBytes,
-  });
+  const rate = createRateWatch(options.minimumRate ?? defaultRate);
+  const checksums = options.checksums ?? createChecksums({ largestBodyBytes: largestRowBytes });
+  const writer = createBlobWriter(files, space, rate, checksums, { now, largestRowBytes: mostRowBytes });
   const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
   const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
   const uploads = createStagedUploads(db, files, space, now);
@@ -117,7 +118,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
     scrub: (scrubOptions) => scrub({ db, files, report }, scrubOptions),
     check: () => probe(files),
-    async close() {},
+    close: checksums.close,
   };
 }
 

@@ -34,7 +34,7 @@ export interface TestStore extends AsyncDisposable {
 }
 
 type Settings = Partial<
-  Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now" | "largestRowBytes">
+  Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now" | "largestRowBytes" | "checksums">
 > & {
   secrets?: string[];
 };
