@@ -77,6 +77,31 @@ describe("group commit", () => {
     assert.equal((await countCommits()) - before, 2);
   });
 
+  it("has those join who come in the next turns, but lets nobody wait for ever", async () => {
+    const before = await countCommits();
+    const pair = (name: string) => [`${name}-a`, `${name}-b`].map((bucket) => insert(opened.db, bucket));
+    const joined = [...pair("joined-0")];
+    for (let turn = 1; turn < 3; turn++) {
+      await nextTurn();
+      joined.push(...pair(`joined-${turn}`));
+    }
+    await Promise.all(joined);
+    assert.equal((await countCommits()) - before, 1);
+
+    let isDone = false;
+    const first = Promise.all(pair("endless-0")).then(() => {
+      isDone = true;
+    });
+    let turns = 0;
+    for (; !isDone && turns < 100; turns++) {
+      await nextTurn();
+      void pair(`endless-${turns + 1}`);
+    }
+    await first;
+    assert.ok(turns < 10, `${turns} turns`);
+    await opened.db.transact(async () => {});
+  });
+
   it("commits nothing for a transaction that failed, also when it was the only one", async () => {
     const failing = opened.db.transact(async (tx) => {
       await insert(tx, "never");
