@@ -62,6 +62,8 @@ export function startChecksumWorker(slotBytes: number, onEnd: () => void): Check
   signals[signal.posted] = firstTurn;
   const worker = new Worker(threadFile, {
     workerData: { signals, states, lengths, bytes, digests, slotBytes, signal, slot, firstTurn, lastTurn },
+    // Not those of the process: some of its flags are not for threads.
+    execArgv: [],
     env: {},
   });
   worker.on("message", ({ stream, sha256 }: { stream: number; sha256: string }) => {
