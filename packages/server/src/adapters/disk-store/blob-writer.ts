@@ -24,7 +24,7 @@ interface Source {
 
 const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
-/** For all bodies together; each holds up to three batches. */
+/** For all bodies together; each holds up to two batches. */
 const memoryBytes = 64 * 1024 * 1024;
 
 export function createBlobWriter(
@@ -35,21 +35,19 @@ export function createBlobWriter(
   options: { now: () => number; largestRowBytes: number },
 ): BlobWriter {
   let active = 0;
-  const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (3 * active)));
+  const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (2 * active)));
 
   async function writeFile({ fill, isOwned }: Source, sizeBytes: number): Promise<SealedBlob> {
     active++;
     try {
       const temp = await files.openTemp();
-      const checksum = checksums.ofStream(sizeBytes, isOwned);
       try {
-        const writer = createBodyWriter(temp.file, { batchBytes, space, checksum });
+        const writer = createBodyWriter(temp.file, { batchBytes, space, isOwned });
         await fill(writer);
         const content = await writer.finish();
         if (content.sizeBytes !== sizeBytes) throw bodyCutOff();
         return { blob: await files.seal(temp), ...content, rowBytes: null };
       } catch (error) {
-        checksum.abandon();
         await files.discardTemp(temp);
         throw error;
       }

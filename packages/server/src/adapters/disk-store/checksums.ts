@@ -1,23 +1,12 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { type ChecksumWorker, startChecksumWorker } from "./checksum-worker.ts";
 
-/** SHA-256 of bodies: here, or where that takes long and there are many, on a thread of its own. */
+/** SHA-256 of small bodies: here, or where that takes long and there are many, on a thread of its own. */
 export interface Checksums {
-  /** Of a body that is all there. To be read as late as can be: a thread may be at it meanwhile. */
+  /** To be read as late as can be: a thread may be at it meanwhile. */
   ofBody(bytes: Buffer): () => string;
-  /** Of a body that comes in chunks; whether they are its own, so that their memory can be freed or handed on. */
-  ofStream(sizeBytes: number, isOwned: boolean): StreamChecksum;
   close(): Promise<void>;
-}
-
-export interface StreamChecksum {
-  onArrived(chunk: Buffer): void;
-  /** Nothing reads them here after that. Resolves when a thread is done with them; null where there is none. */
-  onWritten(chunks: Buffer[]): Promise<void> | null;
-  digest(): Promise<string>;
-  /** To be called where no digest will be asked for. */
-  abandon(): void;
 }
 
 export interface ChecksumOptions {
@@ -27,6 +16,7 @@ export interface ChecksumOptions {
   /** So many bytes within a second are worth a thread, which costs some 15 MB of memory. */
   loadBytes?: number;
   now?: () => number;
+  startWorker?: typeof startChecksumWorker;
 }
 
 const defaultLoadBytes = 2 * 1024 * 1024;
@@ -37,21 +27,26 @@ export function createChecksums({
   isSlow = isHashingSlow,
   loadBytes = defaultLoadBytes,
   now = () => performance.now(),
+  startWorker = startChecksumWorker,
 }: ChecksumOptions): Checksums {
   let worker: ChecksumWorker | null = null;
   let canHaveWorker = true;
   let countedBytes = 0;
   let countedSince = now();
 
-  function startWorker(): ChecksumWorker | null {
+  function doWithout(): null {
+    canHaveWorker = false;
+    return null;
+  }
+
+  function tryToStart(): ChecksumWorker | null {
     try {
-      return startChecksumWorker(largestBodyBytes, () => {
-        worker = null;
-        canHaveWorker = false;
+      return startWorker(largestBodyBytes, () => {
+        worker = doWithout();
       });
     } catch {
-      canHaveWorker = false;
-      return null;
+      // No more threads are to be had, or allowed.
+      return doWithout();
     }
   }
 
@@ -62,9 +57,7 @@ export function createChecksums({
       countedSince = now();
     }
     countedBytes += sizeBytes;
-    if (countedBytes < loadBytes) return null;
-    canHaveWorker = isSlow();
-    if (canHaveWorker) worker = startWorker();
+    if (countedBytes >= loadBytes) worker = isSlow() ? tryToStart() : doWithout();
     return worker;
   }
 
@@ -77,49 +70,11 @@ export function createChecksums({
         return digest;
       };
     },
-    ofStream(sizeBytes, isOwned) {
-      const found = isOwned ? findWorker(sizeBytes) : null;
-      return found === null ? hashHere(isOwned) : hashThere(found);
-    },
     async close() {
       canHaveWorker = false;
       await worker?.close();
     },
   };
-}
-
-function hashHere(isOwned: boolean): StreamChecksum {
-  const digest = createHash("sha256");
-  return {
-    onArrived: (chunk) => void digest.update(chunk),
-    onWritten(chunks) {
-      if (isOwned) chunks.forEach(freeMemory);
-      return null;
-    },
-    digest: async () => digest.digest("hex"),
-    abandon() {},
-  };
-}
-
-function hashThere(worker: ChecksumWorker): StreamChecksum {
-  const stream = worker.openStream();
-  let isAbandoned = false;
-  return {
-    onArrived() {},
-    // The last write of a body that was cut off may end after it was given up.
-    onWritten: (chunks) => (isAbandoned ? null : stream.update(chunks)),
-    digest: stream.digest,
-    abandon() {
-      isAbandoned = true;
-      stream.abandon();
-    },
-  };
-}
-
-/** At once, and not when the garbage collector gets to it: finding these chunks would cost it a quarter of an upload. */
-function freeMemory(chunk: Buffer): void {
-  const { buffer } = chunk;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0);
 }
 
 const probeBytes = 64 * 1024;

@@ -18,16 +18,12 @@ for (const kind of databaseKinds) {
   );
 }
 
-const onThread = () =>
-  createChecksums({ largestBodyBytes: largestRowBytes, isSlow: () => true, loadBytes: 0 });
-
-describeObjectStore(
-  "disk, all in files, checksums on a thread",
-  () => openTestStore("sqlite", { checksums: onThread() }),
-  traits,
-);
 describeObjectStore(
   "disk, small ones in rows, checksums on a thread",
-  () => openTestStore("sqlite", { largestRowBytes, checksums: onThread() }),
+  () =>
+    openTestStore("sqlite", {
+      largestRowBytes,
+      checksums: createChecksums({ largestBodyBytes: largestRowBytes, isSlow: () => true, loadBytes: 0 }),
+    }),
   traits,
 );
