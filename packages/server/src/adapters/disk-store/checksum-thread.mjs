@@ -4,13 +4,14 @@ import { workerData } from "node:worker_threads";
 
 const { posted, states, lengths, bytes, digests, slotBytes, slot, firstTurn, lastTurn } = workerData;
 
-/** Those that the caller has taken back are passed over. */
 function hashBody(position) {
-  if (Atomics.compareExchange(states, position, slot.ready, slot.busy) === slot.ready) {
-    const start = position * slotBytes;
-    const digest = hash("sha256", bytes.subarray(start, start + lengths[position]), "buffer");
-    digests.set(digest, position * digest.length);
+  if (Atomics.compareExchange(states, position, slot.ready, slot.busy) !== slot.ready) {
+    Atomics.compareExchange(states, position, slot.takenBack, slot.done);
+    return;
   }
+  const start = position * slotBytes;
+  const digest = hash("sha256", bytes.subarray(start, start + lengths[position]), "buffer");
+  digests.set(digest, position * digest.length);
   Atomics.store(states, position, slot.done);
   Atomics.notify(states, position);
 }
