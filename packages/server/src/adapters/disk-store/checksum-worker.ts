@@ -8,7 +8,7 @@ export interface ChecksumWorker {
 }
 
 export interface Ticket {
-  /** The digest; null where the thread has not come to it, and then it will not. */
+  /** The digest; null where the thread is not done with it: what it has not begun, it then leaves alone. */
   take(): string | null;
 }
 
