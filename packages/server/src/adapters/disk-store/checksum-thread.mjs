@@ -17,6 +17,7 @@ function hashBody(position) {
 }
 
 for (let turn = firstTurn; ; turn = (turn + 1) & lastTurn) {
-  Atomics.wait(posted, 0, turn);
+  // Again: what woke it can be the call for a body that it had seen already.
+  while (Atomics.load(posted, 0) === turn) Atomics.wait(posted, 0, turn);
   hashBody(turn % states.length);
 }

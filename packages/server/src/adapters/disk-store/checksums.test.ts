@@ -4,6 +4,7 @@ import { hash, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
 import { type ChecksumWorker, startChecksumWorker, type Ticket } from "./checksum-worker.ts";
 import { type ChecksumOptions, type Checksums, createChecksums } from "./checksums.ts";
 
@@ -60,6 +61,14 @@ async function untilPassed(worker: ChecksumWorker): Promise<void> {
     if (ticket?.take() === sha256(body)) return;
   }
   assert.fail("the thread never gave a digest");
+}
+
+async function untilWoken(posted: Int32Array): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (Atomics.notify(posted, 0) === 1) return;
+    await wait(10);
+  }
+  assert.fail("the thread does not sleep");
 }
 
 for (const isSlow of [true, false]) {
@@ -160,6 +169,17 @@ describe("the thread for checksums", () => {
       before = posted.map(({ ticket }) => ticket);
       await untilPassed(worker);
     }
+  });
+
+  it("goes back to sleep when it is woken for nothing", async (t) => {
+    const share = () => new Int32Array(new SharedArrayBuffer(4));
+    const posted = share();
+    const slot = { done: 0, ready: 1, busy: 2, takenBack: 3 };
+    const thread = new Worker(new URL("./checksum-thread.mjs", import.meta.url), {
+      workerData: { posted, states: share(), slot, firstTurn: 0, lastTurn: 2 ** 30 - 1 },
+    });
+    t.after(() => thread.terminate());
+    for (let times = 0; times < 3; times++) await untilWoken(posted);
   });
 
   for (const [name, flags] of [
