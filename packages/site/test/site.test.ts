@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
 import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
+import { findBarriers } from "../../../test/support/axe.ts";
 import { startBrowser } from "../../server/test/support/browser.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const findings = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))";
 const firstPageMaxBytes = 100 * 1024;
 /** One of each kind: prose, code, tables, a generated page, the search, the explorer. */
 const kinds = [
@@ -76,7 +73,7 @@ describe("the site", () => {
       const { page, go, complaints, close } = await open({ colorScheme });
       for (const path of kinds) {
         await go(path);
-        assert.deepEqual(await page.evaluate(`${axe};${findings}`), [], path);
+        assert.deepEqual(await findBarriers(page), [], path);
       }
       assert.deepEqual(complaints, []);
       await close();

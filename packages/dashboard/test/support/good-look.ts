@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { findBarriers } from "../../../../test/support/axe.ts";
 import { untilSettled } from "./settled.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const found = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))";
 export const phone = { width: 390, height: 800 };
 const desk = { width: 1280, height: 800 };
 
@@ -16,6 +13,6 @@ export async function expectGoodLook(page: Page, name: string): Promise<void> {
     await untilSettled(page);
     const where = `${name}, ${view.width} pixels wide`;
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), view.width, where);
-    assert.deepEqual(await page.evaluate(`${axe};${found}`), [], where);
+    assert.deepEqual(await findBarriers(page), [], where);
   }
 }

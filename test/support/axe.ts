@@ -13,13 +13,13 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** What axe finds serious or critical on a page, one line for each element. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** What axe finds on a page, one line for each element; all of it, or what is serious or critical. */
+export async function findBarriers(page: Page, { onlySerious = false } = {}): Promise<string[]> {
   // Through the debugger: the page's own policy would refuse it, as it should.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
   const findings = (await page.evaluate(run)) as Finding[];
   return findings
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .filter(({ impact }) => !onlySerious || impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.slice(0, 300)}`),
     );
