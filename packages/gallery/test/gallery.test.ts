@@ -46,6 +46,7 @@ describe("the gallery page", () => {
     }
     for (const theme of ["light", "dark"]) {
       await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+      // Below that: examples that stand side by side bear the same names.
       assert.deepEqual(await findBarriers(page, { onlySerious: true }), [], theme);
     }
     assert.deepEqual(complaints, []);

@@ -43,7 +43,7 @@ async function examine(browser: Browser, site: TestSite, slug: string): Promise<
   const calm = { viewport, reducedMotion: "reduce" as const };
   const example = await openExample(browser, site, slug, { ...calm, colorScheme: "light", direction: "rtl" });
   const { page } = example;
-  assert.deepEqual(await findBarriers(page, { onlySerious: true }), [], "empty");
+  assert.deepEqual(await findBarriers(page), [], "empty");
 
   const opener = page.getByRole("button", { name: "Add photos" });
   if (slug === "upload-modal") await opener.click();
@@ -54,7 +54,7 @@ async function examine(browser: Browser, site: TestSite, slug: string): Promise<
   await expectSoon(() => example.status.textContent(), /added|uploaded|failed|Uploading/);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    assert.deepEqual(await findBarriers(page, { onlySerious: true }), [], colorScheme);
+    assert.deepEqual(await findBarriers(page), [], colorScheme);
   }
   assert.deepEqual(await page.evaluate(scrolledSideways), [], "wider than the room it has");
   const widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]";

@@ -14,7 +14,8 @@ export interface Ticket {
 
 const slotCount = 128;
 const digestBytes = 32;
-const slot = { done: 0, ready: 1, busy: 2, takenBack: 3 };
+/** What a slot of the ring can be. */
+export const slot = { done: 0, ready: 1, busy: 2, takenBack: 3 };
 /** Turns are counted up to here, then from 0 again; every start comes by there, so that it is nothing special. */
 const lastTurn = 2 ** 30 - 1;
 const firstTurn = lastTurn - 50;

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { type ChecksumWorker, startChecksumWorker, type Ticket } from "./checksum-worker.ts";
+import { type ChecksumWorker, slot, startChecksumWorker, type Ticket } from "./checksum-worker.ts";
 import { type ChecksumOptions, type Checksums, createChecksums } from "./checksums.ts";
 
 const largestBodyBytes = 16 * 1024;
@@ -174,7 +174,6 @@ describe("the thread for checksums", () => {
   it("goes back to sleep when it is woken for nothing", async (t) => {
     const share = () => new Int32Array(new SharedArrayBuffer(4));
     const posted = share();
-    const slot = { done: 0, ready: 1, busy: 2, takenBack: 3 };
     const thread = new Worker(new URL("./checksum-thread.mjs", import.meta.url), {
       workerData: { posted, states: share(), slot, firstTurn: 0, lastTurn: 2 ** 30 - 1 },
     });
