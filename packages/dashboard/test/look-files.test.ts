@@ -27,51 +27,49 @@ before(async () => {
 });
 after(() => dashboard.close());
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`what opens on the pages of files is accessible and fits a phone, ${colorScheme}`, async () => {
-    const { page, context } = await dashboard.open(tenant.accountId, { colorScheme, viewport: phone });
-    const go = async (path: string) => {
-      await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-    };
-    await go("files");
-    await page.getByLabel("Choose hello.txt").check();
-    await page.getByText("Route, date, metadata").click();
-    await page
-      .getByLabel("Files to upload")
-      .setInputFiles({ name: "up.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
-    await page.getByText("1 of 1 uploaded").waitFor();
-    await expectGoodLook(page, "the list of files with a choice and an upload");
-    await page.getByRole("button", { name: "hello.txt", exact: true }).click();
-    await page.getByLabel("Preview").waitFor();
-    await expectGoodLook(page, "a text file");
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Grid" }).click();
-    await page.getByRole("button", { name: "very-long" }).first().waitFor();
-    await expectGoodLook(page, "the grid of files");
-    await page.getByRole("button", { name: "List" }).click();
-    await page.getByRole("button", { name: "very-long" }).click();
-    await page.getByText("Open in the image studio").click();
-    await page.getByRole("img", { name: "Result" }).waitFor();
-    await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
-    await page.getByText("Counted").waitFor();
-    await expectGoodLook(page, "the studio");
-    await go("routes");
-    await page.getByRole("button", { name: "Edit" }).first().click();
-    await expectGoodLook(page, "the form of a route");
-    await go("webhooks");
-    await page.getByRole("button", { name: "Send many again" }).click();
-    await expectGoodLook(page, "the dialog of many deliveries");
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "upload.completed" }).last().click();
-    await page.getByRole("button", { name: "Show as curl" }).click();
-    await page.getByRole("button", { name: "Copy curl" }).waitFor();
-    await expectGoodLook(page, "a delivery");
-    for (const section of ["project", "storage", "delivery", "signing"]) {
-      await go(`settings/${section}`);
-      await page.getByRole("heading", { level: 2 }).first().waitFor();
-      await expectGoodLook(page, `the settings of ${section}`);
-    }
-    await context.close();
-  });
-}
+test("what opens on the pages of files is accessible and fits a phone", async () => {
+  const { page, context } = await dashboard.open(tenant.accountId, { viewport: phone });
+  const go = async (path: string) => {
+    await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  };
+  await go("files");
+  await page.getByLabel("Choose hello.txt").check();
+  await page.getByText("Route, date, metadata").click();
+  await page
+    .getByLabel("Files to upload")
+    .setInputFiles({ name: "up.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+  await page.getByText("1 of 1 uploaded").waitFor();
+  await expectGoodLook(page, "the list of files with a choice and an upload");
+  await page.getByRole("button", { name: "hello.txt", exact: true }).click();
+  await page.getByLabel("Preview").waitFor();
+  await expectGoodLook(page, "a text file");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Grid" }).click();
+  await page.getByRole("button", { name: "very-long" }).first().waitFor();
+  await expectGoodLook(page, "the grid of files");
+  await page.getByRole("button", { name: "List" }).click();
+  await page.getByRole("button", { name: "very-long" }).click();
+  await page.getByText("Open in the image studio").click();
+  await page.getByRole("img", { name: "Result" }).waitFor();
+  await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
+  await page.getByText("Counted").waitFor();
+  await expectGoodLook(page, "the studio");
+  await go("routes");
+  await page.getByRole("button", { name: "Edit" }).first().click();
+  await expectGoodLook(page, "the form of a route");
+  await go("webhooks");
+  await page.getByRole("button", { name: "Send many again" }).click();
+  await expectGoodLook(page, "the dialog of many deliveries");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "upload.completed" }).last().click();
+  await page.getByRole("button", { name: "Show as curl" }).click();
+  await page.getByRole("button", { name: "Copy curl" }).waitFor();
+  await expectGoodLook(page, "a delivery");
+  for (const section of ["project", "storage", "delivery", "signing"]) {
+    await go(`settings/${section}`);
+    await page.getByRole("heading", { level: 2 }).first().waitFor();
+    await expectGoodLook(page, `the settings of ${section}`);
+  }
+  await context.close();
+});

@@ -13,66 +13,64 @@ before(async () => {
 });
 after(() => dashboard.close());
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`every step of signing in is accessible and fits a phone, ${colorScheme}`, async () => {
-    const { app } = dashboard;
-    const { deps } = app.app;
-    const email = `somebody.with.a.long.name.${colorScheme}@subdomain.example.com`;
-    await createAccount(deps, { email, password, tier: "free" });
-    const { page, context } = await dashboard.open(null, { colorScheme, viewport: phone });
-    await addAuthenticator(page);
-    const dashboardUrl = `${app.url.replace("127.0.0.1", "localhost")}/dashboard`;
+test("every step of signing in is accessible and fits a phone", async () => {
+  const { app } = dashboard;
+  const { deps } = app.app;
+  const email = "somebody.with.a.long.name@subdomain.example.com";
+  await createAccount(deps, { email, password, tier: "free" });
+  const { page, context } = await dashboard.open(null, { viewport: phone });
+  await addAuthenticator(page);
+  const dashboardUrl = `${app.url.replace("127.0.0.1", "localhost")}/dashboard`;
 
-    const { link } = await createLoginLink(deps, app.owner.email);
-    await page.goto(`${dashboardUrl}/claim#${link.split("#")[1]}`);
-    await page.getByText("You own this installation.").waitFor();
-    await expectGoodLook(page, "the owner's link");
+  const { link } = await createLoginLink(deps, app.owner.email);
+  await page.goto(`${dashboardUrl}/claim#${link.split("#")[1]}`);
+  await page.getByText("You own this installation.").waitFor();
+  await expectGoodLook(page, "the owner's link");
 
-    await page.goto(dashboardUrl);
-    const enter = async (given: string) => {
-      await page.getByLabel("E-mail address").fill(email);
-      await page.getByLabel("Password").fill(given);
-      await page.getByRole("button", { name: "Sign in" }).click();
-    };
-    await enter("not this one");
-    await page.getByText("The e-mail address or the password is not right.").waitFor();
-    await expectGoodLook(page, "a wrong password");
-    await enter(password);
-    await page.getByText("You have no project yet").waitFor();
-    await expectGoodLook(page, "no project");
+  await page.goto(dashboardUrl);
+  const enter = async (given: string) => {
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Password").fill(given);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  };
+  await enter("not this one");
+  await page.getByText("The e-mail address or the password is not right.").waitFor();
+  await expectGoodLook(page, "a wrong password");
+  await enter(password);
+  await page.getByText("You have no project yet").waitFor();
+  await expectGoodLook(page, "no project");
 
-    await page.goto(`${dashboardUrl}/account`);
-    await page.getByRole("button", { name: "Turn on one-time codes" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Current password").fill(password);
-    await dialog.getByRole("button", { name: "Go on" }).click();
-    const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
-    await dialog.getByLabel("The code that it shows").fill("000000");
-    await dialog.getByRole("button", { name: "Turn on" }).click();
-    await dialog.getByText("Code is not right").waitFor();
-    await expectGoodLook(page, "the key of one-time codes and a wrong code");
-    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-    await dialog.getByLabel("The code that it shows").fill(totp.generate({ timestamp: app.clock.now() }));
-    await dialog.getByRole("button", { name: "Turn on" }).click();
-    await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
-    await expectGoodLook(page, "recovery codes");
-    await dialog.getByRole("button", { name: "I have kept them" }).click();
+  await page.goto(`${dashboardUrl}/account`);
+  await page.getByRole("button", { name: "Turn on one-time codes" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Current password").fill(password);
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
+  await dialog.getByLabel("The code that it shows").fill("000000");
+  await dialog.getByRole("button", { name: "Turn on" }).click();
+  await dialog.getByText("Code is not right").waitFor();
+  await expectGoodLook(page, "the key of one-time codes and a wrong code");
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  await dialog.getByLabel("The code that it shows").fill(totp.generate({ timestamp: app.clock.now() }));
+  await dialog.getByRole("button", { name: "Turn on" }).click();
+  await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
+  await expectGoodLook(page, "recovery codes");
+  await dialog.getByRole("button", { name: "I have kept them" }).click();
 
-    await page.getByRole("button", { name: "Add a passkey" }).click();
-    await dialog.getByLabel("Name").fill("a laptop with a name that is longer than the width of a phone");
-    await dialog.getByLabel("Current password").fill(password);
-    await expectGoodLook(page, "the dialog of a new passkey");
-    await dialog.getByRole("button", { name: "Go on" }).click();
-    await page.getByText("never used").waitFor();
-    await expectGoodLook(page, "the account with sessions, codes and a passkey");
-    await page.getByRole("button", { name: "Remove a laptop" }).click();
-    await expectGoodLook(page, "the dialog that removes a passkey");
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await dialog.getByLabel("Name").fill("a laptop with a name that is longer than the width of a phone");
+  await dialog.getByLabel("Current password").fill(password);
+  await expectGoodLook(page, "the dialog of a new passkey");
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await page.getByText("never used").waitFor();
+  await expectGoodLook(page, "the account with sessions, codes and a passkey");
+  await page.getByRole("button", { name: "Remove a laptop" }).click();
+  await expectGoodLook(page, "the dialog that removes a passkey");
 
-    await context.clearCookies();
-    await page.goto(dashboardUrl);
-    await enter(password);
-    await page.getByLabel("One-time code").waitFor();
-    await expectGoodLook(page, "the step that asks for a code");
-    await context.close();
-  });
-}
+  await context.clearCookies();
+  await page.goto(dashboardUrl);
+  await enter(password);
+  await page.getByLabel("One-time code").waitFor();
+  await expectGoodLook(page, "the step that asks for a code");
+  await context.close();
+});
