@@ -1,12 +1,11 @@
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import { createAccount } from "../../server/src/features/accounts/create-account.ts";
 import { createLoginLink } from "../../server/src/features/accounts/login-link.ts";
+import { createPerson, password } from "../../server/test/support/console-people.ts";
 import { addAuthenticator } from "./support/authenticator.ts";
 import { expectGoodLook, phone } from "./support/good-look.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
-const password = "correct horse battery";
 let dashboard: Dashboard;
 before(async () => {
   dashboard = await startDashboard();
@@ -16,8 +15,7 @@ after(() => dashboard.close());
 test("every step of signing in is accessible and fits a phone", async () => {
   const { app } = dashboard;
   const { deps } = app.app;
-  const email = "somebody.with.a.long.name@subdomain.example.com";
-  await createAccount(deps, { email, password, tier: "free" });
+  const { email } = await createPerson(app, "somebody.with.a.long.name@subdomain.example.com");
   const { page, context } = await dashboard.open(null, { viewport: phone });
   await addAuthenticator(page);
   const dashboardUrl = `${app.url.replace("127.0.0.1", "localhost")}/dashboard`;

@@ -2,29 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import type { Page } from "playwright-core";
-import { insertAccount } from "../../server/src/features/accounts/queries.ts";
-import { createId } from "../../server/src/ids.ts";
-import { hashPassword } from "../../server/src/security/passwords.ts";
+import { createPerson, password } from "../../server/test/support/console-people.ts";
 import { addAuthenticator } from "./support/authenticator.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
-const password = "correct horse battery";
-let passwordHash: string;
 let dashboard: Dashboard;
 before(async () => {
-  passwordHash = await hashPassword(password);
   dashboard = await startDashboard();
 });
 after(() => dashboard.close());
-
-async function createPerson(): Promise<{ accountId: string; email: string }> {
-  const now = dashboard.app.clock.now();
-  const accountId = createId(now);
-  const email = `${accountId}@example.com`;
-  const row = { id: accountId, email, passwordHash, tier: "free" as const, now };
-  await dashboard.app.app.deps.db.change(insertAccount, row);
-  return { accountId, email };
-}
 
 async function enterPassword(page: Page, email: string): Promise<void> {
   await page.getByLabel("E-mail address").fill(email);
@@ -44,7 +30,7 @@ const codeFor = (secret: string) =>
 
 test("one-time codes are turned on, asked for, replaced by a recovery code and turned off", async () => {
   const { app } = dashboard;
-  const { accountId, email } = await createPerson();
+  const { accountId, email } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(accountId);
   await page.goto(`${app.url}/dashboard/account`);
   await page.getByRole("button", { name: "Turn on one-time codes" }).click();
@@ -82,7 +68,7 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
 });
 
 test("a passkey is added, lets its owner in, and no longer does when it was removed", async () => {
-  const { email } = await createPerson();
+  const { email } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(null);
   const { cdp, id: authenticatorId } = await addAuthenticator(page);
   await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
@@ -117,7 +103,7 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
 });
 
 test("an answer to a challenge is taken once, and a copied passkey is noticed", async () => {
-  const { email } = await createPerson();
+  const { email } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(null);
   const { cdp, id: authenticatorId } = await addAuthenticator(page);
   await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
@@ -157,7 +143,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   const { createLoginLink } = await import("../../server/src/features/accounts/login-link.ts");
-  const { email } = await createPerson();
+  const { email } = await createPerson(dashboard.app);
   const { link } = await createLoginLink(app.app.deps, email);
   await page.goto(`${app.url}/dashboard/claim#${link.split("#")[1]}`);
   await page.locator("input[type=email]").waitFor({ state: "attached" });
@@ -170,7 +156,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
 
 test("other sessions are listed and ended", async () => {
   const { app } = dashboard;
-  const { accountId } = await createPerson();
+  const { accountId } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(accountId);
   const other = await dashboard.open(accountId);
   await page.goto(`${app.url}/dashboard/account`);

@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import { insertAccount } from "../src/features/accounts/queries.ts";
 import { pauseAfter } from "../src/features/console/factors/totp.ts";
-import { createId } from "../src/ids.ts";
-import { hashPassword } from "../src/security/passwords.ts";
 import { createSessionToken } from "./support/console-client.ts";
+import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 
-const password = "correct horse battery";
-const passwordHash = await hashPassword(password);
 const stepMs = 30_000;
 
 onBothDatabases("one-time codes", (database) => {
@@ -28,18 +24,15 @@ onBothDatabases("one-time codes", (database) => {
   const codeFor = (secret: string, offsetMs = 0) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.now() + offsetMs });
 
-  async function createPerson() {
-    const now = app.clock.now();
-    const id = createId(now);
-    const email = `${id}@example.com`;
-    await app.app.deps.db.change(insertAccount, { id, email, passwordHash, tier: "free", now });
-    const cookie = `upstow_session=${await createSessionToken(app, id)}`;
+  async function openAccount() {
+    const { accountId, email } = await createPerson(app);
+    const cookie = `upstow_session=${await createSessionToken(app, accountId)}`;
     return { cookie, signIn: () => call("POST", "/sign-in", { email, password }) };
   }
 
   /** Somebody whose account takes codes; a while has passed since the first. */
   async function createGuarded() {
-    const person = await createPerson();
+    const person = await openAccount();
     const started = await call("POST", "/account/codes", { currentPassword: password }, person.cookie);
     const secret: string = started.body.secret;
     const confirmed = await call("POST", "/account/codes/confirm", { code: codeFor(secret) }, person.cookie);
@@ -51,7 +44,7 @@ onBothDatabases("one-time codes", (database) => {
   const giveCode = (ticket: string, code: string) => call("POST", "/sign-in/code", { ticket, code });
 
   test("a password alone opens nothing once a first code was given", async () => {
-    const { signIn, cookie } = await createPerson();
+    const { signIn, cookie } = await openAccount();
     const { body } = await call("POST", "/account/codes", { currentPassword: password }, cookie);
     assert.match(body.uri, /^otpauth:\/\/totp\/Upstow:\w+%40example\.com\?issuer=Upstow&secret=/);
     assert.equal((await signIn()).body.ok, true, "nothing is guarded before the first code");
@@ -129,7 +122,7 @@ onBothDatabases("one-time codes", (database) => {
   });
 
   test("every change of a second factor asks for the password", async () => {
-    const { cookie } = await createPerson();
+    const { cookie } = await openAccount();
     const calls: [method: string, path: string][] = [
       ["POST", "/account/codes"],
       ["DELETE", "/account/codes"],

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { insertAccount } from "../src/features/accounts/queries.ts";
 import { createId } from "../src/ids.ts";
-import { hashPassword } from "../src/security/passwords.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
+import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
-const password = "correct horse battery";
-const passwordHash = await hashPassword(password);
 const dayMs = 24 * 60 * 60 * 1000;
 
 onBothDatabases("members of a project", (database) => {
@@ -29,11 +26,8 @@ onBothDatabases("members of a project", (database) => {
     invitations = `/projects/${tenant.projectId}/invitations`;
   });
 
-  async function createPerson() {
-    const now = app.clock.now();
-    const id = createId(now);
-    const email = `${id}@example.com`;
-    await app.app.deps.db.change(insertAccount, { id, email, passwordHash, tier: "free", now });
+  async function openAccount() {
+    const { accountId: id, email } = await createPerson(app);
     return { id, email, call: await signInAs(app, id) };
   }
 
@@ -46,7 +40,7 @@ onBothDatabases("members of a project", (database) => {
   }
 
   async function addMember(role: string) {
-    const person = await createPerson();
+    const person = await openAccount();
     const token = await inviteAs(owner, person.email, role);
     assert.equal((await person.call("POST", "/invitations/accept", { token })).status, 200);
     return person;
@@ -56,7 +50,7 @@ onBothDatabases("members of a project", (database) => {
     app.call("POST", `/dashboard/api${path}`, { body, headers: { origin: app.url } });
 
   test("an invitation makes its holder a member, once", async () => {
-    const person = await createPerson();
+    const person = await openAccount();
     const token = await inviteAs(owner, person.email.toUpperCase(), "developer");
     const seen = await outside("/invitations/look", { token });
     assert.deepEqual(seen.body, { email: person.email, role: "developer", projectName: "tenant" });
@@ -95,7 +89,7 @@ onBothDatabases("members of a project", (database) => {
   });
 
   test("neither inviting nor looking tells whether an address has an account", async () => {
-    const known = await createPerson();
+    const known = await openAccount();
     const unknown = `nobody-${createId(app.clock.now())}@example.com`;
     const answers = [];
     for (const email of [known.email, unknown]) {
@@ -114,7 +108,7 @@ onBothDatabases("members of a project", (database) => {
   });
 
   test("an invitation is for one address, ends after a week and can be withdrawn or replaced", async () => {
-    const [person, other] = [await createPerson(), await createPerson()];
+    const [person, other] = [await openAccount(), await openAccount()];
     const first = await inviteAs(owner, person.email, "viewer");
     const refused = await other.call("POST", "/invitations/accept", { token: first });
     assert.equal(refused.status, 403);
@@ -155,7 +149,7 @@ onBothDatabases("members of a project", (database) => {
   });
 
   test("links that a former owner made end with their role", async () => {
-    const friend = await createPerson();
+    const friend = await openAccount();
     for (const end of ["remove", "demote"]) {
       const second = await addMember("owner");
       const token = await inviteAs(second.call, friend.email, "owner");
@@ -166,7 +160,7 @@ onBothDatabases("members of a project", (database) => {
   });
 
   test("a deleted project takes nobody in, and an owner's own invitation changes nothing", async () => {
-    const person = await createPerson();
+    const person = await openAccount();
     const own = await inviteAs(owner, tenant.email, "viewer");
     assert.equal((await owner("POST", "/invitations/accept", { token: own })).status, 200);
     const token = await inviteAs(owner, person.email, "viewer");

@@ -4,20 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import { insertAccount } from "../src/features/accounts/queries.ts";
 import { changeCredentials } from "../src/features/console/credentials.ts";
 import { createPasswordWork, type PasswordWork } from "../src/features/console/password-work.ts";
 import { deleteSessionsOfAccount, listSessions } from "../src/features/console/session-queries.ts";
 import { signIn } from "../src/features/console/sign-in.ts";
-import { createId } from "../src/ids.ts";
-import { hashPassword } from "../src/security/passwords.ts";
 import { createSessionToken } from "./support/console-client.ts";
+import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
 
-const password = "correct horse battery";
-const passwordHash = await hashPassword(password);
 const name = "upstow_session";
 
 const ask = (app: TestApp, value: string, method = "GET", path = "/session", body?: unknown) =>
@@ -28,14 +24,6 @@ const ask = (app: TestApp, value: string, method = "GET", path = "/session", bod
 
 function cookieOf(answer: Answer): string {
   return /^upstow_session=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1] ?? "";
-}
-
-async function createPerson(app: TestApp): Promise<{ accountId: string; email: string }> {
-  const now = app.clock.now();
-  const id = createId(now);
-  const email = `${id}@example.com`;
-  await app.app.deps.db.change(insertAccount, { id, email, passwordHash, tier: "free", now });
-  return { accountId: id, email };
 }
 
 const countSessions = async (app: TestApp, accountId: string) =>

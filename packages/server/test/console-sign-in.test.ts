@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createAccount } from "../src/features/accounts/create-account.ts";
 import { throttleAccount, throttleAddress } from "../src/features/console/throttle.ts";
+import { createPerson, password } from "./support/console-people.ts";
 import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 
-const password = "correct horse battery";
 const dayMs = 24 * 60 * 60 * 1000;
 
 function cookieOf(answer: Answer): string {
@@ -15,7 +14,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });
-    await createAccount(app.app.deps, { email: "ada@example.com", password, tier: "pro" });
+    await createPerson(app, "ada@example.com");
   });
   after(() => app.close());
 
@@ -55,7 +54,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
   test("a link for an address that is taken stays usable", async () => {
     const other = await startApp({ database });
     try {
-      await createAccount(other.app.deps, { email: "ada@example.com", password, tier: "free" });
+      await createPerson(other, "ada@example.com");
       const token = other.app.firstStart?.loginToken ?? "";
       const claim = (email: string) =>
         callApi(other.url, "POST", "/dashboard/api/claim", {
@@ -141,7 +140,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
     const there = await signIn();
     const { sessions } = (await call("GET", "/sessions", { cookie: there })).body;
     const current = sessions.find((session: { isCurrent: boolean }) => session.isCurrent);
-    await createAccount(app.app.deps, { email: "eve@example.com", password, tier: "free" });
+    await createPerson(app, "eve@example.com");
     const eve = await signIn("eve@example.com");
     assert.equal((await call("DELETE", `/sessions/${current.id}`, { cookie: eve })).status, 404);
     assert.equal((await call("DELETE", `/sessions/${current.id}`, { cookie: here })).status, 200);
@@ -161,7 +160,7 @@ onBothDatabases("signing in to the dashboard", (database) => {
   });
 
   test("a new password needs the old one and ends all other sessions", async () => {
-    await createAccount(app.app.deps, { email: "joe@example.com", password, tier: "free" });
+    await createPerson(app, "joe@example.com");
     const [here, there] = [await signIn("joe@example.com"), await signIn("joe@example.com")];
     const body = { email: "joe@example.com", password: "another long one" };
     const wrong = await call("PUT", "/account", { cookie: here, body: { ...body, currentPassword: "no" } });

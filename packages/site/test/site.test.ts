@@ -68,24 +68,19 @@ describe("the site", () => {
     }
   });
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    it(`is accessible, quiet and without requests elsewhere, ${colorScheme}`, async () => {
-      const { page, go, complaints, close } = await open({ colorScheme });
-      for (const path of kinds) {
-        await go(path);
-        assert.deepEqual(await findBarriers(page), [], path);
-      }
-      assert.deepEqual(complaints, []);
-      await close();
-    });
-  }
-
-  it("fits a phone", async () => {
-    const { page, go, close } = await open({ viewport: { width: 390, height: 800 } });
+  it("is accessible by day and night, quiet, without requests elsewhere, and fits a phone", async () => {
+    const { page, go, complaints, close } = await open();
     for (const path of kinds) {
+      await page.setViewportSize({ width: 1280, height: 800 });
       await go(path);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        assert.deepEqual(await findBarriers(page), [], `${path}, ${colorScheme}`);
+      }
+      await page.setViewportSize({ width: 390, height: 800 });
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390, path);
     }
+    assert.deepEqual(complaints, []);
     await close();
   });
 

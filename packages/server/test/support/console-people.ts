@@ -1,0 +1,30 @@
+import { scryptSync } from "node:crypto";
+import { insertAccount } from "../../src/features/accounts/queries.ts";
+import { createId } from "../../src/ids.ts";
+import type { TestApp } from "./start-app.ts";
+
+export const password = "correct horse battery";
+
+/** A hash bears its own cost. That of the service takes half a second a guess, which few tests are about. */
+const cheap = { N: 1024, r: 8, p: 1 };
+const salt = Buffer.alloc(16, "salt");
+const key = scryptSync(password, salt, 32, cheap);
+const passwordHash = [
+  "scrypt",
+  ...Object.values(cheap),
+  salt.toString("base64url"),
+  key.toString("base64url"),
+];
+
+/** Somebody with an account who signs in with `password`. */
+export async function createPerson(
+  app: TestApp,
+  givenEmail?: string,
+): Promise<{ accountId: string; email: string }> {
+  const { db, now } = app.app.deps;
+  const id = createId(now());
+  const email = givenEmail ?? `${id}@example.com`;
+  const account = { id, email, passwordHash: passwordHash.join("$"), tier: "free" as const, now: now() };
+  await db.change(insertAccount, account);
+  return { accountId: id, email };
+}
