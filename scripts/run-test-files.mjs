@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 const TEST_TIMEOUT_MS = 120_000;
-const CONCURRENCY = 2;
+// One more than the cores of a small machine: tests wait for disks, browsers and each other's answers.
+const CONCURRENCY = 3;
 const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
 // Every file is a process of its own: without it, half of the second that each takes to start goes into compiling.
 const compileCache = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
