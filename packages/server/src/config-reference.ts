@@ -8,7 +8,7 @@ export interface ConfigVariable {
 /** What every variable does, for the documentation. A test holds it to what `readConfig` asks for. */
 export const configReference: readonly ConfigVariable[] = [
   { name: "UPSTOW_HOST", default: "`localhost`", about: "address to listen on; `0.0.0.0` for all" },
-  { name: "UPSTOW_PORT", default: "`4000`", about: "port" },
+  { name: "UPSTOW_PORT", default: "`4000`", about: "port; `0` for any that is free" },
   {
     name: "UPSTOW_DATA_DIR",
     default: "`./data`",

@@ -1,15 +1,16 @@
 import { flushCompileCache } from "node:module";
 import { pino } from "pino";
 import { type App, createApp } from "./app.ts";
-import { readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
+import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
 import { welcome } from "./welcome.ts";
 
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = await settlePort(readConfig(process.env));
   const logger = pino({ level: config.logLevel });
   for (const name of config.unknownVariables) {
     logger.warn({ variable: name }, "this variable means nothing to Upstow; check its spelling");
@@ -21,6 +22,12 @@ async function serve(): Promise<void> {
   flushCompileCache();
   keepShapes();
   trimMemorySoon();
+}
+
+/** URLs bear the port, so one that may be any has to be known before the first of them is made. */
+async function settlePort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config;
+  return readConfig({ ...process.env, UPSTOW_PORT: String(await checkAddress(addressOf(config))) });
 }
 
 function closeOnSignals(app: App): void {

@@ -8,6 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { createSelfSigned, type SelfSigned } from "./support/self-signed.ts";
 import { spawnMain, spawnServer } from "./support/spawn-server.ts";
+import { uploadFile } from "./support/upload.ts";
 
 const s3 = { UPSTOW_S3_BUCKET: "b", UPSTOW_S3_ACCESS_KEY_ID: "id", UPSTOW_S3_SECRET_ACCESS_KEY: "secret" };
 
@@ -161,6 +162,19 @@ describe("configuration", () => {
       expectRefused("UPSTOW_TLS_KEY", { ...good, UPSTOW_TLS_KEY: path });
     }
   });
+});
+
+it("takes any free port for 0, and its URLs bear it", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "upstow-start-"));
+  const server = await spawnServer({ UPSTOW_DATA_DIR: dataDir, UPSTOW_PORT: "0" });
+  t.after(async () => {
+    server.process.kill("SIGKILL");
+    await server.ended;
+    await rm(dataDir, { recursive: true });
+  });
+  const { url } = await uploadFile(server, "hello", { key: server.keys.live });
+  assert.equal(new URL(url).origin, server.url);
+  assert.equal(await (await fetch(url)).text(), "hello");
 });
 
 describe("a start that cannot work", () => {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { readStartArguments } from "../../../../test/support/start-command.ts";
 import { type Answer, type CallOptions, callApi } from "./start-app.ts";
 
+const readyLine = /Upstow is ready at (\S+)\n/;
 const startArguments = readStartArguments(fileURLToPath(new URL("../../../../", import.meta.url)));
 
 export interface ServerProcess {
@@ -26,8 +26,7 @@ export function spawnMain(env: Record<string, string>): ChildProcess {
 
 /** The program itself, as `npm start` runs it. It ends with the test at the latest. */
 export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
-  const port = await pickFreePort();
-  const child = spawnMain({ UPSTOW_PORT: String(port), UPSTOW_LOG_LEVEL: "error", ...env });
+  const child = spawnMain({ UPSTOW_PORT: "0", UPSTOW_LOG_LEVEL: "error", ...env });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
   const ended = once(child, "exit").then(([code, signal]) => {
@@ -35,7 +34,7 @@ export async function spawnServer(env: Record<string, string>): Promise<ServerPr
     return (code ?? signal) as number | string;
   });
   const output = await readUntilReady(child);
-  const url = `http://localhost:${port}`;
+  const url = readyLine.exec(output)?.[1] ?? "";
   return {
     url,
     process: child,
@@ -56,9 +55,9 @@ async function readUntilReady(child: ChildProcess): Promise<string> {
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += chunk;
     // The lines of a first start come in one write, and the last one ends with the test key.
-    if (/Upstow is ready at \S+\n/.test(output)) break;
+    if (readyLine.test(output)) break;
   }
   child.stdout?.resume();
-  if (!output.includes("Upstow is ready")) throw new Error(`the server did not start: ${output}`);
+  if (!readyLine.test(output)) throw new Error(`the server did not start: ${output}`);
   return output;
 }

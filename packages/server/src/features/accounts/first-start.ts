@@ -20,7 +20,7 @@ export const ownerEmail = "owner@localhost";
 /** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */
 export async function setUpInstallation(
   deps: Pick<Deps, "db" | "keyring" | "now">,
-  beforeFirst: () => Promise<void> = async () => {},
+  beforeFirst: () => Promise<unknown> = async () => {},
 ): Promise<FirstStart | null> {
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
