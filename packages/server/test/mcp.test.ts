@@ -89,6 +89,10 @@ describe("the tool-protocol endpoint", () => {
       packages: ["@upstow/sdk"],
     });
     assert.equal(install.content[0].text, "pnpm add @upstow/sdk");
+    const usual = await callTool("get_install_command");
+    assert.equal(usual.content[0].text, "npm install @upstow/sdk @upstow/react");
+    const forUppy = await callTool("get_install_command", { packages: ["@upstow/uppy"] });
+    assert.equal(forUppy.content[0].text, "npm install @upstow/uppy");
     const inBytes = await callTool("scaffold_route_handler", { routeName: "avatar", maxFileSize: 2_097_152 });
     assert.match(inBytes.structuredContent.code, /maxFileSize: 2097152,/);
     for (const framework of ["next", "express", "fastify", "hono", "sveltekit"]) {

@@ -1,6 +1,11 @@
 import { CATEGORIES, type CatalogueEntry } from "@upstow/react/catalogue";
 import { z } from "zod";
-import { PACKAGE_MANAGERS, PACKAGES, renderInstallCommand } from "../scaffolds/install-command.ts";
+import {
+  PACKAGE_MANAGERS,
+  PACKAGES,
+  renderInstallCommand,
+  USUAL_PACKAGES,
+} from "../scaffolds/install-command.ts";
 import { defineTool, type Sources, ToolError } from "../tool.ts";
 
 export const listComponents = defineTool({
@@ -37,9 +42,13 @@ export const getInstallCommand = defineTool({
   description: "The command that installs Upstow's packages with the package manager in use.",
   input: z.object({
     packageManager: z.enum(PACKAGE_MANAGERS).optional().describe("npm when left out"),
-    packages: z.array(z.enum(PACKAGES)).min(1).optional().describe("Both when left out"),
+    packages: z
+      .array(z.enum(PACKAGES))
+      .min(1)
+      .optional()
+      .describe("@upstow/sdk and @upstow/react when left out"),
   }),
-  run: (_sources, { packageManager = "npm", packages = [...PACKAGES] }) =>
+  run: (_sources, { packageManager = "npm", packages = USUAL_PACKAGES }) =>
     renderInstallCommand(packageManager, packages),
 });
 

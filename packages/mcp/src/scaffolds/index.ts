@@ -5,6 +5,7 @@ export {
   type Package,
   type PackageManager,
   renderInstallCommand,
+  USUAL_PACKAGES,
 } from "./install-command.ts";
 export { renderProvider } from "./provider.ts";
 export {

@@ -2,12 +2,12 @@ import { ADDRESS_LIMITS, GB, MB, RATE_LIMITS, TB, TIERS, type Tier } from "@upst
 import { hostedTools } from "@upstow/mcp";
 import {
   type Framework,
-  PACKAGES,
   type PackageManager,
   renderInstallCommand,
   renderProvider,
   renderRouteHandler,
   type SourceFile,
+  USUAL_PACKAGES,
 } from "@upstow/mcp/scaffolds";
 import type { Command } from "../../../cli/src/command.ts";
 import { operatorCommands, userCommands } from "../../../cli/src/commands/index.ts";
@@ -40,7 +40,10 @@ const blocks: Record<string, (...args: string[]) => string> = {
         .map((variable) => [`\`${variable.name}\``, variable.default, variable.about]),
     ),
   install: (manager = "npm", only) =>
-    fence("sh", renderInstallCommand(manager as PackageManager, only === "sdk" ? ["@upstow/sdk"] : PACKAGES)),
+    fence(
+      "sh",
+      renderInstallCommand(manager as PackageManager, only === "sdk" ? ["@upstow/sdk"] : USUAL_PACKAGES),
+    ),
   "route-handler": (framework = "next") =>
     sourceFence(
       renderRouteHandler({
