@@ -71,14 +71,14 @@ describe("the site", () => {
   it("is accessible by day and night, quiet, without requests elsewhere, and fits a phone", async () => {
     const { page, go, complaints, close } = await open();
     for (const path of kinds) {
-      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.setViewportSize({ width: 390, height: 800 });
       await go(path);
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390, path);
+      await page.setViewportSize({ width: 1280, height: 800 });
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         assert.deepEqual(await findBarriers(page), [], `${path}, ${colorScheme}`);
       }
-      await page.setViewportSize({ width: 390, height: 800 });
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390, path);
     }
     assert.deepEqual(complaints, []);
     await close();

@@ -9,22 +9,17 @@ export const password = "correct horse battery";
 const cheap = { N: 1024, r: 8, p: 1 };
 const salt = Buffer.alloc(16, "salt");
 const key = scryptSync(password, salt, 32, cheap);
-const passwordHash = [
-  "scrypt",
-  ...Object.values(cheap),
-  salt.toString("base64url"),
-  key.toString("base64url"),
-];
+const encoded = [salt, key].map((bytes) => bytes.toString("base64url"));
+const passwordHash = ["scrypt", cheap.N, cheap.r, cheap.p, ...encoded].join("$");
 
 /** Somebody with an account who signs in with `password`. */
 export async function createPerson(
   app: TestApp,
   givenEmail?: string,
 ): Promise<{ accountId: string; email: string }> {
-  const { db, now } = app.app.deps;
-  const id = createId(now());
+  const now = app.clock.now();
+  const id = createId(now);
   const email = givenEmail ?? `${id}@example.com`;
-  const account = { id, email, passwordHash: passwordHash.join("$"), tier: "free" as const, now: now() };
-  await db.change(insertAccount, account);
+  await app.app.deps.db.change(insertAccount, { id, email, passwordHash, tier: "free", now });
   return { accountId: id, email };
 }
