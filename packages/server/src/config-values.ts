@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { isIP } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 // What a variable may hold. A message goes on where the name of the variable stops.
 
@@ -32,6 +32,8 @@ export function directory(value: string): string {
   if (!statSync(nearest).isDirectory()) throw new Error(`must be a directory, and ${nearest} is a file`);
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
+    // Only trying tells for sure: nobody can make one in /proc, where Node itself would try for ever.
+    if (nearest !== wanted) rmdirSync(mkdtempSync(join(nearest, ".upstow-")));
   } catch {
     throw new Error(`must be a directory that this user may write to, unlike ${nearest}`);
   }

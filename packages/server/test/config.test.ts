@@ -100,7 +100,7 @@ describe("configuration", () => {
     const wrong: Record<string, string[]> = {
       UPSTOW_HOST: ["http://localhost", "local host", "host:80", "-x", "a/b", "ä"],
       UPSTOW_PORT: ["-1", "65536", "4e3", "http", "80.5", "0x50", "4000 4001"],
-      UPSTOW_DATA_DIR: [file, join(file, "below")],
+      UPSTOW_DATA_DIR: [file, join(file, "below"), "/proc/to-be-made"],
       UPSTOW_PUBLIC_URL: url,
       UPSTOW_CDN_URL: url,
       UPSTOW_DATABASE_URL: [
