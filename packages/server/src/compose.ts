@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   deferContinue,
-  lingerAfterAnswer,
   lockDataDir,
   openDiskStore,
   presignedUploadRoutes,
@@ -111,7 +110,6 @@ function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadRecei
   return {
     async receive(request, response) {
       if (!readOnly.isOn()) return store.receive(request, response);
-      lingerAfterAnswer(request, response);
       throw new ReadOnlyError();
     },
   };

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
@@ -7,6 +8,9 @@ const jsonWithinMs = 30_000;
 const looksPerDeadline = 6;
 /** No body is waited for any longer. */
 export const JSON_CUT_AFTER_MS = jsonWithinMs + jsonWithinMs / looksPerDeadline;
+
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
 export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
   // One clock for all: a timer for every request costs more than reading its body.
@@ -28,9 +32,7 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
     if (route.method === "GET" || route.method === "HEAD") return;
     route.preParsing = [
       (request, _reply, payload, done) => {
-        const { headers } = request.raw;
-        if (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined)
-          arriving.set(request, performance.now());
+        if (hasBody(request.raw)) arriving.set(request, performance.now());
         done(null, payload);
       },
       ...[route.preParsing ?? []].flat(),

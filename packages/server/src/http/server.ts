@@ -7,6 +7,7 @@ import { createId } from "../ids.ts";
 import type { CidrList } from "../net/cidr-list.ts";
 import { noCompilers } from "./compile-late.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
+import { lingerAfterEarlyAnswers } from "./linger.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 
 export interface ServerOptions {
@@ -36,6 +37,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
   });
   const http = app as unknown as FastifyInstance;
   endConnectionsOnClose(http);
+  lingerAfterEarlyAnswers(http);
   return http;
 }
 

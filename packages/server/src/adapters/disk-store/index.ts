@@ -2,6 +2,5 @@ export type { Damage } from "./damage.ts";
 export { DataDirInUse, lockDataDir } from "./data-dir-lock.ts";
 export { type DiskStore, type DiskStoreOptions, openDiskStore } from "./disk-store.ts";
 export { deferContinue } from "./expect-continue.ts";
-export { lingerAfterAnswer } from "./linger.ts";
 export { presignedUploadRoutes } from "./routes.ts";
 export { type UploadReceiver, uploadPath } from "./upload-receiver.ts";

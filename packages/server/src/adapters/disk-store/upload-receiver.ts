@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setImmediate } from "node:timers/promises";
 import type { BlobWriter } from "./blob-writer.ts";
 import { sendContinue } from "./expect-continue.ts";
-import { lingerAfterAnswer } from "./linger.ts";
 import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
 import { lengthRequired, refused } from "./refusals.ts";
 import type { StagedUploads } from "./staged-uploads.ts";
@@ -40,19 +38,12 @@ export function createUploadReceiver(
 ): UploadReceiver {
   return {
     async receive(request, response) {
-      try {
-        const target = findTarget(tokens, request, now());
-        const sizeBytes = checkHeaders(request, target);
-        return await uploads.stage(target, sizeBytes, () => {
-          sendContinue(request, response);
-          return blobs.writeBody(request, sizeBytes, target.kind);
-        });
-      } catch (error) {
-        // A small body may be here already, behind the headers; then the connection can go on.
-        await setImmediate();
-        lingerAfterAnswer(request, response);
-        throw error;
-      }
+      const target = findTarget(tokens, request, now());
+      const sizeBytes = checkHeaders(request, target);
+      return uploads.stage(target, sizeBytes, () => {
+        sendContinue(request, response);
+        return blobs.writeBody(request, sizeBytes, target.kind);
+      });
     },
   };
 }
