@@ -125,6 +125,17 @@ onBothDatabases("quotas", (database) => {
     assert.equal((await live.initAnswer()).status, 200);
   });
 
+  it("a refusal advises only what helps", async () => {
+    const full = await createClients("free", { storedBytes: 5 * GB });
+    const busy = await createClients("free", { uploads: 1000 });
+    const sandbox = await createClients("free", { environment: "test", storedBytes: GB });
+    const adviceOf = async (client: typeof full.live) =>
+      expectError(await client.requestAnswer(), 403, "TIER_LIMIT_EXCEEDED").suggestion;
+    assert.equal(await adviceOf(full.live), "Delete files you no longer need, or move to a larger tier.");
+    assert.equal(await adviceOf(busy.live), "Wait for the next month, or move to a larger tier.");
+    assert.equal(await adviceOf(sandbox.test), "Delete test files you no longer need.");
+  });
+
   it("a test key meets no monthly quota, only the sandbox's 1 GB", async () => {
     const { tenant, live, test } = await createClients("pro", { environment: "test", uploads: 1e6 });
     assert.equal(await countAccepted(test, 100 * MB, 20), 10);

@@ -47,6 +47,17 @@ describe("what no HTTP client sends", () => {
     }
   });
 
+  it("is told that its body ended too early where it did", async () => {
+    const socket = await openSocket(app.url);
+    const key = `Authorization: Bearer ${app.owner.live}`;
+    const lines = [key, "Content-Type: application/json", "Content-Length: 5"];
+    socket.end(`${requestHead("POST", "/api/v1/projects", lines)}{"n`);
+    const answer = await readAnswer(socket);
+    expectRefusal(answer, 400);
+    assert.equal(answer.body.error.message, "The body ended before its declared length.");
+    assert.ok(answer.body.error.suggestion);
+  });
+
   it("is 431 for headers beyond 16 KiB, one or many", async () => {
     expectRefusal(
       await sendRaw(app.url, requestHead("GET", "/healthz", [`X-A: ${"a".repeat(20_000)}`])),

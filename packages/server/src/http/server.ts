@@ -80,15 +80,21 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     current.shouldKeepAlive = false;
     return;
   }
-  const tooLarge = error.code === "HPE_HEADER_OVERFLOW";
-  const refusal = new AppError(
-    "VALIDATION_ERROR",
-    tooLarge ? "The headers are too large." : "This is not valid HTTP.",
-    {
-      status: tooLarge ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400,
-    },
-  );
-  socket.end(rawErrorResponse(refusal, createId(Date.now())));
+  socket.end(rawErrorResponse(explainUnreadable(error, current !== null), createId(Date.now())));
   // To us it is over; who does not close its side must not keep the connection.
   setTimeout(() => socket.destroy(), 5000).unref();
+}
+
+function explainUnreadable({ code }: NodeJS.ErrnoException, isInBody: boolean): AppError {
+  if (code === "HPE_INVALID_EOF_STATE" && isInBody) {
+    return new AppError("VALIDATION_ERROR", "The body ended before its declared length.", {
+      suggestion: "Nothing was kept. Send all of it again.",
+    });
+  }
+  const tooLarge = code === "HPE_HEADER_OVERFLOW";
+  return new AppError(
+    "VALIDATION_ERROR",
+    tooLarge ? "The headers are too large." : "This is not valid HTTP.",
+    { status: tooLarge ? 431 : code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400 },
+  );
 }

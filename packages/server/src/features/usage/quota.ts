@@ -73,10 +73,11 @@ const takePlaces = gather<Places>(
       tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
       tx.run(reserveMoreUploads, ofMonth),
     ]);
-    if (total === 0) throw quotaReached("storage");
+    if (total === 0)
+      throw quotaReached("storage", scope.environment === "test" ? deleteTestFiles : deleteFiles);
     if (places > 0) return;
     if (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0)
-      throw quotaReached("monthly upload");
+      throw quotaReached("monthly upload", waitForMonth);
   },
 );
 
@@ -154,8 +155,13 @@ export async function releaseUsage(
   await Promise.all(changes);
 }
 
-function quotaReached(which: string): AppError {
+const deleteFiles = "Delete files you no longer need, or move to a larger tier.";
+/** The sandbox is the same on every tier. */
+const deleteTestFiles = "Delete test files you no longer need.";
+const waitForMonth = "Wait for the next month, or move to a larger tier.";
+
+function quotaReached(which: string, suggestion: string): AppError {
   return new AppError("TIER_LIMIT_EXCEEDED", `The ${which} quota of this project is reached.`, {
-    suggestion: "Delete files you no longer need, wait for the next month, or move to a larger tier.",
+    suggestion,
   });
 }
