@@ -33,7 +33,7 @@ export interface ObjectStore {
   presignParts(
     upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number },
   ): Promise<string[]>;
-  /** The parts received so far, ascending. Null when the upload is unknown. */
+  /** The parts received so far, ascending. Null when the upload is unknown, as a bucket's is once it is finished. */
   listParts(upload: MultipartRef): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
   finishMultipart(

@@ -20,11 +20,11 @@ export function finishUpload(
     const row = await lockUpload(tx, upload.uploadId);
     if (row === null || row.key !== upload.key || row.state === "gone")
       return failed("unknown-upload", "There is no such upload.");
-    if (row.state === "final") return finished(row.size_bytes, row.etag ?? "", []);
 
     const received = await listPartRows(tx, upload.uploadId);
     const problem = findProblem(received, upload);
     if (problem !== null) return problem;
+    if (row.state === "final") return finished(row.size_bytes, row.etag ?? "", []);
 
     const unused = await deleteUnclaimed(tx, upload, received);
     const claimed = new Set(upload.parts.map((part) => part.partNumber));

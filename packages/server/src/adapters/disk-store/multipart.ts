@@ -33,7 +33,8 @@ export function createMultipart(
 
     async listParts({ key, uploadId }) {
       const upload = await findUpload(db, uploadId);
-      if (upload?.key !== key || upload.state !== "open") return null;
+      // A finished one too: whoever has not heard of the end asks for its parts to complete it again.
+      if (upload?.key !== key || upload.state === "gone") return null;
       const rows = await listPartRows(db, uploadId);
       return rows
         .filter((row) => row.damaged === 0)
