@@ -19,6 +19,7 @@ import {
   postponeReaping,
 } from "../src/features/uploads/queries.ts";
 import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { repeatUpload } from "../src/features/uploads/request-upload.ts";
 import { releaseUsage } from "../src/features/usage/quota.ts";
 import { type ObjectStore, StorageUnavailable } from "../src/ports/object-store.ts";
 import { hashApiKey } from "../src/security/api-key-secret.ts";
@@ -325,6 +326,21 @@ onBothDatabases("an upload", (database) => {
       assert.equal(await reapAtOf(begun.fileId), now + 8 * dayMs);
       assert.equal(await reapAbandonedUploads(at(now + 8 * dayMs)), 1);
       assert.equal(await statusOf(client, begun.key), "FAILED");
+    });
+
+    it("is signed no more where it was given up meanwhile, and is where it has longer anyway", async () => {
+      const [ended, repeated, open] = [await client.init(), await client.init(), await client.init()];
+      const givenUp = (id: string) => meanwhile(() => failWithBytes(id));
+      const signing = signParts(givenUp(ended.fileId), actor, { ...ended, partNumbers: [1] });
+      await assert.rejects(signing, { code: "NOT_FOUND" });
+      const repeating = repeatUpload(givenUp(repeated.fileId), actor, repeated.fileId, 3600);
+      await assert.rejects(repeating, { code: "NOT_FOUND" });
+
+      const reapAt = await reapAtOf(open.fileId);
+      const earlier = at(reapAt - dayMs);
+      assert.equal((await signParts(earlier, actor, { ...open, partNumbers: [1] })).length, 1);
+      assert.equal((await repeatUpload(earlier, actor, open.fileId, 3600)).id, open.fileId);
+      assert.equal(await reapAtOf(open.fileId), reapAt);
     });
 
     it("is not counted where it was deleted meanwhile", async () => {

@@ -37,9 +37,9 @@ async function findLastReceived(deps: Deps, file: FileTable): Promise<number | n
   return parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
 }
 
-/** Whoever gets fresh URLs is given the time to use them. */
-export async function keepOpen(deps: Deps, file: FileTable, urlSec: number): Promise<void> {
+/** Whoever gets fresh URLs is given the time to use them. False where it has longer anyway, or ended meanwhile. */
+export async function keepOpen(deps: Deps, file: FileTable, urlSec: number): Promise<boolean> {
   const isEmpty = (await findLastReceived(deps, file)) === null;
   const lifeMs = isEmpty ? emptyLifeMs(urlSec) : idleLifeMs(file);
-  await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + lifeMs });
+  return (await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + lifeMs })) > 0;
 }

@@ -31,7 +31,8 @@ export async function signParts(
 ): Promise<SignedPart[]> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   checkPartRange(ref.partNumbers, file.size_bytes);
-  await keepOpen(deps, file, PART_URL_SEC);
+  const isPostponed = await keepOpen(deps, file, PART_URL_SEC);
+  if (!isPostponed) await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   return sign(deps, file, ref.partNumbers);
 }
 

@@ -58,13 +58,17 @@ export async function initMultipart(
  * have to live as long as the first ones did; for one that can never be completed any more there are none.
  */
 export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileTable> {
-  const { projectId, environment } = actor;
+  const file = await getLasting(deps, actor, id);
+  if (file.status !== "UPLOADING" || (await keepOpen(deps, file, urlSec))) return file;
+  return getLasting(deps, actor, id);
+}
+
+async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileTable> {
   const file = await deps.db.get(findUpload, { id, projectId, environment });
   if (file === null || file.status === "FAILED" || file.status === "DELETED")
     throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
       suggestion: "Begin a new one, with another Idempotency-Key.",
     });
-  if (file.status === "UPLOADING") await keepOpen(deps, file, urlSec);
   return file;
 }
 
