@@ -57,6 +57,7 @@ export async function completeMultipart(
   checkPartOrder(body.parts);
   const file = await getOpenUpload(deps, actor, body.fileId, body.uploadId);
   checkPartRange(
+    "parts",
     body.parts.map((part) => part.partNumber),
     file.size_bytes,
   );

@@ -30,7 +30,7 @@ export async function signParts(
   ref: { fileId: string; uploadId: string; partNumbers: number[] },
 ): Promise<SignedPart[]> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
-  checkPartRange(ref.partNumbers, file.size_bytes);
+  checkPartRange("partNumbers", ref.partNumbers, file.size_bytes);
   const isPostponed = await keepOpen(deps, file, PART_URL_SEC);
   if (!isPostponed) await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   return sign(deps, file, ref.partNumbers);

@@ -74,16 +74,16 @@ describe("the rules of an upload", () => {
   });
 
   it("take the part numbers that the size gives, and name the first one beyond", () => {
-    checkPartRange([1, 2, 3], 15 * MB);
-    checkPartRange([], 15 * MB);
+    checkPartRange("parts", [1, 2, 3], 15 * MB);
+    checkPartRange("parts", [], 15 * MB);
     for (const [numbers, outside] of [
       [[1, 4, 5], 4],
       [[3, 0], 0],
       [[-1], -1],
     ] as const)
-      assert.throws(() => checkPartRange(numbers, 15 * MB), {
+      assert.throws(() => checkPartRange("partNumbers", numbers, 15 * MB), {
         code: "VALIDATION_ERROR",
-        message: new RegExp(`names part ${outside}; this upload has parts 1 to 3$`),
+        message: new RegExp(`^partNumbers names part ${outside}; this upload has parts 1 to 3$`),
       });
   });
 });

@@ -72,9 +72,9 @@ export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
   }
 }
 
-export function checkPartRange(partNumbers: readonly number[], sizeBytes: number): void {
+export function checkPartRange(field: string, partNumbers: readonly number[], sizeBytes: number): void {
   const last = partCount(sizeBytes);
   const outside = partNumbers.find((number) => number < 1 || number > last);
   if (outside !== undefined)
-    throw invalid("parts", `names part ${outside}; this upload has parts 1 to ${last}`);
+    throw invalid(field, `names part ${outside}; this upload has parts 1 to ${last}`);
 }
