@@ -5,6 +5,8 @@ import { noteUsageDays } from "../src/features/usage/usage-days.ts";
 import { createSessionToken, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
+import { createUploadClient, partPieces, putParts } from "./support/upload-client.ts";
+import { keepReaperAway } from "./support/upload-life.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const countDays = statement((q, p: { projectId: string }) =>
@@ -20,6 +22,7 @@ onBothDatabases("usage by day", (database) => {
 
   before(async () => {
     app = await startApp({ database });
+    await keepReaperAway(app);
     app.clock.setTime(Date.UTC(2026, 0, 30, 12));
     tenant = await app.createTenant("pro");
   });
@@ -70,6 +73,37 @@ onBothDatabases("usage by day", (database) => {
     app.clock.advance(200 * dayMs);
     await noteUsageDays(app.app.deps);
     assert.equal(await count(), 0);
+  });
+
+  test("an upload that is completed in the next month counts to the last day of its own", async () => {
+    app.clock.setTime(Date.UTC(2027, 0, 30, 12));
+    tenant = await app.createTenant("pro");
+    const client = createUploadClient(app, tenant.live);
+    const pieces = partPieces();
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const nextDay = async () => {
+      await noteUsageDays(app.app.deps);
+      app.clock.advance(dayMs);
+    };
+    const deleted = await client.uploadPieces(pieces);
+    const late = await client.init({ fileSize: bytes });
+    const parts = await putParts(late, pieces);
+    for (let day = 0; day < 3; day++) await nextDay();
+    await upload(1);
+    await nextDay();
+    assert.equal((await client.remove(deleted.key)).status, 200);
+    await nextDay();
+    assert.equal((await client.completeParts(late, parts)).status, 200);
+    await nextDay();
+    assert.deepEqual(await shares(7), [
+      ["2027-01-30", 1, bytes],
+      ["2027-01-31", 1, bytes],
+      ["2027-02-01", 0, bytes],
+      ["2027-02-02", 1, bytes + 5],
+      ["2027-02-03", 0, 5],
+      ["2027-02-04", 0, bytes + 5],
+      ["2027-02-05", 0, bytes + 5],
+    ]);
   });
 
   test("a number of days that makes no sense is refused", async () => {

@@ -2,10 +2,7 @@ import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../../db/statement.ts";
 
-/**
- * Writes down what a month has counted so far, for the projects where that changed. Within a month uploads only grow,
- * and with the same number of uploads storage only shrinks: a row that is alike is therefore the latest one.
- */
+/** Writes down what a month has counted so far, for the projects where that differs from its latest row. */
 export const noteDay = statement((q, p: { period: string; day: string }) =>
   q
     .insertInto("usage_day")
@@ -39,8 +36,15 @@ export const noteDay = statement((q, p: { period: string; day: string }) =>
                 .select("before.day")
                 .whereRef("before.project_id", "=", "now.project_id")
                 .whereRef("before.environment", "=", "now.environment")
-                .where("before.day", ">", p.period)
-                .where("before.day", "<=", p.day)
+                .where("before.day", "=", (latest) =>
+                  latest
+                    .selectFrom("usage_day as noted")
+                    .select((select) => select.fn.max<string>("noted.day").as("day"))
+                    .whereRef("noted.project_id", "=", "now.project_id")
+                    .whereRef("noted.environment", "=", "now.environment")
+                    .where("noted.day", ">", p.period)
+                    .where("noted.day", "<=", p.day),
+                )
                 .whereRef("before.uploads", "=", "now.uploads")
                 .whereRef("before.bandwidth_bytes", "=", "now.bandwidth_bytes")
                 .whereRef("before.transform_units", "=", "now.transform_units")

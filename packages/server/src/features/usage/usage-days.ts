@@ -7,14 +7,17 @@ import { getUsageHistory } from "./usage.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const keptDays = 100;
+/** An upload counts to the month that reserved it, and may wait a week for its completion. */
+const lateDays = 8;
 
 /** Run every few minutes; what was counted since the last run of a day goes to the next one. */
 export async function noteUsageDays(deps: Pick<Deps, "db" | "now">): Promise<void> {
   const now = deps.now();
-  const yesterday = now - dayMs;
-  // A month's last minutes would otherwise belong to no day: its counters are never looked at again.
-  if (periodOf(yesterday) !== periodOf(now)) {
-    await deps.db.run(noteDay, { period: periodOf(yesterday), day: dayOf(yesterday) });
+  const monthStart = Date.parse(`${periodOf(now)}-01`);
+  // What a month counts in its last minutes, and afterwards, belongs to its last day.
+  if (now - monthStart < lateDays * dayMs) {
+    const lastDay = monthStart - dayMs;
+    await deps.db.run(noteDay, { period: periodOf(lastDay), day: dayOf(lastDay) });
   }
   await deps.db.run(noteDay, { period: periodOf(now), day: dayOf(now) });
   await deps.db.run(deleteDaysBefore, { day: dayOf(now - keptDays * dayMs) });
