@@ -79,6 +79,36 @@ describe("a proxy that sends files in our place", () => {
     );
   }
 
+  itOnDisk("is not told of a file where it would judge conditions or ranges anew", () =>
+    withApp(
+      { UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/", UPSTOW_TRUSTED_PROXIES: "127.0.0.1" },
+      async (app) => {
+        const all = "0123456789".repeat(10_000);
+        const { url } = await createUploadClient(app, app.owner.live).upload(Buffer.from(all));
+        const { headers } = await fetch(url, { method: "HEAD", headers: viaProxy });
+        const etag = headers.get("etag") ?? "";
+        const modified = headers.get("last-modified") ?? "";
+        for (const [asked, status, body] of [
+          [{ "if-match": etag }, 200, all],
+          [{ "if-match": "*" }, 200, all],
+          [{ "if-unmodified-since": modified }, 200, all],
+          [{ range: "bytes=0-3", "if-range": etag }, 206, all.slice(0, 4)],
+          [{ range: "bytes=0-3", "if-range": modified }, 206, all.slice(0, 4)],
+          [{ range: "bytes=0-3", "if-range": '"other"' }, 200, all],
+          [{ range: "bytes=5-2" }, 200, all],
+          [{ range: "bytes=abc" }, 200, all],
+          [{ range: "bytes=0-1,3-4" }, 200, all],
+          [{ range: "bytes=1-18446744073709551615" }, 206, all.slice(1)],
+        ] as const) {
+          const answer = await fetch(url, { headers: { ...viaProxy, ...asked } });
+          assert.deepEqual([answer.status, await answer.text()], [status, body], JSON.stringify(asked));
+          assert.equal(answer.headers.get("x-accel-redirect"), null, JSON.stringify(asked));
+          assert.equal(answer.headers.get("accept-ranges"), "bytes");
+        }
+      },
+    ),
+  );
+
   it("gets from us what does not lie in one file on the disk", () =>
     withApp({ UPSTOW_SENDFILE: "X-Sendfile:/objects/", UPSTOW_TRUSTED_PROXIES: "127.0.0.1" }, async (app) => {
       const client = createUploadClient(app, app.owner.live);

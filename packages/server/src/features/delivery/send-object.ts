@@ -89,7 +89,7 @@ async function sendAsAsked(
 
   const isOwn = object.store === deps.store.name;
   const handover =
-    isOwn && deps.config.sendfile !== null ? await findHandover(deps, request, object.storeKey) : null;
+    isOwn && deps.config.sendfile !== null ? await findHandover(deps, request, object.storeKey, asked) : null;
   if (handover !== null) {
     // The proxy cuts the range itself, and says that it can.
     reply.removeHeader("accept-ranges");
