@@ -16,6 +16,9 @@ const spoofed = {
   "x-accel-redirect": "/secret/",
 };
 
+/** Too long to share a file on the disk with others. */
+const all = "0123456789".repeat(10_000);
+
 async function withApp(env: Record<string, string>, work: (app: TestApp) => Promise<void>) {
   const app = await startApp({ env });
   try {
@@ -83,7 +86,6 @@ describe("a proxy that sends files in our place", () => {
     withApp(
       { UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/", UPSTOW_TRUSTED_PROXIES: "127.0.0.1" },
       async (app) => {
-        const all = "0123456789".repeat(10_000);
         const { url } = await createUploadClient(app, app.owner.live).upload(Buffer.from(all));
         const { headers } = await fetch(url, { method: "HEAD", headers: viaProxy });
         const etag = headers.get("etag") ?? "";
@@ -127,20 +129,22 @@ describe("a proxy that sends files in our place", () => {
     const setUps = [
       { UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/", UPSTOW_TRUSTED_PROXIES: "192.0.2.1" },
       { UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/" },
+      // Asked directly, from the machine that the proxy runs on.
+      { UPSTOW_SENDFILE: "X-Accel-Redirect:/internal/", UPSTOW_TRUSTED_PROXIES: "127.0.0.1,::1" },
     ];
     for (const env of setUps) {
       await withApp(env as Record<string, string>, async (app) => {
-        const file = await createUploadClient(app, app.owner.live).upload();
+        const file = await createUploadClient(app, app.owner.live).upload(Buffer.from(all));
         const answer = await fetch(file.url, { headers: spoofed });
         assert.equal(answer.headers.get("x-accel-redirect"), null);
-        assert.equal(await answer.text(), smallBody.toString());
+        assert.equal(await answer.text(), all);
       });
     }
     await withApp({ UPSTOW_TRUSTED_PROXIES: "127.0.0.1" }, async (app) => {
-      const file = await createUploadClient(app, app.owner.live).upload();
+      const file = await createUploadClient(app, app.owner.live).upload(Buffer.from(all));
       const answer = await fetch(file.url, { headers: { ...viaProxy, ...spoofed } });
       assert.equal(answer.headers.get("x-accel-redirect"), null);
-      assert.equal(await answer.text(), smallBody.toString());
+      assert.equal(await answer.text(), all);
     });
   });
 

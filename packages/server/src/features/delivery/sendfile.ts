@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
+import { isForwarded } from "../../http/require-https.ts";
 import type { RangeAnswer } from "./range.ts";
 
 /** Tells a proxy which file to send in our place. */
@@ -10,9 +11,9 @@ export interface Handover {
 }
 
 /**
- * Null when the answer's bytes have to come from here: nothing is configured, the peer is not our proxy, it would
- * answer otherwise than we do, or the object is not one file. What the request itself says about it never counts: a client behind a proxy that passes
- * unknown headers on could name any internal place.
+ * Null when the answer's bytes have to come from here: nothing is configured, the peer is not our proxy or asks for
+ * itself, it would answer otherwise than we do, or the object is not one file. What the request itself says about the
+ * place never counts: a client behind a proxy that passes unknown headers on could name any internal one.
  */
 export async function findHandover(
   deps: Deps,
@@ -22,7 +23,8 @@ export async function findHandover(
 ): Promise<Handover | null> {
   const { sendfile, trustedProxies } = deps.config;
   if (sendfile === null || !trustedProxies.contains(request.socket.remoteAddress ?? "")) return null;
-  if (!isJudgedAlike(request.headers, asked)) return null;
+  // Whoever shares the proxy's machine has its address too, and could do nothing with a path.
+  if (!isForwarded(request.headers) || !isJudgedAlike(request.headers, asked)) return null;
   const path = await deps.store.findPath?.(storeKey);
   return path ? { header: sendfile.header, path: sendfile.prefix + path } : null;
 }
