@@ -137,6 +137,19 @@ describe("delivery of variants", () => {
     assert.equal(refused.headers.get("cache-control"), "no-store");
   });
 
+  it("refuses an address that was cut short as it does any other edit", async () => {
+    for (const path of ["p/x", "p/x/y", "t/1", "t/1/2", "t/1/2/3"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const { status, headers } = await fetch(new URL(path, app.url), { method });
+        assert.deepEqual(
+          [status, headers.get("cache-control"), headers.get("access-control-allow-origin")],
+          [403, "no-store", "*"],
+          `${method} ${path}`,
+        );
+      }
+    }
+  });
+
   it("serves names of every kind, each under the ending of its format", async () => {
     for (const [name, saved] of [
       ["ein Föto #1?.jpeg", "ein Föto #1?.webp"],

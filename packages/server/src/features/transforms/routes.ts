@@ -74,6 +74,13 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     );
   });
 
+  // An address with parts missing was edited like any other.
+  for (const path of ["/p/*", "/t/*"]) {
+    app.get(path, { schema }, async () => {
+      throw badSignature();
+    });
+  }
+
   async function send(request: FastifyRequest<VariantPath>, reply: FastifyReply, isSigned: boolean) {
     const recipe = parseRecipe(request.params.recipe);
     if (recipe?.format === "auto") reply.header("vary", "Accept");
