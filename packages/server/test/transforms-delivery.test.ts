@@ -150,6 +150,15 @@ describe("delivery of variants", () => {
     }
   });
 
+  it("refuses an address with a NUL in any part as it does any other edit", async () => {
+    const url = await urlOf({ width: 28, format: "png", delivery: "public" });
+    const { pathname } = new URL(url);
+    for (const edited of [`${pathname}%00`, pathname.replace("w_28", "w_28%00"), "/t/1/2/3/%00", "/p/%00"]) {
+      const response = await fetch(new URL(edited, url));
+      assert.equal(response.status, 403, edited);
+    }
+  });
+
   it("serves names of every kind, each under the ending of its format", async () => {
     for (const [name, saved] of [
       ["ein Föto #1?.jpeg", "ein Föto #1?.webp"],

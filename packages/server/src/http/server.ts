@@ -9,6 +9,7 @@ import { noCompilers } from "./compile-late.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { lingerAfterEarlyAnswers } from "./linger.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
+import { ofSignedUrl } from "./signed-url.ts";
 
 export interface ServerOptions {
   tls: TlsFiles | null;
@@ -39,11 +40,6 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
   endConnectionsOnClose(http);
   lingerAfterEarlyAnswers(http);
   return http;
-}
-
-/** A signed URL that cannot even be decoded was edited, like any other whose signature does not hold. */
-function ofSignedUrl(url: string): AppError | null {
-  return /^\/[upt]\//.test(url) ? new AppError("FORBIDDEN", "This URL is not as it was signed.") : null;
 }
 
 /** What is in flight at a shutdown ends its connection with the answer, or that would wait for a next request. */

@@ -4,6 +4,7 @@ import type { Ajv, ErrorObject } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import { AppError, invalid } from "../errors.ts";
 import { compileLate } from "./compile-late.ts";
+import { ofSignedUrl } from "./signed-url.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -33,7 +34,8 @@ function checkBefore(schema: FastifySchema | undefined): preValidationHookHandle
   const takesBody = schema?.body !== undefined;
   return (request, _reply, done) => {
     // PostgreSQL cannot hold it in text, and no name or id of ours has it.
-    if (request.url.includes("%00")) throw invalid("URL", "must not hold the NUL character");
+    if (request.url.includes("%00"))
+      throw ofSignedUrl(request.url) ?? invalid("URL", "must not hold the NUL character");
     for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
     // No body at all stands for one without fields, so that the answer can name the field that is missing.
     if (takesBody && request.body === undefined) request.body = {};
