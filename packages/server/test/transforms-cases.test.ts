@@ -102,6 +102,23 @@ describe("the twenty cases over HTTP", () => {
     });
   });
 
+  it("says which limit was passed, and what to do about it", async () => {
+    const ask = { width: 4096, fit: "contain", format: "webp" };
+    for (const [bytes, message, suggestion] of [
+      [craftGif(2000, 2000, 13), /^The image is larger than 50 megapixels/, /^Upload .* fewer pixels/],
+      [craftGif(100, 100, 5), /^The animation would be larger than 50 megapixels/, /smaller width or height/],
+    ] as const) {
+      const response = await getVariant(bytes, "image/gif", ask);
+      const { error } = (await response.json()) as { error: Record<string, string> };
+      assert.deepEqual([response.status, error["code"]], [422, "VALIDATION_ERROR"]);
+      assert.match(error["message"] ?? "", message);
+      assert.match(error["suggestion"] ?? "", suggestion);
+    }
+    const still = await getVariant(craftGif(100, 100, 5), "image/gif", { ...ask, format: "jpeg" });
+    assert.equal(still.status, 200);
+    await still.bytes();
+  });
+
   it("7 to 10: what is no readable image is 415, whatever it was declared as", async () => {
     const heic = Buffer.concat([isobmffHead("heic", "mif1", "heic"), Buffer.alloc(200)]);
     const tiff = await solid(20, 20, palette.red).tiff().toBuffer();

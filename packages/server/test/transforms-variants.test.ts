@@ -8,6 +8,7 @@ import { nameFile } from "../src/features/files/name-file.ts";
 import { claimVariant, findVariant } from "../src/features/transforms/queries.ts";
 import { formatRecipe, type Recipe } from "../src/features/transforms/recipe.ts";
 import { openTestPool } from "../src/features/transforms/render/open-test-pool.ts";
+import { maxSourceBytes } from "../src/features/transforms/render/render-job.ts";
 import type { RenderPool, RenderPoolOptions } from "../src/features/transforms/render/render-pool.ts";
 import { noise } from "../src/features/transforms/render/test-images.ts";
 import { openTransforms } from "../src/features/transforms/transforms.ts";
@@ -67,6 +68,16 @@ onBothDatabases("variants", (database) => {
     t.after(() => pool.close());
     return createVariants(app.app.deps, pool);
   }
+
+  it("of a source with too many bytes are refused for those, whatever its pixels", async (t) => {
+    const file = { ...(await store(photo)), size_bytes: maxSourceBytes + 1 };
+    for (const instance of [openInstance(t), openInstance(t)]) {
+      await assert.rejects(instance.get(file, recipe, "webp"), (error: AppError) => {
+        assert.deepEqual([error.status, error.code], [422, "VALIDATION_ERROR"]);
+        return /128 MiB/.test(error.message);
+      });
+    }
+  });
 
   it("17: 50 who ask two instances at once get one encode", async (t) => {
     const file = await store(photo);

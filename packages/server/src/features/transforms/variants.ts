@@ -213,7 +213,7 @@ async function render(
   { file, recipe, format }: Wanted,
   draft: Draft | null,
 ): Promise<RenderResult> {
-  if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-large" };
+  if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
   try {
     return await pool.render({
       findSourceFile: async () => (await deps.store.findFile?.(file.key)) ?? null,
@@ -249,14 +249,29 @@ async function collect(source: ObjectStream, memory: Buffer): Promise<Buffer> {
   return memory.subarray(0, sizeBytes);
 }
 
+const refusals: Record<Exclude<RenderProblem, "unsupported">, [message: string, suggestion: string]> = {
+  unprocessable: [
+    "The image is damaged or takes too long to read and cannot be transformed.",
+    "Upload another version of the image.",
+  ],
+  "too-large": [
+    "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
+    "Upload a version of the image with fewer pixels.",
+  ],
+  "too-many-bytes": [
+    "The image is larger than 128 MiB and cannot be transformed.",
+    "Upload a version of the image with fewer bytes.",
+  ],
+  "result-too-large": [
+    "The animation would be larger than 50 megapixels in this size, all frames counted.",
+    "Ask for a smaller width or height, or for another format than WebP: that has the first frame alone.",
+  ],
+};
+
 function explainProblem(problem: RenderProblem): AppError {
   if (problem === "unsupported") return unsupportedType();
-  const reason =
-    problem === "too-large" ? "is larger than 50 megapixels" : "is damaged or takes too long to read";
-  return new AppError("VALIDATION_ERROR", `The image ${reason} and cannot be transformed.`, {
-    status: 422,
-    suggestion: "Upload another version of the image.",
-  });
+  const [message, suggestion] = refusals[problem];
+  return new AppError("VALIDATION_ERROR", message, { status: 422, suggestion });
 }
 
 function busy(retryAfterSec: number): AppError {

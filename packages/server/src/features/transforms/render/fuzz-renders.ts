@@ -25,7 +25,16 @@ export async function fuzzRenders(
 ): Promise<FuzzReport> {
   const corpus = await createCorpus();
   const random = createRandom(seed);
-  const outcomes = { ok: 0, unsupported: 0, unprocessable: 0, "too-large": 0, timeout: 0, failure: 0 };
+  const outcomes = {
+    ok: 0,
+    unsupported: 0,
+    unprocessable: 0,
+    "too-large": 0,
+    "too-many-bytes": 0,
+    "result-too-large": 0,
+    timeout: 0,
+    failure: 0,
+  };
   const failures: string[] = [];
   const pids = new Set<number>();
   let started = 0;

@@ -97,7 +97,7 @@ test("a worker judges a file by its first bytes, and none is read that is too la
     pool.render({ ...ask, findSourceFile: async () => source, readSource: neverRead });
   assert.deepEqual(await render(svg), { ok: false, problem: "unsupported" });
   const huge = { path: svg.path, sizeBytes: maxSourceBytes + 1 };
-  assert.deepEqual(await render(huge), { ok: false, problem: "too-large" });
+  assert.deepEqual(await render(huge), { ok: false, problem: "too-many-bytes" });
 });
 
 test("a worker that dies amid its job leaves its draft to the next, which writes it whole", async () => {

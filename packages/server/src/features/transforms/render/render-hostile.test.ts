@@ -21,7 +21,10 @@ test("case 2: the frames of a GIF count together", async () => {
 test("an animation that would unfold into too many output pixels is refused", async () => {
   const gif = craftGif(10, 10, 20);
   const asked = { width: 2000, fit: "contain" } as const;
-  assert.deepEqual(await tryRender(gif, { ...asked, format: "webp" }), { ok: false, problem: "too-large" });
+  assert.deepEqual(await tryRender(gif, { ...asked, format: "webp" }), {
+    ok: false,
+    problem: "result-too-large",
+  });
   assert.equal((await render(gif, { ...asked, format: "jpeg" })).width, 2000);
 });
 

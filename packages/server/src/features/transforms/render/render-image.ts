@@ -61,9 +61,8 @@ async function renderReadable(bytes: Buffer, order: RenderOrder): Promise<ImageR
   const animated = frames > 1 && format === "webp" && source.format !== "heif";
   const size = computeOutputSize(animated ? source : source.autoOrient, order);
   const outputPixels = size.width * size.height * (animated ? frames : 1);
-  if (source.width * source.height * frames > maxPixels || outputPixels > maxPixels) {
-    return { ok: false, problem: "too-large" };
-  }
+  if (source.width * source.height * frames > maxPixels) return { ok: false, problem: "too-large" };
+  if (outputPixels > maxPixels) return { ok: false, problem: "result-too-large" };
 
   const input = sharp(bytes, { animated, limitInputPixels: maxPixels });
   // libvips cannot turn frames; browsers ignore the orientation of an animated WebP as well.

@@ -39,9 +39,16 @@ export interface RenderTask {
 /**
  * - `unsupported`: not one of the five kinds of image that are read.
  * - `unprocessable`: one of them, but damaged, cut off or not what its header says.
- * - `too-large`: more pixels, all frames counted, or more bytes than are ever decoded.
+ * - `too-large`: more pixels, all frames counted, than are ever decoded.
+ * - `too-many-bytes`: more than are ever read.
+ * - `result-too-large`: an animation that would have more pixels, all frames counted, than are ever encoded.
  */
-export type RenderProblem = "unsupported" | "unprocessable" | "too-large";
+export type RenderProblem =
+  | "unsupported"
+  | "unprocessable"
+  | "too-large"
+  | "too-many-bytes"
+  | "result-too-large";
 
 export interface RenderedImage {
   format: OutputFormat;

@@ -197,7 +197,7 @@ test("a source too large to be read is refused without a worker", async (t) => {
   dot.copy(bytes);
   assert.deepEqual(await pool.render({ ...quick, readSource: async () => bytes }), {
     ok: false,
-    problem: "too-large",
+    problem: "too-many-bytes",
   });
   assert.deepEqual(pool.status().workerPids, []);
 });

@@ -103,7 +103,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   async function renderFile(request: RenderRequest): Promise<RenderResult | null> {
     const source = (await request.findSourceFile?.()) ?? null;
     if (source === null) return null;
-    if (source.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-large" };
+    if (source.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
     const outcome = await attempt(toTask(request, source), new Uint8Array(), maxAttempts);
     return outcome.kind === "unread" ? null : toResult(outcome);
   }
@@ -172,7 +172,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
 /** What the first bytes and the length already tell; no worker need see it. */
 function findProblem(bytes: Uint8Array): RenderProblem | null {
   if (findSourceKind(bytes) === null) return "unsupported";
-  return bytes.length > maxSourceBytes ? "too-large" : null;
+  return bytes.length > maxSourceBytes ? "too-many-bytes" : null;
 }
 
 function toTask({ recipe, format, draft }: RenderRequest, source: SourceFile | null): RenderTask {
