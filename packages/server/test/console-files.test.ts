@@ -63,6 +63,25 @@ onBothDatabases("files and deliveries in the dashboard", (database) => {
     assert.deepEqual(await find({ metadata: "colour=_ed" }), []);
   });
 
+  test("metadata is found by text with an equals sign in it, by the deletion of all that match as well", async () => {
+    await enter();
+    for (const [name, metadata] of [
+      ["link", { from: "https://example.com/?page=2&Sort=new" }],
+      ["pair", { page: 2 }],
+      ["neither", { page: 25, from: "page 2" }],
+    ] as const)
+      await uploadFile(app, "x", { key: tenant.live, name, metadata });
+    assert.deepEqual(await find({ metadata: "page=2" }), ["pair", "link"]);
+    assert.deepEqual(await find({ metadata: "?page=2&sort=NEW" }), ["link"]);
+    assert.deepEqual(await find({ metadata: "page=2", name: "pair" }), ["pair"]);
+    const counted = (await owner("GET", `${inLive}/search/count?metadata=page%3D2`)).body;
+    assert.equal(counted.count, 2);
+    const { before } = counted;
+    const deleted = await owner("POST", `${inLive}/search/delete`, { metadata: "page=2", before });
+    assert.deepEqual(deleted.body, { deleted: 2 });
+    assert.deepEqual(await find({}), ["neither"]);
+  });
+
   test("files are found by when they were made, and each term narrows the search", async () => {
     await enter();
     const count = 40;

@@ -25,6 +25,8 @@ export interface Terms {
   pairPatternText?: string;
   pairPatternMiddle?: string;
   pairPatternLast?: string;
+  /** A "=" may as well stand in the text that is looked for. */
+  pairPatternAnywhere?: string;
 }
 
 type Term = "status" | "routeSlug" | "typePattern" | "namePattern" | "metadataPattern" | "pairPattern";
@@ -38,10 +40,11 @@ const conditions: Record<Term, (p: SearchParams, dialect: DialectName) => RawBui
   namePattern: (p, dialect) => matches(dialect, "name", p.namePattern),
   metadataPattern: (p, dialect) => matches(dialect, "metadata", p.metadataPattern),
   pairPattern: (p, dialect) =>
-    sql`${matches(dialect, "metadata", p.pairPattern)}
+    sql`(${matches(dialect, "metadata", p.pairPattern)}
       and (${matches(dialect, "metadata", p.pairPatternText)}
       or ${matches(dialect, "metadata", p.pairPatternMiddle)}
-      or ${matches(dialect, "metadata", p.pairPatternLast)})`,
+      or ${matches(dialect, "metadata", p.pairPatternLast)})
+      or ${matches(dialect, "metadata", p.pairPatternAnywhere)})`,
 };
 const terms = Object.keys(conditions) as Term[];
 

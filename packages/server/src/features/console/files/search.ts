@@ -11,7 +11,7 @@ export interface SearchQuery {
   type?: string;
   status?: string;
   routeSlug?: string;
-  /** Text anywhere in the metadata, or `name=value`. */
+  /** Text anywhere in the metadata; `name=value` is looked for as a pair too. */
   metadata?: string;
   since?: string;
   until?: string;
@@ -92,7 +92,8 @@ export function termsOf(query: SearchQuery): Terms {
 
 function metadataTerms(text: string): Terms {
   const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) return { metadataPattern: `%${literally(inJson(text))}%` };
+  const anywhere = `%${literally(inJson(text))}%`;
+  if (name === undefined || value === undefined) return { metadataPattern: anywhere };
   const start = `%"${literally(inJson(name.trim()))}":`;
   const wanted = literally(inJson(value.trim()));
   return {
@@ -100,6 +101,7 @@ function metadataTerms(text: string): Terms {
     pairPatternText: `${start}"${wanted}"%`,
     pairPatternMiddle: `${start}${wanted},%`,
     pairPatternLast: `${start}${wanted}}%`,
+    pairPatternAnywhere: anywhere,
   };
 }
 
