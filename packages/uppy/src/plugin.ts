@@ -1,4 +1,12 @@
-import { BasePlugin, type Body, type Meta, type PluginOpts, type Uppy, type UppyFile } from "@uppy/core";
+import {
+  BasePlugin,
+  type Body,
+  type Meta,
+  type PluginOpts,
+  type State,
+  type Uppy,
+  type UppyFile,
+} from "@uppy/core";
 import {
   createUploader,
   type Uploader,
@@ -23,7 +31,7 @@ type Task = UploadTask<unknown>;
 /** Uploads Uppy's files through your backend's route handler: in parts, with pause, resume and cancel. */
 export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOptions<M, B>, M, B> {
   #uploader: Uploader | null = null;
-  /** By the id that Uppy gave the file. */
+  /** By the id that Uppy gave the file; a file that is stored has none any more, and may be uploaded again. */
   readonly #tasks = new Map<string, Task>();
   readonly #uninstallers: (() => void)[] = [];
 
@@ -45,22 +53,21 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     };
     const onPauseAll = () => this.#uploader?.pause();
     const onResumeAll = () => this.#uploader?.resume();
-    const onRemoved = ({ id }: UppyFile<M, B>) => this.#remove(id);
-    const onCancelAll = () => {
-      for (const id of this.#tasks.keys()) this.#remove(id);
+    // Not every way out has an event of its own: `uppy.clear()`, which is the Dashboard's "Done", has none.
+    const onState = (before: State<M, B>, { files }: State<M, B>) => {
+      if (files === before.files) return;
+      for (const id of this.#tasks.keys()) if (files[id] === undefined) this.#remove(id);
     };
     uppy.on("upload-pause", onPause);
     uppy.on("pause-all", onPauseAll);
     uppy.on("resume-all", onResumeAll);
-    uppy.on("file-removed", onRemoved);
-    uppy.on("cancel-all", onCancelAll);
+    uppy.on("state-update", onState);
     this.#uninstallers.push(
       () => uppy.removeUploader(this.#upload),
       () => uppy.off("upload-pause", onPause),
       () => uppy.off("pause-all", onPauseAll),
       () => uppy.off("resume-all", onResumeAll),
-      () => uppy.off("file-removed", onRemoved),
-      () => uppy.off("cancel-all", onCancelAll),
+      () => uppy.off("state-update", onState),
       this.#uploader.subscribe(() => this.#report()),
     );
   }
@@ -96,7 +103,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     return isHere;
   }
 
-  /** Whether there was an earlier attempt to go on with. */
+  /** Whether there was an earlier attempt, which failed, to go on with. */
   #retry({ id }: UppyFile<M, B>): boolean {
     const task = this.#tasks.get(id);
     task?.retry();
@@ -122,7 +129,9 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     try {
       const uploaded = await task?.done;
       const file = this.uppy.getFile(id);
-      if (file === undefined || uploaded === undefined) return;
+      if (file === undefined || uploaded === undefined || this.#tasks.get(id) !== task) return;
+      this.#tasks.delete(id);
+      this.#uploader?.clear(task?.id);
       const body = { ...uploaded } as unknown as B;
       this.uppy.emit("upload-success", file, { status: 200, body, uploadURL: uploaded.url });
     } catch (error) {

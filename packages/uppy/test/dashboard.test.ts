@@ -32,11 +32,15 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
   const { storage, arrived, listOpen, assertStored } = suite;
 
   /** Chooses files in the Dashboard and presses its button. */
+  async function choose(page: Page, names: string[]): Promise<void> {
+    await page.locator("input.uppy-Dashboard-input").first().setInputFiles(names.map(suite.pathTo));
+    await page.locator(".uppy-StatusBar-actionBtn--upload").click();
+  }
+
   async function startUpload(names: string[], options = "{}"): Promise<Page> {
     const page = await suite.openPage();
     await page.evaluate(`start(${options})`);
-    await page.locator("input.uppy-Dashboard-input").first().setInputFiles(names.map(suite.pathTo));
-    await page.locator(".uppy-StatusBar-actionBtn--upload").click();
+    await choose(page, names);
     return page;
   }
 
@@ -83,16 +87,29 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     assert.equal(storage().puts.length, 5 + partCount - 2);
   });
 
+  it("uploads a file again that was uploaded before its list was cleared", async () => {
+    const page = await startUpload(["small.txt"]);
+    await finished(page);
+    await page.locator(".uppy-StatusBar-actionBtn--done").click();
+    await choose(page, ["small.txt"]);
+    const [first, second] = await finished(page);
+    assert.notEqual(first?.url, second?.url);
+    await assertStored(second?.url, small);
+    assert.equal(arrived().length, 2);
+  });
+
   it("leaves nothing behind when it is cancelled, for one file and for all", async () => {
-    for (const button of [
-      ".uppy-Dashboard-Item-action--remove",
-      ".uppy-StatusBar-actionCircleBtn[title=Cancel]",
+    const click = (button: string) => (page: Page) => page.locator(button).first().click();
+    for (const cancel of [
+      click(".uppy-Dashboard-Item-action--remove"),
+      click(".uppy-StatusBar-actionCircleBtn[title=Cancel]"),
+      (page: Page) => page.evaluate("uppy.clear()"),
     ]) {
       storage().allow(2);
       storage().puts.length = 0;
       const page = await startUpload(["large.bin"]);
       await until(() => arrived().length === 2);
-      await page.locator(button).first().click();
+      await cancel(page);
       await until(async () => (await listOpen()).length === 0);
       storage().dropHeld();
       assert.deepEqual(await page.evaluate("uppy.getFiles().length"), 0);
