@@ -63,6 +63,16 @@ describe("upload() in Node", () => {
     await assertStored(file.url, bytes.subarray(0, 5000));
   });
 
+  it("tells the type from the name where the source has none", async () => {
+    const path = join(folder, "3f2a.tmp");
+    await writeFile(path, "x");
+    for (const source of [Buffer.from("x"), chunksOf(Buffer.from("x")), new Blob(["x"]), path]) {
+      assert.equal((await upstow.upload(source, { name: "hello.txt" })).type, "text/plain");
+    }
+    assert.equal((await upstow.upload(path)).type, "application/octet-stream");
+    assert.equal((await upstow.upload(new Blob(["x"], { type: "a/b" }), { name: "x.txt" })).type, "a/b");
+  });
+
   it("sends a large file in parts and tells how far it is", async () => {
     const path = join(folder, "large.bin");
     await writeFile(path, bytes);

@@ -1,5 +1,6 @@
 import { UpstowError } from "../errors.ts";
 import type { PutBody } from "../transfer/put.ts";
+import { openFile } from "./file-source.ts";
 
 export type UploadSource =
   /** A path or a `file:` URL. */
@@ -19,7 +20,7 @@ const mostBufferedBytes = 64 * 1024 * 1024;
 
 export async function openSource(source: UploadSource, sizeBytes: number | undefined): Promise<ByteSource> {
   if (typeof source === "string" || source instanceof URL) {
-    return (await import("./file-source.ts")).openFile(source);
+    return openFile(source);
   }
   if (source instanceof Blob) return fromBlob(source);
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {

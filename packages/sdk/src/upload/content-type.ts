@@ -7,8 +7,8 @@ const subtypes: Record<string, string> = {
   audio: "mp3=mpeg wav ogg",
 };
 
-/** For files named by a path, which say nothing else of themselves. */
-export function guessContentType(fileName: string): string {
+/** For what says nothing else of itself than a name. */
+export function guessContentType(fileName: string): string | undefined {
   const extension = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase();
   for (const [type, entries] of Object.entries(subtypes)) {
     for (const entry of entries.split(" ")) {
@@ -16,5 +16,5 @@ export function guessContentType(fileName: string): string {
       if (name === extension) return `${type}/${subtype}`;
     }
   }
-  return "application/octet-stream";
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import type { ByteSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
 
-/** Only here a file system is needed, and only when a path is given. */
+/** Only here a file system is needed, and loaded only when a path is given: edge runtimes have none. */
 export async function openFile(path: string | URL): Promise<ByteSource> {
   const [{ open }, { basename }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
   const file = await open(path, "r");

@@ -8,13 +8,14 @@ import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts"
 import type { CompletedFile, Metadata } from "../wire/files.ts";
 import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
+import { guessContentType } from "./content-type.ts";
 
 export type { UploadSource } from "./byte-source.ts";
 
 export interface UploadOptions {
   /** The file's name; a path and a `File` bring one. */
   name?: string;
-  /** MIME type; a path and a `Blob` bring one. */
+  /** MIME type; a `Blob` brings one, and most names tell one. */
   type?: string;
   /** Bytes. A stream without it is held in memory, up to 64 MB. */
   size?: number;
@@ -64,6 +65,7 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
     const { signal = new AbortController().signal } = options;
     const given = options.metadata && { metadata: options.metadata };
     const source = await orAborted(openSource(from, options.size), signal);
+    const fileName = options.name ?? source.name ?? "file";
     try {
       const job: Job = {
         uploads,
@@ -72,9 +74,10 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
         source,
         options,
         body: {
-          fileName: options.name ?? source.name ?? "file",
+          fileName,
           fileSize: source.sizeBytes,
-          contentType: options.type ?? source.type ?? "application/octet-stream",
+          contentType:
+            options.type ?? source.type ?? guessContentType(fileName) ?? "application/octet-stream",
           routeSlug: options.routeSlug ?? "default",
           ...given,
         },
