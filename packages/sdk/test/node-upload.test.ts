@@ -291,6 +291,12 @@ describe("upload() in Node", () => {
 
     service.storage.puts.length = 0;
     service.storage.cutsPut = () => false;
+    for (const size of [1000, bytes.length - 1]) {
+      await assert.rejects(upstow.upload(bytes.subarray(0, size), { ...options, resume }), {
+        code: "VALIDATION_ERROR",
+        message: `The upload to resume is of ${bytes.length} bytes, not ${size}.`,
+      });
+    }
     const metadata = { album: 2 };
     const file = await upstow.upload(chunksOf(bytes), { ...options, metadata, size: bytes.length, resume });
     assert.equal(service.storage.puts.length, partCount - 2);

@@ -33,3 +33,5 @@ export function createFiles(request: Request) {
     },
   };
 }
+
+export type Files = ReturnType<typeof createFiles>;

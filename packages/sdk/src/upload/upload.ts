@@ -1,5 +1,7 @@
+import type { Files } from "../api/files.ts";
 import type { RequestOptions } from "../api/request.ts";
 import type { Uploads } from "../api/uploads.ts";
+import { UpstowError } from "../errors.ts";
 import type { Fetch } from "../http/call.ts";
 import { orAborted } from "../http/wait.ts";
 import { createFetchPut, type Put } from "../transfer/put.ts";
@@ -32,7 +34,8 @@ export interface UploadOptions {
   onStart?: (upload: MultipartRef) => void;
   /**
    * Go on with an earlier upload of the same bytes: only what the service lacks is sent, and `metadata` replaces what
-   * was given then. Rejects with NOT_FOUND where that upload has ended.
+   * was given then. Rejects with NOT_FOUND where that upload has ended, and with VALIDATION_ERROR where it was of another
+   * size.
    */
   resume?: MultipartRef;
   /** Hears how much of a resumed upload was there already. */
@@ -43,12 +46,9 @@ export interface UploadOptions {
 
 const multipartAboveBytes = 10 * 1024 * 1024;
 
-/** Ends an upload that is in one piece. */
-type Remove = (key: string) => Promise<void>;
-
 interface Job {
   uploads: Uploads;
-  remove: Remove;
+  files: Files;
   put: Put;
   source: ByteSource;
   body: RequestUploadBody;
@@ -59,7 +59,7 @@ interface Job {
   policy: { retries: number; baseDelayMs: number };
 }
 
-export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => Fetch) {
+export function createUpload(uploads: Uploads, files: Files, getFetch: () => Fetch) {
   const put = createFetchPut(getFetch);
   return async (from: UploadSource, options: UploadOptions = {}): Promise<CompletedFile> => {
     const { signal = new AbortController().signal } = options;
@@ -69,7 +69,7 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
     try {
       const job: Job = {
         uploads,
-        remove,
+        files,
         put,
         source,
         options,
@@ -87,7 +87,8 @@ export function createUpload(uploads: Uploads, remove: Remove, getFetch: () => F
         signal,
         policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
       };
-      return await (source.sizeBytes > multipartAboveBytes ? uploadInParts(job) : uploadAtOnce(job));
+      const isInParts = source.sizeBytes > multipartAboveBytes || options.resume !== undefined;
+      return await (isInParts ? uploadInParts(job) : uploadAtOnce(job));
     } finally {
       await source.close?.();
     }
@@ -99,7 +100,7 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   // The same key gets the same upload with a fresh URL.
   const idempotencyKey = crypto.randomUUID();
   const ask = () => uploads.request(body, { idempotencyKey });
-  let upload = await orRemoved(ask(), job.signal, ({ key }) => job.remove(key));
+  let upload = await orRemoved(ask(), job.signal, ({ key }) => job.files.delete(key));
   try {
     const bytes = await orAborted(job.source.read(0, body.fileSize), job.signal);
     await putWithRetries(job.put, job.policy, job.signal, {
@@ -112,7 +113,7 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
       onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
     });
   } catch (error) {
-    await job.remove(upload.key).catch(() => {});
+    await job.files.delete(upload.key).catch(() => {});
     throw error;
   }
   // Not removed when this fails: it may have been done, and only its answer lost.
@@ -164,9 +165,15 @@ async function start({ uploads: { multipart }, body, signal }: Job): Promise<Ope
 }
 
 async function reopen(job: Job, ref: MultipartRef): Promise<OpenParts> {
-  const { multipart } = job.uploads;
-  const { parts: listed, partSize } = await multipart.list(ref, job.call);
-  const received = wholeParts(job.body.fileSize, partSize, listed);
+  const { fileSize } = job.body;
+  const { parts: listed, partSize, key } = await job.uploads.multipart.list(ref, job.call);
+  const { size } = await job.files.get(key, job.call);
+  if (size !== fileSize) {
+    throw new UpstowError(`The upload to resume is of ${size} bytes, not ${fileSize}.`, {
+      code: "VALIDATION_ERROR",
+    });
+  }
+  const received = wholeParts(fileSize, partSize, listed);
   // Without a URL, what is missing is signed before it is sent.
   return { ...ref, partSize, urls: [], received };
 }
