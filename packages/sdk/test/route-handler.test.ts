@@ -65,7 +65,7 @@ describe("the route handler", () => {
       }),
       away: f({
         middleware: () => {
-          throw new UpstowError("No answer.", { code: "NETWORK_ERROR" });
+          throw new UpstowError("No answer from http://10.0.0.7/api/v1.", { code: "NETWORK_ERROR" });
         },
       }),
       broken: f({
@@ -211,8 +211,9 @@ describe("the route handler", () => {
     const error = await refused(begin({ route: "full" }), 400, "ALBUM_FULL");
     assert.deepEqual([error?.type, error?.suggestion], ["invalid_request", "Empty it."]);
     assert.equal(unseen.length, 0);
-    await refused(begin({ route: "away" }), 502, "NETWORK_ERROR");
-    assert.equal(unseen.length, 1);
+    const unanswered = await refused(begin({ route: "away" }), 502, "NETWORK_ERROR");
+    assert.ok(!unanswered?.message.includes("10.0.0.7"));
+    assert.match(String(unseen[0]), /10\.0\.0\.7/);
   });
 
   it("refuses input that the schema does not take, and says where", async () => {
@@ -300,6 +301,24 @@ describe("the route handler", () => {
     ).json()) as BeginAnswer;
     assert.equal((await ask({ action: "start", ticket: tickets[0] })).status, 500);
     assert.equal(unseen.length, 1);
+  });
+
+  it("tells the application, not the browser, of a setting that is missing", async () => {
+    const unset = createRouteHandler({
+      router: { any: createFileRouter()({}) },
+      apiKey: "svc_live_any",
+      onError: (error) => unseen.push(error),
+    });
+    const response = await unset(
+      new Request("http://site.example/", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ action: "begin", route: "any", files: [png] }),
+      }),
+    );
+    assert.equal(response.status, 500);
+    assert.ok(!(await response.text()).includes("baseUrl"));
+    assert.match(String(unseen[0]), /baseUrl/);
   });
 
   it("signs, lists and aborts parts, and resumes for the same user only", async () => {

@@ -13,8 +13,11 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 /** Without a status it is the application's own refusal, unless it tells that nobody answered. */
 export function withStatus(error: UpstowError): UpstowError {
   if (error.status !== 0) return error;
-  const { message, code, suggestion, details, retryAfter } = error;
-  const status = mayPass(error) ? 502 : 400;
+  const { code, suggestion, details, retryAfter } = error;
+  const isUnanswered = mayPass(error);
+  const status = isUnanswered ? 502 : 400;
+  // The error itself names an address that is no browser's business.
+  const message = isUnanswered ? "The file service does not answer." : error.message;
   return new UpstowError(message, { code, status, suggestion, details, retryAfter });
 }
 

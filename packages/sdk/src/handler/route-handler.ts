@@ -22,7 +22,7 @@ export function createHandler<Context>(
   options: HandlerOptions<Context>,
 ): (request: Request, context: Context) => Promise<Response> {
   // Browsers wait out rate limits themselves: a request handler must not hang for a minute.
-  const connection = readConnection({ ...options, retries: 2 }, 0);
+  const connection = asOwnMistake(readConnection({ ...options, retries: 2 }, 0));
   const request = createRequest(connection);
   const actions = createActions<Context>({
     router: options.router,
@@ -46,6 +46,17 @@ export function createHandler<Context>(
       const known = error instanceof UpstowError ? withStatus(error) : internalError();
       if (known.status >= 500) (options.onError ?? logError)(error);
       return errorAnswer(known);
+    }
+  };
+}
+
+/** What the backend's settings lack is no refusal of what a browser asked. */
+function asOwnMistake<Result>(read: () => Result): () => Result {
+  return () => {
+    try {
+      return read();
+    } catch (cause) {
+      throw new Error((cause as Error).message, { cause });
     }
   };
 }
