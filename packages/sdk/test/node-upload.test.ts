@@ -226,6 +226,26 @@ describe("upload() in Node", () => {
     );
   });
 
+  it("removes what it opened when it is cancelled at the last byte or a callback throws", async () => {
+    for (const size of [1000, bytes.length]) {
+      const stop = new AbortController();
+      const upload = upstow.upload(bytes.subarray(0, size), {
+        signal: stop.signal,
+        onProgress: ({ sentBytes }) => sentBytes === size && stop.abort(),
+      });
+      await assert.rejects(upload, { name: "AbortError" });
+    }
+    const onStart = () => {
+      throw new RangeError("mine");
+    };
+    await assert.rejects(upstow.upload(bytes, { onStart }), RangeError);
+    const { files } = await upstow.files.list();
+    assert.equal(
+      files.some((file) => file.status === "UPLOADING"),
+      false,
+    );
+  });
+
   it("removes what was being opened when it is cancelled", async () => {
     for (const size of [1000, bytes.length]) {
       const stop = new AbortController();

@@ -100,6 +100,7 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   // The same key gets the same upload with a fresh URL.
   const idempotencyKey = crypto.randomUUID();
   const ask = () => uploads.request(body, { idempotencyKey });
+  let isSent = false;
   let upload = await orRemoved(ask(), job.signal, ({ key }) => job.files.delete(key));
   try {
     const bytes = await orAborted(job.source.read(0, body.fileSize), job.signal);
@@ -112,12 +113,13 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
       },
       onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
     });
+    isSent = true;
+    return await uploads.complete({ fileId: upload.fileId }, call);
   } catch (error) {
-    await job.files.delete(upload.key).catch(() => {});
+    // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
+    if (!isSent || job.signal.aborted) await job.files.delete(upload.key).catch(() => {});
     throw error;
   }
-  // Not removed when this fails: it may have been done, and only its answer lost.
-  return uploads.complete({ fileId: upload.fileId }, call);
 }
 
 /** The call that opens an upload is not told to stop: what it opens must be known, to be removed again. */
@@ -145,13 +147,13 @@ async function uploadInParts(job: Job): Promise<CompletedFile> {
   const { multipart } = uploads;
   const open = await (options.resume === undefined ? start(job) : reopen(job, options.resume));
   const ref = { fileId: open.fileId, uploadId: open.uploadId };
-  options.onStart?.(ref);
   let parts: UploadedPart[] | undefined;
   try {
+    options.onStart?.(ref);
     parts = await sendMissing(job, open);
     return await multipart.complete({ ...ref, parts, ...job.changes }, call);
   } catch (error) {
-    // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
+    // As in one piece.
     const isUnwanted = parts === undefined || job.signal.aborted;
     // The caller's signal is aborted already; what is on the service must go all the same.
     if (isUnwanted && options.keepOnFailure !== true) await multipart.abort(ref).catch(() => {});
