@@ -166,6 +166,12 @@ describe("createUpstow", () => {
 
   it("says what is wrong with its settings when it is first used", async () => {
     await assert.rejects(async () => createUpstow({ apiKey: "key" }).usage.get(), /baseUrl/);
+    for (const baseUrl of ["", "foo", "localhost:4444", "http://a b"]) {
+      await assert.rejects(async () => createUpstow({ apiKey: "key", baseUrl }).usage.get(), {
+        code: "VALIDATION_ERROR",
+        message: `baseUrl or UPSTOW_URL is no http(s) URL: "${baseUrl}".`,
+      });
+    }
   });
 
   it("carries everything that an error says", async () => {

@@ -20,7 +20,7 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
   return () => {
     connection ??= {
       apiKey: options.apiKey ?? getVariable("UPSTOW_API_KEY", "apiKey"),
-      baseUrl: options.baseUrl ?? getVariable("UPSTOW_URL", "baseUrl"),
+      baseUrl: checkUrl(options.baseUrl ?? getVariable("UPSTOW_URL", "baseUrl")),
       // Some runtimes refuse a fetch that is called as a method of something else.
       fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
       timeoutMs: options.timeoutMs ?? 30_000,
@@ -29,6 +29,11 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
     };
     return connection;
   };
+}
+
+function checkUrl(url: string): string {
+  if (/^https?:/i.test(url) && URL.canParse(url)) return url;
+  throw new UpstowError(`baseUrl or UPSTOW_URL is no http(s) URL: "${url}".`, { code: "VALIDATION_ERROR" });
 }
 
 function getVariable(name: string, option: string): string {
