@@ -43,8 +43,11 @@ describe("the reference", () => {
     const page = readDoc("docs/reference/errors.md");
     for (const [code, status] of Object.entries(ERROR_STATUS))
       assert.match(page, new RegExp(`\\| \`${code}\` \\| ${status}\\b`), code);
-    const rows = page.match(/^\| `[A-Z_]+` \|/gm) ?? [];
+    const rows = page.match(/^\| `[A-Z_]+` \| \d/gm) ?? [];
     assert.equal(rows.length, Object.keys(ERROR_STATUS).length);
+    const ofSdk: string[] = readDoc("packages/sdk/src/errors.ts").match(/(?<=^ {2}\| ")[A-Z_]+/gm) ?? [];
+    assert.ok(ofSdk.includes("CANCELLED"));
+    for (const code of ofSdk) assert.match(page, new RegExp(`^\\| .*\`${code}\``, "m"), code);
   });
 
   it("has the packages' exports with their types and comments", async () => {
