@@ -9,7 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { until } from "../../sdk/test/support/start-application.ts";
 import { MB, startService, type TestService } from "../../sdk/test/support/start-service.ts";
-import { runJson } from "./support/run-upstow.ts";
+import { readAll, runJson } from "./support/run-upstow.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const bytes = randomBytes(33 * MB);
@@ -31,6 +31,12 @@ describe("upstow upload", () => {
     await service.close();
     await rm(folder, { recursive: true });
   });
+
+  const runs = () => join(folder, ".config/upstow/runs");
+  const readJournal = async () => {
+    const [journal] = await readdir(runs()).catch(() => []);
+    return journal === undefined ? "" : readFile(join(runs(), journal), "utf8");
+  };
 
   /** Starts the command, lets three bodies through and kills it when they have been seen. */
   async function killHalfWay(
@@ -67,11 +73,6 @@ describe("upstow upload", () => {
     await mkdir(album);
     const names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "f.txt"];
     for (const name of names) await writeFile(join(album, name), name);
-    const runs = join(folder, ".config/upstow/runs");
-    const readJournal = async () => {
-      const [journal] = await readdir(runs).catch(() => []);
-      return journal === undefined ? "" : readFile(join(runs, journal), "utf8");
-    };
     await killHalfWay(album, async () => (await readJournal()).split("\n").length === sentParts + 1);
 
     const { files } = await runJson(["upload", album], env);
@@ -80,9 +81,26 @@ describe("upstow upload", () => {
       files.map((file: { name: string }) => file.name).sort(),
       names.map((name) => `album/${name}`),
     );
-    assert.deepEqual(await readdir(runs), []);
+    assert.deepEqual(await readdir(runs()), []);
     assert.equal((await runJson(["upload", album], env)).files.length, names.length);
     assert.equal(stored().length, 2 * names.length - sentParts, "a whole run begins anew");
+  });
+
+  it("goes on with a folder: what was deleted in between is stored again", async () => {
+    const album = join(folder, "trip");
+    await mkdir(album);
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await writeFile(join(album, name), name);
+    await writeFile(join(album, "z.bin"), bytes.subarray(0, 11 * MB));
+    await killHalfWay(album, async () => (await readJournal()).split("\n").length === 4);
+    const [gone] = (await runJson(["files", "ls"], env)).files.filter(
+      (file: { name: string }) => file.name === "trip/b.txt",
+    );
+    await runJson(["files", "rm", gone.key], env);
+
+    const { files } = await runJson(["upload", album], env);
+    assert.equal(files.length, 4);
+    for (const file of files) assert.equal((await readAll(file.url)).status, 200, file.name);
+    assert.ok(files.every((file: { key: string }) => file.key !== gone.key));
   });
 
   it("begins again where the file or its metadata has changed, or the service has forgotten", async () => {

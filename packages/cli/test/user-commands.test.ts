@@ -47,7 +47,7 @@ describe("the commands of users", () => {
       [[join(folder, "photos/empty.txt"), "The file is empty."]],
     );
     const again = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}'], env);
-    assert.match(again.stdout, /^Uploaded 0 of 1 files\. .* The run before had stored 3\.$/m);
+    assert.match(again.stdout, /^Uploaded 3 files, .*B\. Left out for being empty: 1 file\.$/m);
   });
 
   it("tell people what they do", async () => {

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import type { CompletedFile } from "@upstow/sdk";
-import { type Command, type Options, UsageError } from "../command.ts";
+import { type Command, OperatorError, type Options, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, formatBytes } from "../format.ts";
-import { collectFiles } from "../upload/collect-files.ts";
+import { collectFiles, type LocalFile } from "../upload/collect-files.ts";
+import { findStored } from "../upload/find-stored.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
 import { openRunJournal } from "../upload/run-journal.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
@@ -28,10 +29,18 @@ A file of a folder keeps its path from there as its name.`,
     const connection = getConnection(call);
     const run = [connection, routeSlug, metadata, call.positionals.map((path) => resolve(path))];
     const journal = openRunJournal(call.env, run);
-    const files = all.filter((file) => journal.find(file) === undefined);
+    const earlier = await findStored(all, journal);
+    const files = all.filter((file) => file.sizeBytes > 0 && !earlier.has(file));
     const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     const stored: ({ path: string } & CompletedFile)[] = [];
     const failures: { path: string; code: string; message: string }[] = [];
+    const fail = ({ path, name }: LocalFile, error: unknown) => {
+      const { code, message } = explainError(error);
+      failures.push({ path, code, message });
+      call.note(`✖ ${clean(name)}  ${message}`);
+    };
+    const empty = all.filter((file) => file.sizeBytes === 0);
+    for (const file of empty) fail(file, new OperatorError("VALIDATION_ERROR", "The file is empty."));
     const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }) };
     await uploadFiles({
       upstow: await connect(call),
@@ -44,29 +53,27 @@ A file of a folder keeps its path from there as its name.`,
         stored.push({ path: local.path, ...file });
         call.note(`✔ ${clean(file.name)}  ${file.url}`);
       },
-      onFailed({ path, name }, error) {
-        const { code, message } = explainError(error);
-        failures.push({ path, code, message });
-        call.note(`✖ ${clean(name)}  ${message}`);
-      },
+      onFailed: fail,
     });
-    if (failures.length === 0) journal.end();
-    const earlier = all.flatMap((file) => {
-      const kept = journal.find(file);
-      return kept === undefined ? [] : [{ path: file.path, ...kept }];
-    });
-    const done =
-      failures.length === 0
-        ? `Uploaded ${stored.length} ${stored.length === 1 ? "file" : "files"}, ${formatBytes(bytes)}.`
-        : `Uploaded ${stored.length} of ${files.length} files. The same command tries the others again.`;
-    const before = earlier.length === 0 ? "" : ` The run before had stored ${earlier.length}.`;
+    const isDone = stored.length === files.length;
+    if (isDone) journal.end();
+    const done = isDone
+      ? `Uploaded ${countFiles(stored)}, ${formatBytes(bytes)}.`
+      : `Uploaded ${stored.length} of ${countFiles(files)}. The same command tries the others again.`;
+    const leftOut = empty.length === 0 ? "" : ` Left out for being empty: ${countFiles(empty)}.`;
+    const before = earlier.size === 0 ? "" : ` The run before had stored ${earlier.size}.`;
+    const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
-      json: { files: [...earlier, ...stored], failures },
-      text: `${done}${before}`,
+      json: { files: [...keptFiles, ...stored], failures },
+      text: `${done}${leftOut}${before}`,
       ok: failures.length === 0,
     };
   },
 };
+
+function countFiles({ length }: readonly unknown[]): string {
+  return `${length} ${length === 1 ? "file" : "files"}`;
+}
 
 function readMetadata(options: Options): Record<string, unknown> | undefined {
   const text = options.find("metadata");

@@ -1,6 +1,6 @@
 import type { CompletedFile, UploadOptions, Upstow } from "@upstow/sdk";
-import { OperatorError } from "../command.ts";
 import type { LocalFile } from "./collect-files.ts";
+import { fewAtOnce } from "./few-at-once.ts";
 import type { createProgressBars } from "./progress-bars.ts";
 import type { UnfinishedUploads } from "./unfinished-uploads.ts";
 
@@ -14,31 +14,24 @@ export interface UploadJob {
   onFailed(file: LocalFile, error: unknown): void;
 }
 
-const filesAtOnce = 3;
-
-/** A few files at a time; one that fails does not keep the others. */
+/** One that fails does not keep the others. */
 export async function uploadFiles(job: UploadJob): Promise<void> {
-  const waiting = [...job.files];
-  const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const bar = job.bars.start(file.name, file.sizeBytes);
-      try {
-        const stored = await uploadFile(job, file, bar);
-        bar.end(true);
-        job.onDone(file, stored);
-      } catch (error) {
-        bar.end(false);
-        job.onFailed(file, error);
-      }
+  await fewAtOnce(job.files, async (file) => {
+    const bar = job.bars.start(file.name, file.sizeBytes);
+    try {
+      const stored = await uploadFile(job, file, bar);
+      bar.end(true);
+      job.onDone(file, stored);
+    } catch (error) {
+      bar.end(false);
+      job.onFailed(file, error);
     }
-  };
-  await Promise.all(Array.from({ length: filesAtOnce }, work));
+  });
 }
 
 type Bar = ReturnType<UploadJob["bars"]["start"]>;
 
 async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<CompletedFile> {
-  if (file.sizeBytes === 0) throw new OperatorError("VALIDATION_ERROR", "The file is empty.");
   const earlier = job.unfinished.find(file);
   const send = (resume: Pick<UploadOptions, "resume">) =>
     job.upstow.upload(file.path, {
