@@ -113,6 +113,20 @@ describe("the commands of users", () => {
     assert.equal((await runFailing(["files", "get", copied.key], env)).code, "NOT_FOUND");
   });
 
+  it("take paths from where `npm run upstow` was called", async () => {
+    const byNpm = { ...env, npm_lifecycle_event: "upstow", INIT_CWD: join(folder, "photos") };
+    const [sent] = (await runJson(["upload", "note.txt"], byNpm)).files;
+    assert.equal(sent.path, join(folder, "photos/note.txt"));
+    const here = await runJson(["files", "get", sent.key], byNpm);
+    assert.equal(here.path, join(folder, "photos/note.txt"));
+    const inside = await runJson(["files", "get", sent.key, "--output", "2026"], byNpm);
+    assert.equal(inside.path, join(folder, "photos/2026/note.txt"));
+    const project = await runFailing(["init", "2026", "--dry-run"], byNpm);
+    assert.match(project.message, /photos\/2026/);
+    const other = await runFailing(["upload", "note.txt"], { ...byNpm, npm_lifecycle_event: "start" });
+    assert.equal(other.code, "NOT_FOUND");
+  });
+
   it("make variants, keys and open pages", async () => {
     const key = (await listKeys()).find((name) => name.endsWith("teal.png")) ?? "";
     const variant = await runJson(["transform", key, "--width", "30", "--format", "webp"], env);

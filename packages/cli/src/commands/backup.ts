@@ -1,5 +1,6 @@
 import type { BackupReport } from "@upstow/server/features/operations/backup/run-backup";
 import type { Command } from "../command.ts";
+import { givenPath } from "../given-path.ts";
 import { withDatabase } from "../with-database.ts";
 
 export const backup: Command = {
@@ -14,7 +15,7 @@ export const backup: Command = {
   notes: `The service may run meanwhile. To restore: stop it, copy the directory's contents to an empty data directory,
 start it. With PostgreSQL, pg_dump copies the database; run it first, then this.`,
   async run(call) {
-    const [directory = ""] = call.positionals;
+    const directory = givenPath(call, call.positionals[0] ?? "");
     const hardLinks = call.options.has("hard-links");
     const { backUpInstallation } = await import("../back-up-installation.ts");
     const report = await withDatabase(call, (deps) =>

@@ -1,9 +1,10 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type Command, UsageError } from "../command.ts";
+import { type Call, type Command, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { downloadFile } from "../download-file.ts";
 import { clean, formatBytes } from "../format.ts";
+import { givenPath } from "../given-path.ts";
 
 export const filesGet: Command = {
   name: "files get",
@@ -22,7 +23,7 @@ export const filesGet: Command = {
       );
     }
     const file = await (await connect(call)).files.get(key);
-    const path = await choosePath(output, file.name);
+    const path = await choosePath(call, output, file.name);
     const isVerified = await downloadFile(file, path, (sentBytes) =>
       call.progress(`${clean(path)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
     );
@@ -34,9 +35,10 @@ export const filesGet: Command = {
 };
 
 /** The stored name may be a path: nothing is written outside this folder unless --output says so. */
-async function choosePath(output: string | undefined, storedName: string): Promise<string> {
+async function choosePath(call: Call, output: string | undefined, storedName: string): Promise<string> {
   const name = basename(storedName.replaceAll("\\", "/"));
-  if (output === undefined) return name;
-  const found = await stat(output).catch(() => null);
-  return found?.isDirectory() ? join(output, name) : output;
+  if (output === undefined) return givenPath(call, name);
+  const path = givenPath(call, output);
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() ? join(path, name) : path;
 }

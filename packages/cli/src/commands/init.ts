@@ -5,6 +5,7 @@ import { type Call, type Command, OperatorError, type Result } from "../command.
 import { confirm } from "../confirm.ts";
 import { defaultUrl, getConnection } from "../connection.ts";
 import type { Credentials } from "../credentials.ts";
+import { givenPath } from "../given-path.ts";
 import type { Mask } from "../init/change.ts";
 import { detectProject, type PackageManager } from "../init/detect-project.ts";
 import { placeholderKey } from "../init/edit-files.ts";
@@ -29,7 +30,7 @@ export const init: Command = {
   notes: `Shows every change before it writes. A file that is there already is never replaced. Pages that Vite makes get an
 Express server beside them; where there is no TypeScript, none is written.`,
   async run(call) {
-    const folder = resolve(call.positionals[0] ?? ".");
+    const folder = resolve(givenPath(call, call.positionals[0] ?? "."));
     return call.options.has("undo") ? undo(call, folder) : setUp(call, folder);
   },
 };

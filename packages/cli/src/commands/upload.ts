@@ -4,6 +4,7 @@ import { type Command, OperatorError, type Options, UsageError } from "../comman
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, formatBytes } from "../format.ts";
+import { givenPath } from "../given-path.ts";
 import { collectFiles, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
@@ -25,9 +26,10 @@ A file of a folder keeps its path from there as its name.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
-    const all = await collectFiles(call.positionals);
+    const paths = call.positionals.map((path) => givenPath(call, path));
+    const all = await collectFiles(paths);
     const connection = getConnection(call);
-    const run = [connection, routeSlug, metadata, call.positionals.map((path) => resolve(path))];
+    const run = [connection, routeSlug, metadata, paths.map((path) => resolve(path))];
     const journal = openRunJournal(call.env, run);
     const earlier = await findStored(all, journal);
     const files = all.filter((file) => file.sizeBytes > 0 && !earlier.has(file));
