@@ -29,10 +29,10 @@ export class AppError extends Error {
   }
 }
 
-export function unauthorized(): AppError {
-  return new AppError("UNAUTHORIZED", "Invalid or missing API key.", {
-    suggestion: "Send the header 'Authorization: Bearer <API_KEY>' with an active key of this project.",
-  });
+export function unauthorized(
+  suggestion = "Send the header 'Authorization: Bearer <API_KEY>' with an active key of this project.",
+): AppError {
+  return new AppError("UNAUTHORIZED", "Invalid or missing API key.", { suggestion });
 }
 
 export function notFound(what: string): AppError {

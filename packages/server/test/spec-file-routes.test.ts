@@ -168,7 +168,9 @@ onBothDatabases("file routes", (database) => {
     ];
     for (const environment of [undefined, "all", "live"]) {
       const body = { slug: "by-test", ...(environment === undefined ? {} : { environment }) };
-      expectError(await create(body, tenant.test), 401, "UNAUTHORIZED");
+      const refused = await create(body, tenant.test);
+      expectError(refused, 401, "UNAUTHORIZED");
+      assert.match(refused.body.error.suggestion, /environment "test".*live key/);
     }
     const own = await created({ slug: "by-test", environment: "test" }, tenant.test);
     for (const { id } of [all, live]) {

@@ -118,7 +118,10 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
 
 /** A test key may touch only what live traffic never meets. */
 function mayChange(actor: Actor, environment: RouteEnvironment): void {
-  if (actor.environment === "test" && environment !== "test") throw unauthorized();
+  if (actor.environment !== "test" || environment === "test") return;
+  throw unauthorized(
+    'A test key changes only routes of the environment "test". Name that one, or send a live key.',
+  );
 }
 
 async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {
