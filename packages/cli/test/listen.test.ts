@@ -153,6 +153,7 @@ describe("upstow listen", () => {
     assert.equal(headers["delivery-event"], "upload.completed");
     assert.equal(headers["content-type"], "application/json");
     assert.ok(listener.shown.stderr.includes(`UPSTOW_SIGNING_KEY=${currentKey} `));
+    assert.ok(listener.shown.stderr.includes(` UPSTOW_WEBHOOK_URL=${hook}\n`), "what it is signed for");
 
     status = 500;
     await upload();

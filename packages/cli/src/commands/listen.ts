@@ -55,7 +55,12 @@ async function forwardAll(call: Call, { target, replay, credentials, signal }: L
     if (lastEventId !== undefined) position.save(lastEventId);
     tellConnection(lastEventId !== undefined);
   };
-  call.note(`Verify with UPSTOW_SIGNING_KEY=${keys.current} UPSTOW_NEXT_SIGNING_KEY=${keys.next}`);
+  const settings = [
+    `UPSTOW_SIGNING_KEY=${keys.current}`,
+    `UPSTOW_NEXT_SIGNING_KEY=${keys.next}`,
+    `UPSTOW_WEBHOOK_URL=${target}`,
+  ];
+  call.note(`Verify with ${settings.join(" ")}`);
   const counts = { forwarded: 0, failed: 0 };
   try {
     const start = findStart(position, replay);
