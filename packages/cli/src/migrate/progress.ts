@@ -19,7 +19,7 @@ export function createProgress(
   format: (amount: number) => string,
   now: () => number = Date.now,
 ): Progress {
-  let step = { label: "", startMs: 0, startedAt: 0, shownMs: Number.NEGATIVE_INFINITY };
+  let step = { label: "", startMs: 0, startedAt: 0, shownMs: Number.NEGATIVE_INFINITY, isEndShown: false };
 
   function draw(label: string, done: number, total: number): void {
     const share = total === 0 ? 1 : Math.min(1, done / total);
@@ -44,10 +44,18 @@ export function createProgress(
   return {
     show(label, done, total) {
       if (label !== step.label) {
-        step = { label, startMs: now(), startedAt: done, shownMs: Number.NEGATIVE_INFINITY };
+        step = {
+          label,
+          startMs: now(),
+          startedAt: done,
+          shownMs: Number.NEGATIVE_INFINITY,
+          isEndShown: false,
+        };
       }
       const isDue = now() - step.shownMs >= (call.showsProgress ? drawEveryMs : lineEveryMs);
-      if (!isDue && done < total) return;
+      const isEnd = done >= total;
+      if (isEnd ? step.isEndShown : !isDue) return;
+      step.isEndShown = isEnd;
       step.shownMs = now();
       draw(label, done, total);
     },
