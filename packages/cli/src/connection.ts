@@ -1,4 +1,4 @@
-import { type Call, OperatorError } from "./command.ts";
+import { type Call, OperatorError, UsageError } from "./command.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 
 export const defaultUrl = "http://localhost:4000";
@@ -31,10 +31,7 @@ const loopbackHost = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
 export function readServiceUrl(what: string, text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new OperatorError(
-      "CONFIGURATION",
-      `${what} must be like https://files.example.com, not "${text}".`,
-    );
+    throw new UsageError(`${what} must be like https://files.example.com, not "${text}".`);
   }
   if (url.protocol === "http:" && !loopbackHost.test(url.hostname)) {
     throw new OperatorError(

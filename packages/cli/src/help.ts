@@ -2,23 +2,25 @@ import type { Command, OptionSpec, PositionalSpec } from "./command.ts";
 import { commonOptions } from "./parse-command-line.ts";
 
 export function overview(userCommands: readonly Command[], operatorCommands: readonly Command[]): string {
-  const list = (commands: readonly Command[]) =>
-    table(commands.map((command) => [usageOf(command), command.summary] as const));
   const sections = [
     "Upstow, file uploads for your application",
     "Usage: upstow <command> [options]",
     "With an API key, against any service (UPSTOW_URL and UPSTOW_API_KEY, or what `upstow login` kept):",
-    list(userCommands),
+    listCommands(userCommands),
   ];
   if (operatorCommands.length > 0) {
     sections.push(
       "On an installation, beside a running service or without one (the same UPSTOW_* variables as the service):",
-      list(operatorCommands),
+      listCommands(operatorCommands),
     );
   }
   sections.push(`Every command takes --json, and --help to say more about it.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`);
   return sections.join("\n\n");
+}
+
+export function listCommands(commands: readonly Command[]): string {
+  return table(commands.map((command) => [usageOf(command), command.summary] as const));
 }
 
 export function helpFor(command: Command): string {

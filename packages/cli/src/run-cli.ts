@@ -1,7 +1,7 @@
 import type { Config } from "@upstow/server/config";
 import { type Command, type Result, UsageError } from "./command.ts";
 import { explainError } from "./explain-error.ts";
-import { helpFor, overview } from "./help.ts";
+import { helpFor, listCommands, overview } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
 import { parseCommandLine } from "./parse-command-line.ts";
 import { createTerminal } from "./terminal.ts";
@@ -84,8 +84,14 @@ async function dispatch(
 
 function findGeneralAnswer(words: string[], program: Program): string | null {
   if (words[0] === "--version") return program.version;
-  const isHelp = words.length > 0 && words.every((word) => ["--help", "-h"].includes(word));
-  return isHelp ? overview(program.userCommands, program.operatorCommands) : null;
+  const isHelp = (word: string) => ["--help", "-h"].includes(word);
+  const [group, ...more] = words.filter((word) => !isHelp(word));
+  if (!words.some(isHelp) || more.length > 0) return null;
+  if (group === undefined) return overview(program.userCommands, program.operatorCommands);
+  const commands = [...program.userCommands, ...program.operatorCommands];
+  const members = commands.filter((command) => command.name.startsWith(`${group} `));
+  const isCommand = commands.some((command) => command.name === group);
+  return members.length === 0 || isCommand ? null : listCommands(members);
 }
 
 /** `upstow --json doctor` means what `upstow doctor --json` does. */

@@ -64,6 +64,18 @@ describe("the command line", () => {
     assert.match(JSON.parse(early.stderr).error.message, /<id> is missing/);
   });
 
+  it("lists the commands of a group in its help", async () => {
+    for (const args of [
+      ["files", "--help"],
+      ["help", "files"],
+    ]) {
+      const { stdout, code } = await runUpstow(args, env);
+      assert.equal(code, 0);
+      assert.match(stdout, /^ {2}files ls /m);
+      assert.doesNotMatch(stdout, /^ {2}keys /m);
+    }
+  });
+
   it("lists every command in its help, and each has help of its own", async () => {
     const { stdout, code } = await runUpstow(["--help"], env);
     assert.equal(code, 0);

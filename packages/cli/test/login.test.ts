@@ -59,6 +59,7 @@ describe("signing in", () => {
     assert.match(plain.message, /https:\/\//);
     const odd = await runFailing(["login", "--url", "files", "--key", "k"], env);
     assert.match(odd.message, /--url must be like https:/);
+    assert.equal(odd.exitCode, 2);
     const unset = await runFailing(["login", "--key", "k"], { ...env, UPSTOW_URL: "" });
     assert.notEqual(unset.code, "CONFIGURATION", unset.message);
     const away = await runFailing(["login", "--url", "http://127.0.0.1:1", "--key", "k"], env);
