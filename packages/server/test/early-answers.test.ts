@@ -20,7 +20,7 @@ describe("an answer that comes before the end of the body", () => {
     "with an edited upload URL": { status: 403, method: "PUT", path: "/u/edited" },
   };
   const headOf = (
-    { method, path, hasKey }: { method: string; path: string; hasKey?: true },
+    { method, path, hasKey }: { method: string; path: string; hasKey?: boolean },
     length: number,
   ) =>
     requestHead(method, path, [
