@@ -83,6 +83,7 @@ onBothDatabases("bad requests", (database) => {
       "a key twice, deep down": '{"name":"x","a":[{"b":":\\"","b":2}]}',
       "a number too large": '{"name":"x","a":1e400}',
       "a number too small": '{"name":"x","a":-1e400}',
+      "an integer that would be kept as another": '{"name":"x","a":[{"id":-1234567890123456789}]}',
       "a lone surrogate": '{"name":"\\ud800"}',
       "a lone surrogate in a key": '{"name":"x","\\udfff":1}',
       NUL: '{"name":"a\\u0000b"}',
@@ -106,6 +107,11 @@ onBothDatabases("bad requests", (database) => {
       ]),
     );
     expectError(tail, 400, "VALIDATION_ERROR");
+  });
+
+  it("takes long numbers that are kept as they are", async () => {
+    const numbers = "[9007199254740992,12345678901234567000,1000000000000000000000,0.12345678901234567891]";
+    assert.equal((await post(`{"name":"1234567890123456789","a":${numbers}}`)).status, 201);
   });
 
   it("takes __proto__ and constructor for data and colons in strings for text", async () => {

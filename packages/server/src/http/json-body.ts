@@ -4,6 +4,8 @@ import { AppError, invalid } from "../errors.ts";
 
 const deepest = 100;
 const mostKeys = 50_000;
+/** Fewer are always kept exactly. */
+const sixteenDigits = /\d{16}/;
 
 /** JSON is the only body the API reads. A plain JSON.parse keeps "__proto__" as harmless data. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -34,6 +36,20 @@ export function parseJson(text: string): unknown {
   }
   const keys = inspect(value);
   if (keys !== countColons(text)) throw invalid("body", "names the same key twice in one object");
+  if (sixteenDigits.test(text)) JSON.parse(text, refuseInexact as Parameters<typeof JSON.parse>[1]);
+  return value;
+}
+
+/** A 64-bit id of another language would come back as another id. */
+function refuseInexact(_key: string, value: unknown, { source }: { source?: string }): unknown {
+  const isKept =
+    typeof value !== "number" ||
+    source === undefined ||
+    !/^-?\d+$/.test(source) ||
+    String(value) === source ||
+    BigInt(source) === BigInt(value);
+  if (!isKept)
+    throw invalid("body", `holds ${source}, which no JSON number keeps exactly; send it as a string`);
   return value;
 }
 
