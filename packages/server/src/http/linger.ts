@@ -7,11 +7,7 @@ const mostBytes = 8 * 1024 * 1024;
 const mostMs = 5000;
 const pollMs = 100;
 
-/**
- * An answer that does not wait for the end of the body, as most refusals do, ends its connection. Closing a socket that
- * holds unread bytes makes the kernel reset it, and the client would lose the answer: so the connection is closed for
- * writing, what still arrives is thrown away for a while, and only then it is cut.
- */
+/** An answer that does not wait for the end of the body, as most refusals do, ends its connection. */
 export function lingerAfterEarlyAnswers(http: FastifyInstance): void {
   http.addHook("onSend", ({ raw }, reply, payload, done) => {
     if (raw.complete || !hasBody(raw)) {
@@ -20,13 +16,19 @@ export function lingerAfterEarlyAnswers(http: FastifyInstance): void {
     }
     // A small body may be here already, behind the headers; then the connection can go on.
     setImmediate(() => {
-      if (!raw.complete && !reply.raw.headersSent) closeSlowly(raw, reply.raw);
+      lingerAfterAnswer(raw, reply.raw);
       done(null, payload);
     });
   });
 }
 
-function closeSlowly({ socket }: IncomingMessage, response: ServerResponse): void {
+/**
+ * To be called before the answer. Closing a socket that holds unread bytes makes the kernel reset it, and the client
+ * would lose the answer: so the connection is closed for writing, what still arrives is thrown away for a while, and
+ * only then it is cut.
+ */
+export function lingerAfterAnswer({ complete, socket }: IncomingMessage, response: ServerResponse): void {
+  if (complete || response.headersSent) return;
   response.setHeader("connection", "close");
   // Node calls this once a last answer is written, having begun to discard the rest of the body.
   socket.destroySoon = () => lingerOn(socket);

@@ -8,6 +8,7 @@ import type { Database } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
 import { statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { lingerAfterAnswer } from "../../http/linger.ts";
 import { StorageFull } from "../../ports/object-store.ts";
 import { createKeyring } from "../../security/keyring.ts";
 import { openPostgres } from "../postgres.ts";
@@ -105,6 +106,7 @@ async function answer(store: DiskStore, request: IncomingMessage, response: Serv
     const { etag } = await store.receive(request, response);
     response.writeHead(200, { etag: `"${etag}"` }).end();
   } catch (error) {
+    lingerAfterAnswer(request, response);
     const status = error instanceof AppError ? error.status : error instanceof StorageFull ? 507 : 500;
     response.writeHead(status, error instanceof AppError ? error.headers : {}).end(String(error));
   }
