@@ -47,3 +47,11 @@ export function invalid(path: string, message: string): AppError {
     details: [{ path, message }],
   });
 }
+
+export const nothingKept = "Nothing was kept. Send all of it again.";
+
+export function bodyCutOff(): AppError {
+  return new AppError("VALIDATION_ERROR", "The body ended before its declared length.", {
+    suggestion: nothingKept,
+  });
+}

@@ -16,7 +16,7 @@ const spoofed = {
   "x-accel-redirect": "/secret/",
 };
 
-/** Too long to share a file on the disk with others. */
+/** Too long to be a row of the database, which no proxy can send. */
 const all = "0123456789".repeat(10_000);
 
 async function withApp(env: Record<string, string>, work: (app: TestApp) => Promise<void>) {

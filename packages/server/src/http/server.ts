@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { BODY_MAX_BYTES } from "@upstow/contract";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError, bodyCutOff } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { CidrList } from "../net/cidr-list.ts";
 import { noCompilers } from "./compile-late.ts";
@@ -82,11 +82,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 function explainUnreadable({ code }: NodeJS.ErrnoException, isInBody: boolean): AppError {
-  if (code === "HPE_INVALID_EOF_STATE" && isInBody) {
-    return new AppError("VALIDATION_ERROR", "The body ended before its declared length.", {
-      suggestion: "Nothing was kept. Send all of it again.",
-    });
-  }
+  if (code === "HPE_INVALID_EOF_STATE" && isInBody) return bodyCutOff();
   const tooLarge = code === "HPE_HEADER_OVERFLOW";
   return new AppError(
     "VALIDATION_ERROR",

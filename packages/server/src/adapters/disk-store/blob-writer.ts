@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { bodyCutOff } from "../../errors.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { createRowName } from "./blob-name.ts";
 import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
@@ -9,7 +10,6 @@ import type { SealedBlob } from "./object-records.ts";
 import type { UploadTarget } from "./presigned-url.ts";
 import type { RateWatch } from "./rate-watch.ts";
 import { receiveBody } from "./receive-body.ts";
-import { bodyCutOff } from "./refusals.ts";
 
 export interface BlobWriter {
   /** Makes a blob of a request's body. A body of any other length leaves nothing behind. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { bodyCutOff } from "../../errors.ts";
 import type { BodyWriter } from "./body-writer.ts";
 import type { RateWatch, WatchedBody } from "./rate-watch.ts";
-import { bodyCutOff, bodyTooSlow } from "./refusals.ts";
+import { bodyTooSlow } from "./refusals.ts";
 
 /** Moves the body into the writer, never faster than the disk takes it. Rejects unless all of it arrived. */
 export async function receiveBody(

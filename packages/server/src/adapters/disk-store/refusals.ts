@@ -1,7 +1,6 @@
-import { AppError } from "../../errors.ts";
+import { AppError, nothingKept } from "../../errors.ts";
 
 const startAfresh = "Request a new upload and use the URL it returns.";
-const sendAgain = "Nothing was kept. Send all of it again to the same URL.";
 
 export const refused = (message: string) => new AppError("FORBIDDEN", message, { suggestion: startAfresh });
 
@@ -18,12 +17,9 @@ export const lengthRequired = () =>
     suggestion: "Send the size of the body in the header 'Content-Length', without chunked encoding.",
   });
 
-export const bodyCutOff = () =>
-  new AppError("VALIDATION_ERROR", "The body ended before its declared length.", { suggestion: sendAgain });
-
 export const bodyTooSlow = () =>
   new AppError("VALIDATION_ERROR", "The body arrived too slowly and was cut off.", {
     status: 408,
-    suggestion: sendAgain,
+    suggestion: nothingKept,
     headers: { connection: "close" },
   });
