@@ -1,20 +1,29 @@
 import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { checkAddress } from "../../packages/server/src/net/listen-address.ts";
 
 const host = "127.0.0.1";
 
-/** A port nobody listens on at this moment. Another process may take it first: callers try again. */
-export function pickFreePort(): Promise<number> {
-  return checkAddress({ host, port: 0 });
-}
-
-/** One that no outgoing connection takes while its server is restarted: systems give those higher ones. */
-export async function pickLastingPort(): Promise<number> {
+/**
+ * A port that stays free for whoever asked until this process ends, however long its server takes to start or to start
+ * again: below those that systems give to connections and to servers without a wish, and marked as taken for the other
+ * processes that pick one here by the UDP port of the same number, which no server of ours uses.
+ */
+export async function pickFreePort(): Promise<number> {
   for (;;) {
+    const port = randomInt(12_000, 32_000);
     try {
-      return await checkAddress({ host, port: randomInt(12_000, 32_000) });
+      await reserve(port);
+      return await checkAddress({ host, port });
     } catch (error) {
       if ((error as { code?: string }).code !== "EADDRINUSE") throw error;
     }
   }
+}
+
+async function reserve(port: number): Promise<void> {
+  const socket = createSocket("udp4").bind({ port, address: host, exclusive: true });
+  await once(socket, "listening");
+  socket.unref();
 }

@@ -22,8 +22,6 @@ export interface PostgresHandle {
   restartImmediate(): Promise<void>;
 }
 
-const START_ATTEMPTS = 3;
-
 // A shell that waits for the end of its input. The pipe closes with this process however that ends, SIGKILL
 // included, so no server and no data directory outlives the tests that started it.
 function startWatchdog(pgCtl: string, clusterDir: string, account: Account): ChildProcess {
@@ -83,23 +81,12 @@ export async function startPostgres(): Promise<PostgresHandle> {
 
   try {
     await initialise(initdb, clusterDir, password, account);
-    const port = await startOnFreePort(control);
+    const port = await pickFreePort();
+    await control("-o", `-p ${port}`, "start");
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     return { url, stop, restartImmediate: () => control("-m", "immediate", "restart") };
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-async function startOnFreePort(control: (...args: string[]) => Promise<void>): Promise<number> {
-  for (let attempt = 1; ; attempt++) {
-    const port = await pickFreePort();
-    try {
-      await control("-o", `-p ${port}`, "start");
-      return port;
-    } catch (error) {
-      if (attempt === START_ATTEMPTS) throw error;
-    }
   }
 }

@@ -15,19 +15,9 @@ export interface RedisHandle {
 export const redisMissing: string | false =
   findCommand("redis-server") === null && "redis-server is not installed on this machine";
 
-const START_ATTEMPTS = 3;
-
 /** Starts a Redis on a free port of 127.0.0.1 that keeps nothing on disk. */
 export async function startRedis(): Promise<RedisHandle> {
-  for (let attempt = 1; ; attempt++) {
-    const port = await pickFreePort();
-    const redis = await findStarted(port);
-    if (redis !== null) return redis;
-    if (attempt === START_ATTEMPTS) throw new Error("redis-server did not start");
-  }
-}
-
-async function findStarted(port: number): Promise<RedisHandle | null> {
+  const port = await pickFreePort();
   const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
   // setpriv: the kernel ends the server with this process, however that ends.
   const redis = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...settings], {
@@ -39,7 +29,7 @@ async function findStarted(port: number): Promise<RedisHandle | null> {
     output += chunk;
     if (output.includes("Ready to accept connections")) break;
   }
-  if (!output.includes("Ready to accept connections")) return null;
+  if (!output.includes("Ready to accept connections")) throw new Error("redis-server did not start");
   redis.stdout.resume();
 
   return {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "@upstow/contract";
-import { pickLastingPort } from "../../../../test/support/free-port.ts";
+import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import { dropConnections } from "./fetch-connections.ts";
 import { assertCountersMatch } from "./recount.ts";
@@ -68,7 +68,7 @@ export async function createWorld(database: DatabaseKind, store: StoreKind = "di
   const postgres = database === "postgres" ? await createTestDatabase() : null;
   const reuse = postgres === null ? { dataDir } : { dataDir, databaseUrl: postgres.url };
   // One address for all of them: URLs that were handed out before a restart have to go on working.
-  const port = { UPSTOW_PORT: String(await pickLastingPort()) };
+  const port = { UPSTOW_PORT: String(await pickFreePort()) };
   const env = store === "s3" ? { ...port, ...(await bucketEnv(dataDir)) } : port;
   const start = async (timeMs: number) => {
     const app = await startApp({ database, reuse, env });

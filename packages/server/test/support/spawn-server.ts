@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { readStartArguments } from "../../../../test/support/start-command.ts";
 import { type Answer, type CallOptions, callApi } from "./start-app.ts";
 
@@ -26,7 +27,8 @@ export function spawnMain(env: Record<string, string>): ChildProcess {
 
 /** The program itself, as `npm start` runs it. It ends with the test at the latest. */
 export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawnMain({ UPSTOW_PORT: "0", UPSTOW_LOG_LEVEL: "error", ...env });
+  const port = env["UPSTOW_PORT"] ?? String(await pickFreePort());
+  const child = spawnMain({ UPSTOW_LOG_LEVEL: "error", ...env, UPSTOW_PORT: port });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
   const ended = once(child, "exit").then(([code, signal]) => {
