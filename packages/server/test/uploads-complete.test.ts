@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { MB } from "@upstow/contract";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
-import { onDisk, onlyOnDisk } from "./support/test-bucket.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import {
   createUploadClient,
   partPieces,
@@ -31,7 +31,6 @@ onBothDatabases("completing uploads", (database) => {
     stranger = createUploadClient(app, (await app.createTenant("pro")).live);
   });
   after(() => app.close());
-  const itOnDisk = onlyOnDisk("a bucket forgets the parts of what it has assembled");
 
   it("answers with the file, its metadata and no updatedAt, and serves it", async () => {
     const upload = await client.request({ metadata: { a: 1 } });
@@ -163,35 +162,6 @@ onBothDatabases("completing uploads", (database) => {
       assert.equal((await client.get(upload.key)).body.file.status, "UPLOADING");
       const whole = await putParts(upload, pieces);
       assert.equal((await client.completeParts(upload, whole)).status, 200);
-    });
-
-    itOnDisk("resumes where its completion broke off once the bytes were final", async () => {
-      const upload = await client.init();
-      const spare = { ...upload, parts: upload.parts.slice(2) };
-      await putParts(spare, [randomBytes(0)]);
-      const pieces = [randomBytes(10 * MB), randomBytes(1000)];
-      const parts = await putParts(upload, pieces);
-      const [one, two] = parts;
-      assert.ok(one && two);
-      const sizeBytes = 10 * MB + 1000;
-      assert.ok((await app.app.deps.store.finishMultipart({ ...upload, sizeBytes, parts })).ok);
-
-      const listed = await client.listParts(upload);
-      assert.equal(listed.status, 200);
-      assert.deepEqual(
-        listed.body.parts.map((part: { partNumber: number; size: number }) => [part.partNumber, part.size]),
-        [
-          [1, 10 * MB],
-          [2, 1000],
-        ],
-      );
-      for (const claim of [[one, { ...two, etag: one.etag }], [one], [...parts, { ...two, partNumber: 3 }]])
-        expectError(await client.completeParts(upload, claim), 422, "FILE_NOT_IN_STORAGE");
-      assert.equal((await client.get(upload.key)).body.file.status, "UPLOADING");
-      const done = await client.completeParts(upload, listed.body.parts);
-      assert.equal(done.status, 200);
-      const served = Buffer.from(await (await fetch(done.body.file.url)).arrayBuffer());
-      assert.ok(served.equals(Buffer.concat(pieces)));
     });
 
     it("is 404 for a wrong pair, and the two flows do not mix", async () => {

@@ -211,7 +211,7 @@ onBothDatabases("an upload", (database) => {
       await assertCountersMatch(app, projectId, { live: 2 });
     });
 
-    it("has its days, not its minutes, where its parts were made one and the row did not hear of it", async () => {
+    it("has its days, not its minutes, where its completion failed", async () => {
       const inParts = await client.init();
       const parts = await putParts(inParts, partPieces());
       const body = { ...inParts, parts };
@@ -265,12 +265,25 @@ onBothDatabases("an upload", (database) => {
       assert.deepEqual(await listLogTypes(app, upload.fileId), ["upload.requested", "upload.completed"]);
     });
 
-    itOnDisk("takes another body where the answer could not be saved: the bytes were not final", async () => {
+    itOnDisk("takes other bytes where the answer could not be saved: they were not final", async () => {
+      const saveFailing = () => Promise.reject(new Error("no"));
       const upload = await requestAndPut();
-      await assert.rejects(complete(deps, upload.fileId, () => Promise.reject(new Error("no"))));
+      await assert.rejects(complete(deps, upload.fileId, saveFailing), { message: "no" });
       assert.equal((await put(upload.uploadUrl, Buffer.from("other bytes"))).status, 200);
       assert.equal((await client.complete(upload.fileId)).status, 200);
       assert.equal(await (await fetch(upload.cdnUrl)).text(), "other bytes");
+
+      const inParts = await client.init();
+      const pieces = partPieces();
+      const parts = await putParts(inParts, pieces);
+      const refused = completeMultipart(deps, actor, { ...inParts, parts }, saveFailing);
+      await assert.rejects(refused, { message: "no" });
+      const others = [...pieces.slice(0, 2), Buffer.alloc(1000)];
+      await putParts(inParts, others);
+      expectError(await client.completeParts(inParts, parts), 422, "FILE_NOT_IN_STORAGE");
+      const done = await client.completeParts(inParts, (await client.listParts(inParts)).body.parts);
+      const served = await (await fetch(done.body.file.url)).arrayBuffer();
+      assert.ok(Buffer.concat(others).equals(Buffer.from(served)));
     });
 
     it("wakes whoever sends events, once and not in vain", async () => {

@@ -5,7 +5,7 @@ import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
-import { onDisk } from "./support/test-bucket.ts";
+import { onDisk, onlyOnDisk } from "./support/test-bucket.ts";
 import { type InitiatedUpload, partPieces, put, putParts, smallBody } from "./support/upload-client.ts";
 import { createTenantClients, listLogTypes, listObjects, statusOf } from "./support/upload-life.ts";
 
@@ -55,6 +55,21 @@ onBothDatabases("the life of an upload", (database) => {
       const answers = await together(() => client.completeParts(upload, parts));
       assert.deepEqual(statuses(answers), oneOf(200, 404));
       await assertCountersMatch(app, tenant.projectId, { live: 1 });
+    });
+
+    const itOnDisk = onlyOnDisk("a bucket forgets the parts of what it has assembled");
+    itOnDisk("multipart completes with right and wrong parts: only the right ones ever win", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { client } = await createClient();
+        const upload = await client.init();
+        const parts = await putParts(upload, partPieces());
+        const wrong = parts.map((part) => ({ ...part, etag: parts[0]?.etag ?? "" }));
+        const isRight = (i: number) => i % 5 === round;
+        const answers = await together((i) => client.completeParts(upload, isRight(i) ? parts : wrong));
+        const winners = answers.flatMap(({ status }, i) => (status === 200 ? [i] : []));
+        assert.deepEqual(winners.map(isRight), [true]);
+        assert.ok(answers.every(({ status }) => [200, 404, 422].includes(status)));
+      }
     });
 
     it("completes against aborts: one winner, and the file is either served or gone", async () => {

@@ -33,12 +33,12 @@ export interface ObjectStore {
   presignParts(
     upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number },
   ): Promise<string[]>;
-  /** The parts received so far, ascending. Null when the upload is unknown, as a bucket's is once it is finished. */
+  /** The parts received so far, ascending. Null when the upload is unknown. */
   listParts(upload: MultipartRef): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
-  finishMultipart(
-    upload: MultipartRef & { sizeBytes: number; parts: ClaimedPart[] },
-  ): Promise<FinishMultipartResult>;
+  finishMultipart(upload: FinishMultipart): Promise<FinishMultipartResult>;
+  /** As with `finishPutWithin`. */
+  finishMultipartWithin?(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
   abortMultipart(upload: MultipartRef): Promise<void>;
 
   /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
@@ -152,6 +152,8 @@ export interface ClaimedPart {
   partNumber: number;
   etag: string;
 }
+
+export type FinishMultipart = MultipartRef & { sizeBytes: number; parts: ClaimedPart[] };
 
 export type FinishMultipartResult =
   | { ok: true; object: StoredObject }

@@ -9,7 +9,12 @@ import type { SignUrl } from "./presigned-url.ts";
 
 type Multipart = Pick<
   ObjectStore,
-  "startMultipart" | "presignParts" | "listParts" | "finishMultipart" | "abortMultipart"
+  | "startMultipart"
+  | "presignParts"
+  | "listParts"
+  | "finishMultipart"
+  | "finishMultipartWithin"
+  | "abortMultipart"
 >;
 
 export function createMultipart(
@@ -33,8 +38,7 @@ export function createMultipart(
 
     async listParts({ key, uploadId }) {
       const upload = await findUpload(db, uploadId);
-      // A finished one too: whoever has not heard of the end asks for its parts to complete it again.
-      if (upload?.key !== key || upload.state === "gone") return null;
+      if (upload?.key !== key || upload.state !== "open") return null;
       const rows = await listPartRows(db, uploadId);
       return rows
         .filter((row) => row.damaged === 0)
@@ -46,11 +50,8 @@ export function createMultipart(
         }));
     },
 
-    async finishMultipart(upload) {
-      const { result, unused } = await finishUpload(db, upload, now());
-      await files.remove(unused);
-      return result;
-    },
+    finishMultipart: (upload) => db.transact((tx) => finishUpload(tx, upload, now())),
+    finishMultipartWithin: (tx, upload) => finishUpload(tx, upload, now()),
 
     async abortMultipart({ key, uploadId }) {
       const unused = await db.transact(async (tx) => {

@@ -104,14 +104,6 @@ const sumPartsStatement = statement((q, p: { uploadId: string }) =>
     .where("damaged", "=", 0),
 );
 
-const deletePartStatement = statement((q, p: { uploadId: string; partNumber: number }) =>
-  q
-    .deleteFrom("disk_part")
-    .where("upload_id", "=", p.uploadId)
-    .where("part_number", "=", p.partNumber)
-    .returning("blob"),
-);
-
 const deletePartsOfKeyStatement = statement((q, p: { key: string }) =>
   q
     .deleteFrom("disk_part")
@@ -193,13 +185,6 @@ export async function sumParts(
   return sum === null || sum.received_at === null
     ? null
     : { sizeBytes: sum.size_bytes, receivedAt: sum.received_at };
-}
-
-export async function deletePart(
-  tx: Queryable,
-  part: { uploadId: string; partNumber: number },
-): Promise<string[]> {
-  return (await tx.all(deletePartStatement, part)).map((row) => row.blob);
 }
 
 export async function deletePartsOfKey(tx: Queryable, key: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type {
-  ClaimedPart,
+  FinishMultipart,
   FinishMultipartResult,
   MultipartRef,
   ObjectStore,
@@ -13,7 +13,6 @@ import { hasCode, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
 
 type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
-type Finish = MultipartRef & { sizeBytes: number; parts: ClaimedPart[] };
 type Failure = Extract<FinishMultipartResult, { ok: false }>;
 
 /** S3's own rule for every part but the last. */
@@ -32,13 +31,13 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
   const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
 
   /** After a crash or a lost answer: an upload that is gone and left an object of the right size was finished. */
-  async function findFinished({ key, sizeBytes }: Finish): Promise<FinishMultipartResult> {
+  async function findFinished({ key, sizeBytes }: FinishMultipart): Promise<FinishMultipartResult> {
     const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
     if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
     return failed("unknown-upload", "Storage has no such upload any more; abort it and start again.");
   }
 
-  async function complete(upload: Finish, received: ReceivedPart[]): Promise<FinishMultipartResult> {
+  async function complete(upload: FinishMultipart, received: ReceivedPart[]): Promise<FinishMultipartResult> {
     try {
       await multipart.complete({ ...refOf(upload), parts: upload.parts });
     } catch (error) {
@@ -51,7 +50,7 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
 
   const running = new Map<string, Promise<FinishMultipartResult>>();
 
-  async function finish(upload: Finish): Promise<FinishMultipartResult> {
+  async function finish(upload: FinishMultipart): Promise<FinishMultipartResult> {
     const received = await multipart.findParts(refOf(upload));
     if (received === null) return findFinished(upload);
     const problem = findProblem(received, upload);
@@ -78,19 +77,19 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
   };
 }
 
-function claimedOf(received: ReceivedPart[], { parts }: Finish): ReceivedPart[] {
+function claimedOf(received: ReceivedPart[], { parts }: FinishMultipart): ReceivedPart[] {
   const claimed = new Set(parts.map((part) => part.partNumber));
   return received.filter((part) => claimed.has(part.partNumber));
 }
 
 const totalOf = (parts: ReceivedPart[]) => parts.reduce((sum, part) => sum + part.sizeBytes, 0);
 
-function isTooLarge(received: ReceivedPart[], upload: Finish): boolean {
+function isTooLarge(received: ReceivedPart[], upload: FinishMultipart): boolean {
   const largest = Math.max(0, ...received.map((part) => part.sizeBytes));
   return largest > upload.sizeBytes || totalOf(claimedOf(received, upload)) > upload.sizeBytes;
 }
 
-function findProblem(received: ReceivedPart[], upload: Finish): Failure | null {
+function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure | null {
   const byNumber = new Map(received.map((part) => [part.partNumber, part]));
   const last = upload.parts.at(-1)?.partNumber;
   for (const { partNumber, etag } of upload.parts) {

@@ -3,7 +3,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound } from "../../errors.ts";
-import type { StoredObject } from "../../ports/object-store.ts";
+import type { FinishMultipartResult, StoredObject } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { findRoute, serves } from "../file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
@@ -18,8 +18,16 @@ import { checkPartOrder, checkPartRange } from "./rules.ts";
 
 type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
-/** Makes the bytes final, or says that they are. Null: they have not arrived. */
-type Seal = (tx: Queryable) => Promise<StoredObject | null>;
+/** Makes the bytes final, or says that they are, or why they cannot be. */
+type Seal = (tx: Queryable) => Promise<Sealed>;
+type Sealed = FinishMultipartResult | typeof notArrived;
+type Finished = { ok: true; file: FileTable } | Extract<Sealed, { ok: false }>;
+
+const notArrived = {
+  ok: false,
+  problem: "not-arrived",
+  message: "The file has not arrived in storage.",
+} as const;
 
 export async function completeSingle(
   deps: Deps,
@@ -30,22 +38,25 @@ export async function completeSingle(
 ): Promise<FileTable> {
   const metadata = replacement(body.metadata);
   const finish = async (file: FileTable) =>
-    finishUpload(deps, actor, { file, seal: await createSeal(deps, file), metadata, onSaved });
+    finishUpload(deps, actor, { file, seal: await sealPut(deps, file), metadata, onSaved });
   const remembered = opened.take(body.fileId, actor);
   const finished = remembered && (await finish(remembered));
-  if (finished !== null) return finished;
+  if (finished?.ok) return finished.file;
   const file = await getOpenUpload(deps, actor, body.fileId, null);
-  return (await finish(file)) ?? refuseMissing(deps, actor, file);
+  return getFinished(deps, actor, file, await finish(file));
 }
 
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
-async function createSeal(deps: Deps, { store: name, key }: FileTable): Promise<Seal> {
+async function sealPut(deps: Deps, { store: name, key }: FileTable): Promise<Seal> {
   const store = await deps.stores.get(name);
   const { finishPutWithin } = store;
-  if (finishPutWithin !== undefined) return (tx) => finishPutWithin(tx, key);
-  const stored = await store.finishPut(key);
-  return async () => stored;
+  if (finishPutWithin !== undefined) return async (tx) => toSealed(await finishPutWithin(tx, key));
+  const sealed = toSealed(await store.finishPut(key));
+  return async () => sealed;
 }
+
+const toSealed = (object: StoredObject | null): Sealed =>
+  object === null ? notArrived : { ok: true, object };
 
 export async function completeMultipart(
   deps: Deps,
@@ -61,21 +72,18 @@ export async function completeMultipart(
     body.parts.map((part) => part.partNumber),
     file.size_bytes,
   );
-  const { key, size_bytes } = file;
+  const seal = await sealParts(deps, file, body);
+  return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
+}
+
+async function sealParts(deps: Deps, file: FileTable, body: CompleteMultipartBody): Promise<Seal> {
   const store = await deps.stores.get(file.store);
-  const result = await store.finishMultipart({
-    key,
-    uploadId: body.uploadId,
-    sizeBytes: size_bytes,
-    parts: body.parts,
-  });
-  if (result.ok) {
-    const seal = async () => result.object;
-    const finished = await finishUpload(deps, actor, { file, seal, metadata, onSaved });
-    return finished ?? refuseMissing(deps, actor, file);
-  }
-  if (result.problem === "part-too-small") throw invalid("parts", result.message);
-  throw await missingOrEnded(deps, actor, file, result.message);
+  const { finishMultipartWithin } = store;
+  const { uploadId, parts } = body;
+  const upload = { key: file.key, uploadId, sizeBytes: file.size_bytes, parts };
+  if (finishMultipartWithin !== undefined) return (tx) => finishMultipartWithin(tx, upload);
+  const sealed = await store.finishMultipart(upload);
+  return async () => sealed;
 }
 
 /** An upload that is open under exactly this pair of ids; a single upload has no upload id. */
@@ -100,17 +108,18 @@ interface Finish {
 
 /**
  * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
- * it in the same transaction. Whoever comes second finds no open row. Null where the bytes have not arrived.
+ * it in the same transaction. Whoever comes second finds no open row.
  */
-async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<FileTable | null> {
+async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<Finished> {
   const { file, seal, metadata, onSaved } = finish;
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   // The slug may have passed to a route of the other environment, whose keys must not learn of this file.
   const webhookUrl = route !== null && serves(route, file.environment) ? route.webhook_url : null;
-  const save = async (tx: Queryable): Promise<FileTable | null> => {
-    const stored = await seal(tx);
-    if (stored === null) return null;
+  const save = async (tx: Queryable): Promise<Finished> => {
+    const sealed = await seal(tx);
+    if (!sealed.ok) return sealed;
+    const stored = sealed.object;
     const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
     const guard = tx.run(markUploaded, {
@@ -138,11 +147,11 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     if ((await guard) === 0) throw notFound("An open upload with this id was");
     await consequences;
     await onSaved(tx, uploaded);
-    return uploaded;
+    return { ok: true, file: uploaded };
   };
-  let uploaded: FileTable | null;
+  let finished: Finished;
   try {
-    uploaded = await deps.db.transact(save, file.project_id);
+    finished = await deps.db.transact(save, file.project_id);
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") {
       const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });
@@ -154,10 +163,10 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     }
     throw error;
   }
-  if (uploaded === null) return null;
+  if (!finished.ok) return finished;
   if (webhookUrl === null) deps.dispatcher.announce();
   else deps.dispatcher.nudge();
-  return uploaded;
+  return finished;
 }
 
 /**
@@ -198,14 +207,17 @@ function logCompleted(tx: Queryable, now: number, file: FileTable): Promise<void
   });
 }
 
-async function refuseMissing(deps: Deps, actor: Actor, file: FileTable): Promise<never> {
-  throw await missingOrEnded(deps, actor, file, "The file has not arrived in storage.");
-}
-
-/** Bytes that are not there because somebody else ended the upload are "not found", not "not arrived". */
-async function missingOrEnded(deps: Deps, actor: Actor, file: FileTable, message: string): Promise<AppError> {
+async function getFinished(
+  deps: Deps,
+  actor: Actor,
+  file: FileTable,
+  finished: Finished,
+): Promise<FileTable> {
+  if (finished.ok) return finished.file;
+  if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
+  // Bytes that are not there because somebody else ended the upload are "not found", not "not arrived".
   await getOpenUpload(deps, actor, file.id, file.upload_id);
-  return new AppError("FILE_NOT_IN_STORAGE", message, {
+  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, {
     suggestion: "PUT the bytes to the presigned URL, wait for its 200, then complete again.",
   });
 }
