@@ -1,4 +1,5 @@
-import { createUpload, type UploadOptions, type UploadSource } from "../upload/upload.ts";
+import type { UploadSource } from "../upload/byte-source.ts";
+import { createUpload, type UploadOptions } from "../upload/upload.ts";
 import type { CompletedFile } from "../wire/files.ts";
 import type { TransformedImage, TransformImageBody } from "../wire/transforms.ts";
 import type { Log, LogQuery, Usage, UsageRecord } from "../wire/usage.ts";

@@ -12,8 +12,6 @@ import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "
 import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
 
-export type { UploadSource } from "./byte-source.ts";
-
 export interface UploadOptions {
   /** The file's name; a path and a `File` bring one. */
   name?: string;

@@ -15,14 +15,14 @@ export interface ExportedName {
  */
 export function readExports(file: string): ExportedName[] {
   const source = readFileSync(file, "utf8");
-  const own = [...source.matchAll(declared)].flatMap(([, name = ""]) => findDeclaration(file, name) ?? []);
+  const own = [...source.matchAll(declared)].map(([, name = ""]) => getDeclaration(file, name));
   const named = [...source.matchAll(/^export (?:type )?\{([^}]*)\} from "(\.[^"]+)"/gm)].flatMap(
     ([, names = "", from = ""]) =>
       names
         .split(",")
         .map((name) => name.replace(/\btype /, "").trim())
-        .filter((name) => !name.includes(" as "))
-        .flatMap((name) => (name === "" ? [] : (findDeclaration(join(dirname(file), from), name) ?? []))),
+        .filter((name) => name !== "" && !name.includes(" as "))
+        .map((name) => getDeclaration(join(dirname(file), from), name)),
   );
   const all = [...source.matchAll(/^export (?:type )?\* from "(\.[^"]+)"/gm)].flatMap(([, from = ""]) =>
     readExports(join(dirname(file), from)),
@@ -32,14 +32,14 @@ export function readExports(file: string): ExportedName[] {
 
 const declared = /^export (?:async )?(?:interface|type|class|function|const) (\w+)/gm;
 
-function findDeclaration(file: string, name: string): ExportedName | null {
+function getDeclaration(file: string, name: string): ExportedName {
   const source = readFileSync(file, "utf8");
   const pattern = new RegExp(
     String.raw`^((?:/\*\*(?:(?!\*/)[\s\S])*\*/\n)?)export ((?:async )?(interface|type|class|function|const) ${name}\b)`,
     "m",
   );
   const match = pattern.exec(source);
-  if (match === null) return null;
+  if (match === null) throw new Error(`${name} is not declared in ${file}`);
   const [, comment = "", , kind = ""] = match;
   const code = takeDeclaration(source.slice(match.index + comment.length + "export ".length));
   return { name, about: plainComment(comment), code: forReaders(code, kind) };
