@@ -1,5 +1,5 @@
 import type { CatalogueEntry } from "@upstow/react/catalogue";
-import type { z } from "zod";
+import { z } from "zod";
 import type { SearchComponents } from "./components/search-components.ts";
 import type { DocsLibrary } from "./docs/docs-library.ts";
 import type { SearchDocs } from "./docs/search-docs.ts";
@@ -25,6 +25,12 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
 export function defineTool<Input extends z.ZodObject>(tool: Tool<Input>): Tool {
   return tool as unknown as Tool;
 }
+
+/** Searching takes time and memory with the length of what is looked for, and anybody may ask. */
+const longestText = 200;
+
+/** A name, a path or a few words. */
+export const shortText = z.string().min(1).max(longestText);
 
 export class ToolError extends Error {
   override readonly name = "ToolError";

@@ -136,8 +136,15 @@ describe("the tool-protocol endpoint", () => {
       ["get_byos_config", { provider: "ftp" }],
       ["get_doc", { path: "../package" }],
       ["search_docs", { query: "x", limit: 0 }],
+      // Searching for a word of this length would take a gigabyte, for many of them minutes.
+      ["search_docs", { query: "a".repeat(30_000) }],
+      ["search_components", { query: "a".repeat(30_000) }],
+      ["get_component", { name: "a".repeat(30_000) }],
+      ["get_doc", { path: "a".repeat(30_000) }],
     ] as const) {
-      assert.equal((await callTool(name, args)).isError, true, `${name} ${JSON.stringify(args)}`);
+      const { isError, content } = await callTool(name, args);
+      assert.equal(isError, true, `${name} ${JSON.stringify(args).slice(0, 100)}`);
+      assert.ok(content[0].text.length < 300, `${name} repeats what it was given`);
     }
   });
 

@@ -6,7 +6,7 @@ import {
   renderInstallCommand,
   USUAL_PACKAGES,
 } from "../scaffolds/install-command.ts";
-import { defineTool, type Sources, ToolError } from "../tool.ts";
+import { defineTool, type Sources, shortText, ToolError } from "../tool.ts";
 
 export const listComponents = defineTool({
   name: "list_components",
@@ -24,7 +24,7 @@ export const getComponent = defineTool({
   name: "get_component",
   title: "Get a component",
   description: "Describes one component: its props and a complete example that compiles.",
-  input: z.object({ name: z.string().min(1).describe("Such as UploadDropzone or upload-dropzone") }),
+  input: z.object({ name: shortText.describe("Such as UploadDropzone or upload-dropzone") }),
   run: (sources, { name }) => ({ component: getEntry(sources, name) }),
 });
 
@@ -32,7 +32,7 @@ export const searchComponents = defineTool({
   name: "search_components",
   title: "Search components",
   description: "Finds components by what they look like or do; tolerates typing errors.",
-  input: z.object({ query: z.string().min(1).describe("Such as 'avatar crop' or 'glass dropzone'") }),
+  input: z.object({ query: shortText.describe("Such as 'avatar crop' or 'glass dropzone'") }),
   run: (sources, { query }) => ({ components: sources.searchComponents(query).map(toSummary) }),
 });
 

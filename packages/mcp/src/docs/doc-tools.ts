@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool, ToolError } from "../tool.ts";
+import { defineTool, shortText, ToolError } from "../tool.ts";
 import type { DocPage } from "./docs-library.ts";
 
 export const searchDocs = defineTool({
@@ -7,7 +7,7 @@ export const searchDocs = defineTool({
   title: "Search the documentation",
   description: "Full-text search over Upstow's documentation; ranked, with an excerpt of each hit.",
   input: z.object({
-    query: z.string().min(1).describe("A question or a few words"),
+    query: shortText.describe("A question or a few words"),
     limit: z.number().int().min(1).max(20).optional().describe("5 when left out"),
   }),
   run: (sources, { query, limit = 5 }) => ({ results: sources.searchDocs(query, limit) }),
@@ -17,7 +17,7 @@ export const getDoc = defineTool({
   name: "get_doc",
   title: "Get a documentation page",
   description: "One page of the documentation as Markdown.",
-  input: z.object({ path: z.string().min(1).describe("As list_docs and search_docs give it") }),
+  input: z.object({ path: shortText.describe("As list_docs and search_docs give it") }),
   run: ({ docs }, { path }) => {
     const page = docs.find(path);
     if (page === null) throw new ToolError(`There is no page "${path}"; list_docs names them all.`);
