@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { ADDRESS_LIMITS } from "@upstow/contract";
 import { startApp, type TestApp } from "./support/start-app.ts";
 
 const toolNames = [
@@ -146,6 +147,19 @@ describe("the tool-protocol endpoint", () => {
       assert.equal(isError, true, `${name} ${JSON.stringify(args).slice(0, 100)}`);
       assert.ok(content[0].text.length < 300, `${name} repeats what it was given`);
     }
+  });
+
+  it("counts every message of a batch to the limit of its address", async (t) => {
+    const limited = await startApp({ keepRateLimits: true });
+    t.after(() => limited.close());
+    const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
+    const send = async (body: object) => {
+      const accept = "application/json, text/event-stream";
+      return (await limited.call("POST", "mcp", { body, headers: { accept } })).status;
+    };
+    const batch = Array.from({ length: ADDRESS_LIMITS.toolProtocol / 3 }, (_, i) => ping(i));
+    assert.deepEqual([await send(batch), await send(batch), await send(batch.slice(1))], [200, 200, 200]);
+    assert.deepEqual([await send(batch.slice(0, 2)), await send(ping(1))], [429, 429]);
   });
 
   it("takes POST alone, and no other site's pages", async () => {

@@ -13,6 +13,15 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
   const tools = loadOnce(api);
   const config = { isPublic: true, whileReadOnly: true };
 
+  async function count(request: FastifyRequest, messages: number): Promise<void> {
+    const bucket = `mcp:${addressBucket(request.clientAddress)}`;
+    const hits = await Promise.all(
+      Array.from({ length: messages }, () => deps.limiter.hit(bucket, ADDRESS_LIMITS.toolProtocol)),
+    );
+    const refused = hits.find((hit) => !hit.isAllowed);
+    if (refused !== undefined) throw rateLimited(refused);
+  }
+
   app.register(async (scope) => {
     // The protocol has its own answers to bodies that are not JSON.
     scope.removeAllContentTypeParsers();
@@ -21,17 +30,14 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
       const { origin } = request.headers;
       if (!isOwnOrigin(deps.config, request.host, origin)) throw refusedOrigin();
       if (origin !== undefined) reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
-      const hit = await deps.limiter.hit(
-        `mcp:${addressBucket(request.clientAddress)}`,
-        ADDRESS_LIMITS.toolProtocol,
-      );
-      if (!hit.isAllowed) throw rateLimited(hit);
+      await count(request, 1);
     });
 
     scope.post(
       "/api/v1/mcp",
       { config, schema: { tags: ["tool protocol"], summary: "JSON-RPC 2.0 over streamable HTTP" } },
       async (request, reply) => {
+        await count(request, countMessages(request.body) - 1);
         const { endpoint } = await tools();
         const response = await endpoint.fetch(toWebRequest(deps.config.publicUrl, request));
         reply.code(response.status);
@@ -76,6 +82,18 @@ function loadOnce(api: () => ApiDocument): () => Promise<{ endpoint: HostedEndpo
     loading ??= load();
     return loading;
   };
+}
+
+/** A batch would otherwise make one request of a hundred; what is no JSON is for the protocol to refuse. */
+function countMessages(body: unknown): number {
+  const text = String(body ?? "").trimStart();
+  if (!text.startsWith("[")) return 1;
+  try {
+    const { length } = JSON.parse(text) as unknown[];
+    return Math.min(Math.max(1, length), ADDRESS_LIMITS.toolProtocol);
+  } catch {
+    return 1;
+  }
 }
 
 function toWebRequest(publicUrl: string, request: FastifyRequest): Request {
