@@ -6,9 +6,12 @@ import { type Sources, type Tool, ToolError } from "./tool.ts";
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
+/** Nothing changes while it runs. Whoever asked to be told would hold a connection open for nothing, past a shutdown. */
+const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
+
 /** One server with the given tools and the three resources; both transports use it. */
 export function createServer(sources: Sources, tools: readonly Tool[], version: string): McpServer {
-  const server = new McpServer({ name: "upstow", title: "Upstow", version });
+  const server = new McpServer({ name: "upstow", title: "Upstow", version }, { capabilities });
   for (const tool of tools) {
     const { title, description } = tool;
     const config = { title, description, inputSchema: tool.input, annotations: readOnly };

@@ -25,9 +25,15 @@ describe("the tool-protocol endpoint", () => {
   after(() => app.close());
 
   /** Answers come as one JSON body or as a stream of events; both hold one message. */
-  async function rpc(method: string, params: object = {}, headers: Record<string, string> = {}) {
+  async function rpc(
+    method: string,
+    params: object = {},
+    headers: Record<string, string> = {},
+    signal: AbortSignal | null = null,
+  ) {
     const response = await fetch(`${app.url}/api/v1/mcp`, {
       method: "POST",
+      signal,
       headers: {
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
@@ -123,6 +129,26 @@ describe("the tool-protocol endpoint", () => {
     });
     assert.deepEqual([response.status, response.headers.get("content-type")], [202, null]);
     assert.equal(await response.text(), "");
+  });
+
+  it("ends the wait for changes that never come, which would hold up a shutdown", async () => {
+    const revision = "2026-07-28";
+    const about = {
+      protocolVersion: revision,
+      clientInfo: { name: "test", version: "1" },
+      clientCapabilities: {},
+    };
+    const named = Object.entries(about).map(([name, value]) => [`io.modelcontextprotocol/${name}`, value]);
+    const { status, body } = await rpc(
+      "subscriptions/listen",
+      {
+        notifications: { toolsListChanged: true, resourcesListChanged: true },
+        _meta: Object.fromEntries(named),
+      },
+      { "mcp-protocol-version": revision, "mcp-method": "subscriptions/listen" },
+      AbortSignal.timeout(10_000),
+    );
+    assert.deepEqual([status, body.params.notifications], [200, {}]);
   });
 
   it("makes a wrong argument and an unknown name a tool error", async () => {
