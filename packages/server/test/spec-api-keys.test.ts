@@ -91,8 +91,13 @@ onBothDatabases("API keys", (database) => {
     assert.deepEqual([byTest.status, byTest.body.key.type, byTest.body.key.name], [201, "test", "test key"]);
     assert.match(byTest.body.secret, /^svc_test_/);
     assert.equal((await create(tenant, tenant.live, {})).body.key.type, "live");
-    expectError(await create(tenant, tenant.test, { type: "live" }), 401, "UNAUTHORIZED");
-    expectError(await create(tenant, tenant.live, { type: "test" }), 401, "UNAUTHORIZED");
+    for (const [key, type] of [
+      [tenant.test, "live"],
+      [tenant.live, "test"],
+    ] as const) {
+      const refused = expectError(await create(tenant, key, { type }), 401, "UNAUTHORIZED");
+      assert.ok(refused.suggestion.includes(`Send a ${type} key, or make the first one`), refused.suggestion);
+    }
   });
 
   it("refuses wrong fields and ignores forged ones", async () => {
@@ -178,7 +183,8 @@ onBothDatabases("API keys", (database) => {
     const tenant = await app.createTenant("pro");
     const other = (await create(tenant, tenant.test, {})).body;
     const live = await idOf(tenant, "live");
-    expectError(await app.call("DELETE", `keys/${live}`, { key: tenant.test }), 401, "UNAUTHORIZED");
+    const refused = await app.call("DELETE", `keys/${live}`, { key: tenant.test });
+    assert.match(expectError(refused, 401, "UNAUTHORIZED").suggestion, /only test keys. Send a live key/);
     assert.equal((await app.call("DELETE", `keys/${other.key.id}`, { key: tenant.test })).status, 200);
     assert.equal((await app.call("GET", "projects", { key: tenant.live })).status, 200);
     expectError(await app.call("GET", "projects", { key: other.secret }), 401, "UNAUTHORIZED");
@@ -191,7 +197,8 @@ onBothDatabases("API keys", (database) => {
       .body;
     for (const projectId of [stranger.projectId, sibling.project._id, createId(Date.now())]) {
       const foreign = `projects/${projectId}/keys`;
-      expectError(await app.call("GET", foreign, { key: tenant.live }), 401, "UNAUTHORIZED");
+      const refused = await app.call("GET", foreign, { key: tenant.live });
+      assert.match(expectError(refused, 401, "UNAUTHORIZED").suggestion, /^The path names another project/);
       for (const body of [{}, { type: "wrong" }, "not json"]) {
         expectError(await app.call("POST", foreign, { key: tenant.live, body }), 401, "UNAUTHORIZED");
       }

@@ -145,7 +145,8 @@ onBothDatabases("projects", (database) => {
     assert.equal(routes.length, 1);
 
     const own = `projects/${tenant.projectId}`;
-    expectError(await app.call("DELETE", own, { key: tenant.test }), 401, "UNAUTHORIZED");
+    const byTest = await app.call("DELETE", own, { key: tenant.test });
+    assert.match(expectError(byTest, 401, "UNAUTHORIZED").suggestion, /Send a live key/);
     assert.equal((await app.call("DELETE", own, { key: tenant.live })).status, 200);
     for (const key of [tenant.live, tenant.test]) {
       expectError(await app.call("GET", "projects", { key }), 401, "UNAUTHORIZED");

@@ -210,7 +210,9 @@ onBothDatabases("asking for an upload", (database) => {
 
   it("gives a test key 401 on a live route and the reverse, and leaves no row behind", async () => {
     const live = await addRoute({ environment: "live" });
-    expectError(await live.test.requestAnswer({ routeSlug: "photos" }), 401, "UNAUTHORIZED");
+    const refused = await live.test.requestAnswer({ routeSlug: "photos" });
+    const { suggestion } = expectError(refused, 401, "UNAUTHORIZED");
+    assert.match(suggestion, /"photos" takes live keys only/);
     const test = await addRoute({ environment: "live" });
     await app.call("POST", `projects/${test.tenant.projectId}/routers`, {
       key: test.tenant.test,

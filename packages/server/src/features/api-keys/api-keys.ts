@@ -58,8 +58,10 @@ export async function createKey(
 
 /** A key makes keys of its own type only. */
 export function typeForNewKey(actor: Actor, asked: KeyType | undefined): KeyType {
-  if (asked !== undefined && asked !== actor.environment) throw unauthorized();
-  return actor.environment;
+  if (asked === undefined || asked === actor.environment) return actor.environment;
+  throw unauthorized(
+    `A key makes keys of its own type only. Send a ${asked} key, or make the first one in the dashboard or by 'upstow key create'.`,
+  );
 }
 
 export async function revokeOwnKey(deps: Deps, actor: Actor, id: string): Promise<void> {
@@ -67,7 +69,8 @@ export async function revokeOwnKey(deps: Deps, actor: Actor, id: string): Promis
     const key = await tx.get(findKey, { id });
     if (key === null || key.project_id !== actor.projectId || key.revoked_at !== null)
       throw notFound("API key");
-    if (actor.environment === "test" && key.type !== "test") throw unauthorized();
+    if (actor.environment === "test" && key.type !== "test")
+      throw unauthorized("A test key revokes only test keys. Send a live key.");
     await revokeKey(tx, deps.now(), id);
   });
 }

@@ -98,7 +98,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, params }) => {
       // It would revoke live keys, which no test key may.
-      if (actor.environment === "test") throw unauthorized();
+      if (actor.environment === "test") throw unauthorized("A test key deletes no project. Send a live key.");
       requireInReach(actor, params.id);
       requireAccountReach(actor);
       await deleteProject(deps, actor, params.id);

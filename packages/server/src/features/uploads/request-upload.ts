@@ -2,12 +2,12 @@ import { PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/co
 import type { Queryable } from "../../db/database.ts";
 import type { FileRouteTable, FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, notFound, unauthorized } from "../../errors.ts";
+import { AppError, notFound } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import { UnknownStore } from "../../ports/object-stores.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { holdStore } from "../customer-storage/queries.ts";
-import { findRoute, serves } from "../file-routes/find-route.ts";
+import { findRoute, requireServes } from "../file-routes/find-route.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { periodOf } from "../usage/period.ts";
 import { quotaLimits, reserveQuota } from "../usage/quota.ts";
@@ -76,7 +76,7 @@ async function getLasting(deps: Deps, { projectId, environment }: Actor, id: str
 async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
   const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);
-  if (!serves(route, actor.environment)) throw unauthorized();
+  requireServes(route, actor.environment);
   checkType(route, body.contentType);
   checkSize(route, actor.tier, body.fileSize);
   return route;

@@ -1,11 +1,11 @@
 import type { DeliveryDetail, EventPayload } from "@upstow/contract";
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { invalid, unauthorized } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 import { createId, randomText } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { getRoute } from "../file-routes/file-routes.ts";
-import { serves } from "../file-routes/find-route.ts";
+import { requireServes } from "../file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
 import type { Claim } from "./claim.ts";
 import { countLease, insertAttempts, leaseMessages } from "./claim-queries.ts";
@@ -18,7 +18,7 @@ import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
  */
 export async function sendTestEvent(deps: Deps, actor: Actor, routeId: string): Promise<DeliveryDetail> {
   const route = await getRoute(deps, actor, routeId);
-  if (!serves(route, actor.environment)) throw unauthorized();
+  requireServes(route, actor.environment);
   if (route.webhook_url === null) throw invalid("webhookUrl", "is not set on this file route");
   const claim = await leaseTestEvent(deps, actor, route, route.webhook_url);
   deps.dispatcher.nudge();
