@@ -2,10 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { ADDRESS_LIMITS, RATE_LIMITS } from "@upstow/contract";
+import { sql } from "#kysely";
+import { statement } from "../src/db/statement.ts";
 import { setOwnLimits } from "../src/features/accounts/queries.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
+
+const hourMs = 3_600_000;
+const postponeWindows = statement((q, p: { ms: number }) =>
+  q.updateTable("rate_window").set({ started_at: sql`started_at + cast(${p.ms} as bigint)` }),
+);
 
 const left = (answer: Answer) => {
   const [, bucket, remaining, seconds] =
@@ -80,6 +87,18 @@ onBothDatabases("rate limits", (database) => {
     assert.equal(await exhaust(app, "usage", tenant.live), RATE_LIMITS.other);
     await moveOn(windowMs + 5);
     assert.equal(left(await app.call("GET", "usage", { key: tenant.live })).remaining, RATE_LIMITS.other - 1);
+  });
+
+  it("begin anew where the clock was set back, instead of lasting until it is as late again", async (t) => {
+    const app = await startApp({ database, keepRateLimits: true });
+    t.after(() => app.close());
+    const tenant = await app.createTenant("free");
+    await app.call("GET", "usage", { key: tenant.live });
+    if (database === "sqlite") app.clock.advance(-hourMs);
+    else await app.app.deps.db.run(postponeWindows, { ms: hourMs });
+    const { remaining, seconds } = left(await app.call("GET", "usage", { key: tenant.live }));
+    assert.equal(remaining, RATE_LIMITS.other - 1);
+    assert.ok(seconds <= 60, `${seconds} seconds`);
   });
 
   it("give Enterprise accounts the limits they were given, and nobody else", async (t) => {

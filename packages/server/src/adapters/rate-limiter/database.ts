@@ -7,7 +7,8 @@ import { createLanes } from "../lanes.ts";
 
 const countHit = statement((q, p: { bucket: string; hits: number; windowMs: number }, dialect) => {
   const now = databaseNow(dialect);
-  const hasEnded = sql<boolean>`rate_window.started_at + cast(${p.windowMs} as bigint) <= ${now}`;
+  // In the future too, for a clock that was set back; but statements that wait for each other see theirs out of order.
+  const hasEnded = sql<boolean>`abs(${now} - rate_window.started_at) >= cast(${p.windowMs} as bigint)`;
   return q
     .insertInto("rate_window")
     .values({ bucket: p.bucket, started_at: now, count: p.hits })

@@ -6,10 +6,12 @@ const smallestSweep = 10_000;
 export function createMemoryRateLimiter(windowMs: number, now: () => number): RateLimiter {
   const windows = new Map<string, { startedAt: number; count: number }>();
   let sweepAt = smallestSweep;
+  // In the future too: a clock that was set back would otherwise keep a window open for as long as it went back.
+  const hasEnded = (startedAt: number, time: number) => Math.abs(time - startedAt) >= windowMs;
 
   function forgetEnded(time: number): void {
     for (const [bucket, window] of windows) {
-      if (window.startedAt + windowMs <= time) windows.delete(bucket);
+      if (hasEnded(window.startedAt, time)) windows.delete(bucket);
     }
     // Windows that are all still open must not be looked through again for every newcomer.
     sweepAt = Math.max(smallestSweep, windows.size * 2);
@@ -19,7 +21,7 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
     hit(bucket, limit) {
       const time = now();
       let window = windows.get(bucket);
-      if (window === undefined || window.startedAt + windowMs <= time) {
+      if (window === undefined || hasEnded(window.startedAt, time)) {
         if (windows.size >= sweepAt) forgetEnded(time);
         window = { startedAt: time, count: 0 };
         windows.set(bucket, window);
