@@ -91,6 +91,18 @@ describe("sending a delivery", () => {
     }
   });
 
+  it("takes an answer that is whole, whatever follows it", async () => {
+    for (const [text, status, body] of [
+      ["HTTP/1.1 204 No Content\r\n\r\nok", 204, ""],
+      ["HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nfür", 200, "f\u00fc"],
+      ["HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\nmore", 500, "no"],
+    ] as const) {
+      const result = await send(answer((response) => response.socket?.end(text)));
+      const error = status === 500 ? "server_error" : null;
+      assert.deepEqual(result, { statusCode: status, error, response: body }, text);
+    }
+  });
+
   it("reports Retry-After with 429 and 503 only", async () => {
     for (const [status, expected] of [
       [429, "7"],

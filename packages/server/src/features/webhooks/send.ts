@@ -88,12 +88,15 @@ function exchange(
   const onStop = () => cut("ECANCELED");
   const timer = setTimeout(cut, deadlineMs, "ETIMEDOUT");
   stop.addEventListener("abort", onStop);
-  request.on("error", reject);
+  let answer: IncomingMessage | undefined;
+  // What follows a whole answer is no part of it: a body behind a 204, or one longer than its Content-Length.
+  request.on("error", (error) => answer?.complete || reject(error));
   request.once("upgrade", (_response, socket) => {
     socket.destroy();
     cut("ERR_HTTP_UPGRADE");
   });
   request.once("response", (response) => {
+    answer = response;
     progress.statusCode = response.statusCode ?? 0;
     readStart(response).then((text) => resolve(toResult(response, text)), reject);
   });
