@@ -109,7 +109,7 @@ export const RedeliverBody = Type.Object({
 });
 export const RedeliverResult = Type.Object({
   matched: Type.Integer(),
-  queued: Type.Integer({ description: "less than matched where a delivery was being sent at that moment" }),
+  queued: Type.Integer({ description: "0 on a dry run; what is being sent at that moment follows when that has ended" }),
 });
 
 export const SigningKeys = Type.Object({
