@@ -2,6 +2,8 @@ import { z } from "zod";
 import { askService } from "./ask-service.ts";
 import { defineTool, ToolError } from "./tool.ts";
 
+const patienceMs = 30_000;
+
 /** Offered over stdio only, with the key of the environment: a key is never a tool's argument. */
 export function createTransformTool(baseUrl: string, apiKey: string) {
   return defineTool({
@@ -18,18 +20,35 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
       delivery: z.enum(["signed", "public"]).optional(),
     }),
     async run(_sources, input) {
-      const response = await fetch(`${baseUrl}/api/v1/transforms/image`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-        body: JSON.stringify(input),
-      });
-      const body = (await response.json()) as { error?: { message: string; suggestion?: string } };
-      if (!response.ok) {
-        throw new ToolError([body.error?.message, body.error?.suggestion].filter(Boolean).join(" "));
-      }
-      return body;
+      const answer = await post(`${baseUrl}/api/v1/transforms/image`, apiKey, input);
+      if (answer === null)
+        throw new ToolError(`The service does not answer at ${baseUrl}; check that it runs, and UPSTOW_URL.`);
+      const { error } = answer;
+      if (error !== undefined)
+        throw new ToolError([error.message, error.suggestion].filter(Boolean).join(" "));
+      return answer;
     },
   });
+}
+
+interface Answer {
+  error?: { message: string; suggestion?: string };
+}
+
+/** What the service says; null where nobody answers, or somebody else does in its place. */
+async function post(url: string, apiKey: string, input: object): Promise<Answer | null> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify(input),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const answer = (await response.json()) as Answer | null;
+    return response.ok || answer?.error?.message !== undefined ? answer : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A key that may transform: live, and of a paid plan as far as the service says so. */

@@ -12,7 +12,8 @@ import { uploadFile } from "../../server/test/support/upload.ts";
 import packageJson from "../package.json" with { type: "json" };
 import serverJson from "../server.json" with { type: "json" };
 import { hostedTools } from "../src/index.ts";
-import { canTransform } from "../src/transform-tool.ts";
+import { openSources } from "../src/sources.ts";
+import { canTransform, createTransformTool } from "../src/transform-tool.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** As npm links it. */
@@ -125,6 +126,21 @@ describe("the official client", () => {
     const refused = await client.callTool({ name: "transform_image", arguments: { key } });
     assert.equal(refused.isError, true);
     await client.close();
+  });
+});
+
+describe("transform_image", () => {
+  it("says that the service does not answer where nobody does, or a proxy in its place", async (t) => {
+    const proxy = createServer((_request, response) => response.writeHead(502).end("<p>Bad gateway"));
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    t.after(() => proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    for (const url of [`http://127.0.0.1:${port}`, "http://127.0.0.1:9"]) {
+      const { run } = createTransformTool(url, "svc_live_any");
+      const asked = async () => run(openSources(null), { key: "a", width: 8 });
+      await assert.rejects(asked, { name: "ToolError", message: new RegExp(`not answer at ${url};`) });
+    }
   });
 });
 
