@@ -182,6 +182,8 @@ onBothDatabases("logs", (database) => {
     for (const since of ["yesterday", "2024-13-01T00:00:00Z", "2024-01-01", "12", "2016-12-31T23:59:60Z"]) {
       await refused(`since=${since}`, "since");
     }
+    const unescaped = await app.call("GET", "logs?since=2026-11-17T08:00:00+05:30", { key: tenant.live });
+    assert.match(unescaped.body.error.message, /^since must be a time with its zone, such as 2026-/);
     await refused(`type=${"x".repeat(101)}`, "type");
     for (const limit of ["1", "100"]) assert.ok((await list(tenant, `?limit=${limit}`)).logs.length > 0);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ERROR_STATUS } from "@upstow/contract";
-import { type DocsLibrary, openDocs } from "@upstow/mcp/docs";
+import { type ApiDocument, type DocsLibrary, openDocs } from "@upstow/mcp/docs";
 import { catalogue } from "@upstow/react/catalogue";
 import { parse as parseYaml } from "yaml";
 import { readConfig } from "../../server/src/config.ts";
@@ -35,8 +35,23 @@ describe("the reference", () => {
     assert.match(uploads, /\| `parts\[\]\.uploadUrl` \| string \|/);
     assert.match(uploads, /\| 400 \| `VALIDATION_ERROR`, `INVALID_FILE_TYPE` \|/);
     assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE` \|/);
+    const webhooks = docs.find("reference/api/webhooks")?.markdown ?? "";
+    assert.match(webhooks, /\| `force` \| boolean, optional \|/, "a body that may be left out is shown too");
+    assert.match(webhooks, /\| `since` \| query \| string, optional \| a time with its zone, such as /);
+    assert.match(docs.find("reference/api/logs")?.markdown ?? "", /\| `type` .*upload\.completed, /);
+    assert.ok(!/\*\*Request body\*\*\n\n.*\n.*\n\n/.test(text), "no body without fields");
     const everywhere = Object.keys(ERROR_STATUS).filter((code) => code !== "METHOD_NOT_ALLOWED");
     for (const code of everywhere) assert.ok(text.includes(`\`${code}\``), code);
+  });
+
+  it("begins every request body in the explorer with an object", async () => {
+    const { exampleOf } = await import(import.meta.resolve("../src/assets/explorer-request.js"));
+    const { paths } = (await app.call("GET", "openapi.json")).body as ApiDocument;
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    for (const { operationId, requestBody } of operations) {
+      const schema = requestBody?.content["application/json"]?.schema;
+      if (schema !== undefined) assert.equal(typeof exampleOf(schema), "object", operationId);
+    }
   });
 
   it("has every error code with its status", () => {

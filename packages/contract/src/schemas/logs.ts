@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import Type from "../type.ts";
-import { Page, PageQuery, Timestamp } from "./shared.ts";
+import { LOG_TYPES } from "../vocabulary.ts";
+import { Moment, Page, PageQuery, Timestamp } from "./shared.ts";
 
 export const Log = Type.Object({
   id: Type.String(),
@@ -14,8 +15,8 @@ export const Log = Type.Object({
 
 export const LogQuery = Type.Object({
   ...PageQuery.properties,
-  since: Type.Optional(Type.String({ format: "date-time" })),
-  type: Type.Optional(Type.String({ maxLength: 100 })),
+  since: Type.Optional(Moment),
+  type: Type.Optional(Type.String({ maxLength: 100, description: LOG_TYPES.join(", ") })),
 });
 
 export const LogPage = Page("logs", Log);

@@ -14,6 +14,11 @@ export function StringEnum<const Values extends readonly string[]>(
 }
 
 export const Timestamp = Type.String({ format: "date-time", description: "ISO 8601 with milliseconds, UTC" });
+/** What filters by time take. */
+export const Moment = Type.String({
+  format: "date-time",
+  description: "a time with its zone, such as 2026-11-17T08:00:00Z",
+});
 export const Ok = Type.Object({ ok: Type.Boolean() });
 
 export const IdParam = Type.Object({ id: Type.String({ minLength: 1 }) });

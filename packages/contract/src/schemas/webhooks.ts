@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { SLUG_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { Metadata } from "./files.ts";
-import { NullableInteger, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
+import { Moment, NullableInteger, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "dead"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -81,7 +81,6 @@ export const DeliveryDetail = Type.Object({
   attempts: Type.Array(DeliveryAttempt),
 });
 
-const time = Type.String({ format: "date-time" });
 const slug = Type.String({ minLength: 1, maxLength: SLUG_MAX });
 
 export const DeliveryQuery = Type.Object({
@@ -89,16 +88,16 @@ export const DeliveryQuery = Type.Object({
   status: Type.Optional(StringEnum(DELIVERY_STATUSES)),
   routeSlug: Type.Optional(slug),
   fileId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  since: Type.Optional(time),
-  until: Type.Optional(time),
+  since: Type.Optional(Moment),
+  until: Type.Optional(Moment),
 });
 export const DeliveryPage = Page("deliveries", Delivery);
 
 const redeliverFilter = Type.Object({
   status: Type.Optional(StringEnum(DELIVERY_STATUSES)),
   routeSlug: Type.Optional(slug),
-  since: Type.Optional(time),
-  until: Type.Optional(time),
+  since: Type.Optional(Moment),
+  until: Type.Optional(Moment),
 });
 export const RedeliverBody = Type.Object({
   ids: Type.Optional(
@@ -109,7 +108,9 @@ export const RedeliverBody = Type.Object({
 });
 export const RedeliverResult = Type.Object({
   matched: Type.Integer(),
-  queued: Type.Integer({ description: "0 on a dry run; what is being sent at that moment follows when that has ended" }),
+  queued: Type.Integer({
+    description: "0 on a dry run; what is being sent at that moment follows when that has ended",
+  }),
 });
 
 export const SigningKeys = Type.Object({

@@ -92,6 +92,8 @@ function messageOf(error: ErrorObject): string {
   if (error.keyword === "required") return "is required";
   if (error.keyword === "enum")
     return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+  // The only one there is. In a query, a plus that is not written as %2B arrives as a space.
+  if (error.keyword === "format") return "must be a time with its zone, such as 2026-11-17T08:00:00Z";
   if (error.keyword === "pattern") return "has characters or a form that is not allowed";
   return error.message ?? "is not valid";
 }

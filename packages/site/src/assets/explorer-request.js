@@ -2,6 +2,7 @@
 export function exampleOf(schema) {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum) return schema.enum[0];
+  if (schema.anyOf) return exampleOf(schema.anyOf[0]);
   const type = [schema.type].flat()[0];
   if (type === "object") {
     const needed = Object.entries(schema.properties ?? {}).filter(([name]) =>

@@ -10,11 +10,13 @@ export interface FieldRow {
 
 /** Every field of a body as one flat list: readers look for names, not for nesting. */
 export function listFields(schema: JsonSchema, prefix = ""): FieldRow[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+  // A body that may also be left out is an object or nothing.
+  const { properties = {}, required } = schema.anyOf?.find((option) => option.properties) ?? schema;
+  return Object.entries(properties).flatMap(([name, field]) => {
     const row = {
       name: prefix + name,
       type: describeType(field),
-      isRequired: schema.required?.includes(name) ?? false,
+      isRequired: required?.includes(name) ?? false,
       about: [describeRange(field), field.description ?? ""].filter((text) => text !== "").join("; "),
     };
     if (field.type === "array" && field.items?.properties !== undefined) {
