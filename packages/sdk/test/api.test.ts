@@ -164,6 +164,36 @@ describe("createUpstow", () => {
     await assert.rejects(stranger.events.stream().next(), { code: "UNAUTHORIZED" });
   });
 
+  it("waits for whoever takes long over an event, and ends a stream that falls silent", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const stop = new AbortController();
+    const signals: AbortSignal[] = [];
+    const sent = new TransformStream<string, string>();
+    const writer = sent.writable.getWriter();
+    const send = (id: number) => writer.write(`id: ${id}\ndata: {"body":"${id}"}\n\n`);
+    const events = createUpstow({
+      apiKey: "key",
+      baseUrl: "http://service.example",
+      fetch: async (_url, init) => {
+        signals.push(init?.signal as AbortSignal);
+        return new Response(sent.readable.pipeThrough(new TextEncoderStream()));
+      },
+    }).events.stream({ signal: stop.signal });
+    send(1);
+    assert.equal((await events.next()).value?.id, "1");
+    t.mock.timers.tick(60_000);
+    send(2);
+    assert.equal((await events.next()).value?.id, "2");
+    assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
+    const silent = events.next();
+    await new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(60_000);
+    assert.equal(signals[0]?.aborted, true);
+    stop.abort();
+    await writer.abort(new Error("the connection was ended"));
+    await assert.rejects(silent, { name: "AbortError" });
+  });
+
   it("says what is wrong with its settings when it is first used", async () => {
     await assert.rejects(async () => createUpstow({ apiKey: "key" }).usage.get(), /baseUrl/);
     for (const baseUrl of ["", "foo", "localhost:4444", "http://a b"]) {

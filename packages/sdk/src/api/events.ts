@@ -71,10 +71,11 @@ async function* readOnce(
     let text = "";
     for await (const bytes of response.body ?? []) {
       clearTimeout(watchdog);
-      watchdog = setTimeout(stop, silenceMs);
       const blocks = (text + decoder.decode(bytes, { stream: true })).split("\n\n");
       text = blocks.pop() ?? "";
       yield* blocks.flatMap(parseEvent);
+      // Only now: whoever takes long over an event has not been met with silence.
+      watchdog = setTimeout(stop, silenceMs);
     }
   } finally {
     clearTimeout(watchdog);
