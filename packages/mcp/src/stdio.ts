@@ -17,4 +17,10 @@ const tools =
   apiKey !== undefined && mayTransform ? [...hostedTools, createTransformTool(baseUrl, apiKey)] : hostedTools;
 const sources = openSources(api);
 
+// Answers go to the standard output; clients show what is said here in their log of the server.
+if (apiKey && !mayTransform)
+  process.stderr.write(
+    `upstow-mcp: transform_image is not offered: at ${baseUrl}, UPSTOW_API_KEY is no live key of a paid plan, or nothing answers.\n`,
+  );
+
 serveStdio(() => createServer(sources, tools, packageJson.version));

@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -33,10 +35,11 @@ describe("the official client", () => {
     return client;
   }
   const overHttp = () => connect(new StreamableHTTPClientTransport(new URL(`${app.url}/api/v1/mcp`)));
-  const overStdio = (env: Record<string, string>) => {
+  const startStdio = (env: Record<string, string>, stderr: "ignore" | "pipe" = "ignore") => {
     const PATH = `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`;
-    return connect(new StdioClientTransport({ command: bin, env: { PATH, ...env }, stderr: "ignore" }));
+    return new StdioClientTransport({ command: bin, env: { PATH, ...env }, stderr });
   };
+  const overStdio = (env: Record<string, string>) => connect(startStdio(env));
   const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
   for (const transport of ["HTTP", "stdio"]) {
@@ -108,9 +111,12 @@ describe("the official client", () => {
     const pro = await app.createTenant("pro");
     for (const key of [free.live, pro.test, "svc_live_nonsense", `${pro.live}x`])
       assert.equal(await canTransform(app.url, key), false, key);
-    const unpaid = await overStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: free.live });
+    const transport = startStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: free.live }, "pipe");
+    const said = text(transport.stderr as Readable);
+    const unpaid = await connect(transport);
     assert.deepEqual(await listNames(unpaid), names);
     await unpaid.close();
+    assert.match(await said, /transform_image is not offered: .*no live key of a paid plan/);
     const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
