@@ -13,7 +13,7 @@ export function formatDuration(seconds: number): string {
   return `${hours === 0 ? minutes : `${hours}:${twoDigits(minutes)}`}:${twoDigits(whole % 60)}`;
 }
 
-/** Names of files and answers of servers must not steer a terminal. */
+/** Names that others gave and answers of servers must not steer a terminal. */
 export function clean(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }

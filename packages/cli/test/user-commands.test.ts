@@ -70,6 +70,22 @@ describe("the commands of users", () => {
     assert.ok(!got.stdout.includes("\x1b"));
   });
 
+  it("let no name of a key or project steer it either", async () => {
+    const { live, projectId } = await app.createTenant("pro");
+    const name = "red\x1b[31m\nline";
+    const create = (path: string) => app.call("POST", path, { key: live, body: { name } });
+    const { key } = (await create(`projects/${projectId}/keys`)).body;
+    await create("projects");
+    const own = { ...env, UPSTOW_API_KEY: live };
+    const listed = await runUpstow(["keys", "ls", "--project", projectId], own);
+    const undecided = await runUpstow(["keys", "ls"], own);
+    const revoked = await runUpstow(["key", "revoke", key.id], { UPSTOW_DATA_DIR: app.dataDir });
+    for (const said of [listed.stdout, undecided.stderr, revoked.stdout]) {
+      assert.match(said, /red\ufffd\[31m line/);
+      assert.ok(!said.includes("\x1b"), said);
+    }
+  });
+
   it("refuse what cannot be meant", async () => {
     const missing = await runFailing(["upload", join(folder, "nothing.txt")], env);
     assert.deepEqual([missing.exitCode, missing.code], [1, "NOT_FOUND"]);

@@ -1,4 +1,5 @@
 import type { Command } from "../command.ts";
+import { clean } from "../format.ts";
 import { withDatabase } from "../with-database.ts";
 
 export const keyRevoke: Command = {
@@ -11,7 +12,7 @@ export const keyRevoke: Command = {
     const key = await withDatabase(call, (deps) => revokeAnyKey(deps, id));
     return {
       json: { id: key.id, revoked: true },
-      text: `Revoked key "${key.name}" (${key.prefix}). Requests with it are refused from now on.`,
+      text: `Revoked key "${clean(key.name)}" (${key.prefix}). Requests with it are refused from now on.`,
     };
   },
 };

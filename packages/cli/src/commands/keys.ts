@@ -1,6 +1,6 @@
 import { type Command, OperatorError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
-import { formatColumns } from "../format.ts";
+import { clean, formatColumns } from "../format.ts";
 import { readChoice } from "../option-values.ts";
 import { getOwnProject } from "../own-project.ts";
 
@@ -18,7 +18,7 @@ export const keysLs: Command = {
       key.type,
       key.prefix,
       key.lastUsedAt === null ? "never used" : `used ${key.lastUsedAt.slice(0, 16).replace("T", " ")}`,
-      key.name ?? "",
+      clean(key.name ?? ""),
     ]);
     return { json: { keys }, text: formatColumns(rows) };
   },
