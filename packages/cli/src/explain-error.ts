@@ -48,8 +48,9 @@ function isAnswered(error: unknown): error is AppError | UpstowError {
 
 function advise(error: AppError | UpstowError): string {
   const { code, suggestion } = error;
-  // What the service says then is for those who write the header themselves.
-  if (code === "UNAUTHORIZED" && isNamed(error, "UpstowError")) {
+  // What the service says of the header is for those who write it themselves.
+  const isAboutHeader = suggestion?.includes("Authorization: Bearer") ?? true;
+  if (code === "UNAUTHORIZED" && isAboutHeader && isNamed(error, "UpstowError")) {
     return "Run `upstow login` with an active key of this project, or set UPSTOW_API_KEY to one.";
   }
   if (suggestion !== undefined) return suggestion;

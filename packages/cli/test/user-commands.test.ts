@@ -94,6 +94,11 @@ describe("the commands of users", () => {
     const stranger = await runFailing(["files", "ls"], { ...env, UPSTOW_API_KEY: "svc_live_wrong" });
     assert.deepEqual([stranger.exitCode, stranger.code], [1, "UNAUTHORIZED"]);
     assert.match(stranger.message, /upstow login/);
+    const { keys } = await runJson(["keys", "ls"], env);
+    const live = keys.find((key: { type: string }) => key.type === "live").id;
+    const byTest = await runFailing(["keys", "revoke", live], { ...env, UPSTOW_API_KEY: app.owner.test });
+    assert.deepEqual([byTest.exitCode, byTest.code], [1, "UNAUTHORIZED"]);
+    assert.match(byTest.message, /A test key revokes only test keys\. Send a live key\.$/);
     const otherType = await runFailing(["keys", "create", "--type", "test"], env);
     assert.match(otherType.message, /^A live key makes live keys only\./);
     for (const [args, message] of [
