@@ -38,6 +38,7 @@ describe("the reference", () => {
     const webhooks = docs.find("reference/api/webhooks")?.markdown ?? "";
     assert.match(webhooks, /\| `force` \| boolean, optional \|/, "a body that may be left out is shown too");
     assert.match(webhooks, /\| `since` \| query \| string, optional \| a time with its zone, such as /);
+    assert.match(webhooks, /JSON with messageId, event, fileId, routeSlug, createdAt, body;/);
     assert.match(docs.find("reference/api/logs")?.markdown ?? "", /\| `type` .*upload\.completed, /);
     assert.ok(!/\*\*Request body\*\*\n\n.*\n.*\n\n/.test(text), "no body without fields");
     const everywhere = Object.keys(ERROR_STATUS).filter((code) => code !== "METHOD_NOT_ALLOWED");

@@ -1,4 +1,4 @@
-import { EventStreamQuery } from "@upstow/contract";
+import { EventStreamQuery, StreamedEvent } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
@@ -21,8 +21,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
       schema: {
         tags: ["webhooks"],
         summary: "Stream the events of the key's environment",
-        description:
-          "Server-sent events. Send the last id seen as Last-Event-ID to go on behind it. Comments keep the connection alive.",
+        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to go on behind it. An id without data says where the stream begins, and comments keep the connection alive.`,
         querystring: EventStreamQuery,
       },
     },
