@@ -160,6 +160,8 @@ describe("the tool-protocol endpoint", () => {
       ["scaffold_route_handler", { routeName: 'x", evil: "' }],
       ["scaffold_route_handler", { routeName: "a", maxFileSize: "huge" }],
       ["scaffold_route_handler", { routeName: "a", maxFileSize: 1.5 }],
+      // It would compile, and refuse every file.
+      ["scaffold_route_handler", { routeName: "a", allowedTypes: ["*/png"] }],
       ["get_byos_config", { provider: "ftp" }],
       ["get_doc", { path: "../package" }],
       ["search_docs", { query: "x", limit: 0 }],

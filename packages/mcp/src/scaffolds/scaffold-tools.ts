@@ -7,7 +7,7 @@ import { FRAMEWORKS, renderRouteHandler } from "./route-handler.ts";
 
 const mediaRange = z
   .string()
-  .regex(/^(\*|[\w.+-]+)\/(\*|[\w.+-]+)$/, "must be like image/png, image/* or */*");
+  .regex(/^(\*\/\*|[\w!#$&^.+-]+\/(\*|[\w!#$&^.+-]+))$/, "must be like image/png, image/* or */*");
 
 export const scaffoldRouteHandler = defineTool({
   name: "scaffold_route_handler",
