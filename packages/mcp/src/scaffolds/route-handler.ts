@@ -56,7 +56,6 @@ export function renderRouteHandler(options: RouteHandlerOptions): SourceFile {
   // Next and SvelteKit allow only known exports in a route file; elsewhere the browser's types need the router.
   const visibility = options.framework === "next" || options.framework === "sveltekit" ? "" : "export ";
   const types = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
-  // No types means every type, but an empty list in the handler would refuse all.
   const allowedTypes = types === "" ? "" : `\n    allowedTypes: [${types}],`;
   const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${options.framework}";
 
