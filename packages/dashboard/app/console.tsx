@@ -3,6 +3,7 @@ import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
 import type { Account } from "./app.tsx";
 import { useLoad } from "./load.ts";
 import { NewProject } from "./pages/new-project.tsx";
+import { Boundary, Broken } from "./parts/boundary.tsx";
 import { Empty, Failure, Loading } from "./parts/states.tsx";
 import { Link, usePath } from "./router.tsx";
 import { Shell } from "./shell.tsx";
@@ -58,17 +59,19 @@ export function Console({ account }: { account: Account }) {
   return (
     <WorkspaceContext value={workspace}>
       <Shell account={account} projects={all} page={other ?? pageName} onChanged={projects.reload}>
-        <Suspense fallback={<Loading />}>
-          {Other !== undefined ? (
-            <Other />
-          ) : workspace === null ? (
-            <NewProject onCreated={projects.reload} />
-          ) : Page === undefined ? (
-            <NoSuchPage to={`/p/${workspace.project.id}/${workspace.environment}/overview`} />
-          ) : (
-            <Page key={`${workspace.api}/${pageName}`} />
-          )}
-        </Suspense>
+        <Boundary key={other ?? `${workspace?.api}/${pageName}`} fallback={<Broken />}>
+          <Suspense fallback={<Loading />}>
+            {Other !== undefined ? (
+              <Other />
+            ) : workspace === null ? (
+              <NewProject onCreated={projects.reload} />
+            ) : Page === undefined ? (
+              <NoSuchPage to={`/p/${workspace.project.id}/${workspace.environment}/overview`} />
+            ) : (
+              <Page />
+            )}
+          </Suspense>
+        </Boundary>
       </Shell>
     </WorkspaceContext>
   );
