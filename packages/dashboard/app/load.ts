@@ -91,7 +91,7 @@ export function usePages<Item, Key extends string>(path: string, key: Key): Page
 
   const loadMore = () => {
     if (list.cursor === null || isLoadingMore) return;
-    setGathered(list);
+    setGathered({ ...list, problem: null });
     setLoadingMore(true);
     const separator = path.includes("?") ? "&" : "?";
     callApi<Answer>("GET", `${path}${separator}cursor=${list.cursor}`)

@@ -1,5 +1,8 @@
+import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
+import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -29,5 +32,45 @@ test("a page whose script cannot be loaded leaves the way to the others, and is 
   await page.route("**/assets/claim-*.js", (route) => route.abort());
   await page.goto(`${dashboard.app.url}/dashboard/claim#x`);
   await page.getByRole("button", { name: "Load again" }).waitFor();
+  await context.close();
+});
+
+test("a list whose next part does not come asks once, and goes on from there when asked to", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await insertManyFiles(app, { projectId: tenant.projectId, count: 250 });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  let refused = 0;
+  const isMore = (url: URL) => url.searchParams.has("cursor");
+  await page.route(isMore, (route) => {
+    refused++;
+    return route.abort();
+  });
+  await page.goto(urlOf(tenant, "files"));
+  await page.getByRole("button", { name: "upload-000249", exact: false }).waitFor();
+  await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+  await page.getByText("The server cannot be reached.").waitFor();
+  // Each drawing of the list would ask again.
+  for (let times = 0; times < 5; times++) {
+    await page.getByRole("button", { name: "Grid" }).click();
+    await page.getByRole("button", { name: "List" }).click();
+  }
+  assert.equal(refused, 1);
+  await page.unroute(isMore);
+  const answer = page.waitForResponse((response) => isMore(new URL(response.url())));
+  await page.getByRole("button", { name: "Try again" }).click();
+  const { files } = await (await answer).json();
+  assert.match(files[0].name, /^upload-000149/);
+  await page.getByText("The server cannot be reached.").waitFor({ state: "detached" });
+
+  for (let count = 0; count < 51; count++) await addDelivery(app, tenant);
+  await page.goto(urlOf(tenant, "webhooks"));
+  await page.route(isMore, (route) => route.abort());
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.unroute(isMore);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("checkbox").nth(50).waitFor();
+  assert.equal(await page.getByText("The server cannot be reached.").count(), 0);
   await context.close();
 });

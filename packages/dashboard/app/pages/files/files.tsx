@@ -71,7 +71,7 @@ export default function Files() {
         mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
         onDelete={() => remove(choice.matching ?? { ids: choice.chosen })}
       />
-      {search.error !== null && <Failure error={search.error} retry={search.reload} />}
+      {search.error !== null && <Failure error={search.error} retry={search.retry} />}
       {files.length > 0 ? (
         <div className={search.isStale ? "stale" : undefined} aria-busy={search.isLoading}>
           {view === "grid" ? <FileGrid {...list} /> : <FileTable {...list} />}

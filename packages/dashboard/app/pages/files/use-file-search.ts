@@ -15,6 +15,8 @@ export interface FileSearch {
   isStale: boolean;
   error: unknown;
   loadMore: () => void;
+  /** Asks for what could not be loaded, and goes on from there. */
+  retry: () => void;
   reload: () => void;
 }
 
@@ -36,10 +38,12 @@ export function useFileSearch(path: string): FileSearch {
   const [isLoading, setLoading] = useState(true);
   const [version, setVersion] = useState(0);
   const asked = useRef(0);
+  const askAgain = useRef(() => {});
 
   const ask = useCallback(async (from: string, before: FoundFile[], cursor: string | null) => {
     const question = ++asked.current;
     const isCurrent = () => question === asked.current;
+    askAgain.current = () => void ask(from, before, cursor);
     setLoading(true);
     setError(null);
     try {
@@ -70,9 +74,11 @@ export function useFileSearch(path: string): FileSearch {
     isStale,
     error,
     loadMore() {
-      if (found === null || found.cursor === null || isLoading || isStale) return;
+      // Lists call this whenever they are drawn: after a failure nobody but the reader asks again.
+      if (found === null || found.cursor === null || isLoading || isStale || error !== null) return;
       void ask(path, found.files, found.cursor);
     },
+    retry: () => askAgain.current(),
     reload: useCallback(() => setVersion((before) => before + 1), []),
   };
 }

@@ -17,7 +17,7 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
       <Filters>
         <SearchBox label="Search images by name" value={name} onChange={setName} />
       </Filters>
-      {search.error !== null && <Failure error={search.error} retry={search.reload} />}
+      {search.error !== null && <Failure error={search.error} retry={search.retry} />}
       {images.length > 0 ? (
         <ul className="pick">
           {images.map((file) => (
