@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 
@@ -72,5 +73,25 @@ test("a list whose next part does not come asks once, and goes on from there whe
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("checkbox").nth(50).waitFor();
   assert.equal(await page.getByText("The server cannot be reached.").count(), 0);
+  await context.close();
+});
+
+test("a date that is none leaves the page as it is, also in its address", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "files?from=soon&to=9999-12-31"));
+  const file = page.getByRole("button", { name: "a.txt", exact: true });
+  await file.waitFor();
+  await page.getByLabel("From").fill("12026-01-01");
+  await file.waitFor();
+  await page.goto(urlOf(tenant, "webhooks"));
+  await page.getByText("Time", { exact: true }).click();
+  for (const label of ["Since", "Until"]) await page.getByLabel(label).fill("12026-01-01T00:00");
+  await page.getByText("No deliveries").waitFor();
+  await page.getByRole("button", { name: "Send many again" }).click();
+  await page.getByLabel("Created since").fill("12026-01-01T00:00");
+  await page.getByRole("button", { name: "Count them" }).click();
+  await page.getByText("0 match.").waitFor();
   await context.close();
 });

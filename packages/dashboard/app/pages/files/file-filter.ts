@@ -1,3 +1,5 @@
+import { toMoment } from "../../parts/moment.ts";
+
 export interface FileFilter {
   name: string;
   type: string;
@@ -38,13 +40,14 @@ export function writeFilter(filter: FileFilter): string {
 /** What the server is asked. Days are the reader's own: from the first moment of one to the last of the other. */
 export function toServerQuery({ from, to, ...terms }: FileFilter): string {
   const asked = new URLSearchParams(Object.entries(terms).filter(([, value]) => value.trim() !== ""));
-  if (from !== "") asked.set("since", startOfDay(from, 0));
-  if (to !== "") asked.set("until", startOfDay(to, 1));
+  const [since, until] = [startOfDay(from, 0), startOfDay(to, 1)];
+  if (since !== "") asked.set("since", since);
+  if (until !== "") asked.set("until", until);
   return asked.toString();
 }
 
 function startOfDay(day: string, daysLater: number): string {
   const start = new Date(`${day}T00:00`);
   start.setDate(start.getDate() + daysLater);
-  return start.toISOString();
+  return toMoment(start);
 }

@@ -13,6 +13,8 @@ const types = [
   ["application/pdf", "PDF"],
   ["application/", "Other applications"],
 ] as const;
+/** With a limit, browsers take four digits for a year and no more. */
+const lastDay = "9999-12-31";
 const statuses = [
   ["UPLOADED", "uploaded"],
   ["UPLOADING", "uploading"],
@@ -41,8 +43,8 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
         fields: (
           <>
             <RouteChoice routes={routes} {...bind("routeSlug")} />
-            <Field label="From" type="date" max={filter.to} {...bind("from")} />
-            <Field label="To" type="date" min={filter.from} {...bind("to")} />
+            <Field label="From" type="date" max={filter.to || lastDay} {...bind("from")} />
+            <Field label="To" type="date" min={filter.from} max={lastDay} {...bind("to")} />
             <div className="wide">
               <Field
                 label="Metadata"

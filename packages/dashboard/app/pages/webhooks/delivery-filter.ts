@@ -1,4 +1,5 @@
 import { DELIVERY_STATUSES } from "@upstow/contract";
+import { toMoment } from "../../parts/moment.ts";
 
 export interface DeliveryFilter {
   status: string;
@@ -9,16 +10,14 @@ export interface DeliveryFilter {
   until: string;
 }
 
+/** With a limit, browsers take four digits for a year and no more. */
+export const lastMoment = "9999-12-31T23:59";
 export const statuses: readonly string[] = DELIVERY_STATUSES;
 export const noFilter: DeliveryFilter = { status: "", routeSlug: "", fileId: "", since: "", until: "" };
 
 /** As the server takes it, in the query of the list and in the body of a redelivery. */
 export function toServerFilter({ since, until, ...rest }: DeliveryFilter): Record<string, string> {
-  const times = { since: toIso(since), until: toIso(until) };
+  const times = { since: toMoment(new Date(since)), until: toMoment(new Date(until)) };
   const entries = Object.entries({ ...rest, ...times }).map(([name, value]) => [name, value.trim()]);
   return Object.fromEntries(entries.filter(([, value]) => value !== ""));
-}
-
-function toIso(local: string): string {
-  return local === "" ? "" : new Date(local).toISOString();
 }

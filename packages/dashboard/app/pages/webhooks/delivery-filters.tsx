@@ -2,7 +2,7 @@ import type { Router } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Filters, SearchBox } from "../../parts/filters.tsx";
-import { type DeliveryFilter, noFilter, statuses, toServerFilter } from "./delivery-filter.ts";
+import { type DeliveryFilter, lastMoment, noFilter, statuses, toServerFilter } from "./delivery-filter.ts";
 
 interface DeliveryFiltersProps {
   filter: DeliveryFilter;
@@ -25,8 +25,8 @@ export function DeliveryFilters({ filter, routes, onChange }: DeliveryFiltersPro
         isOpen: filter.since !== "" || filter.until !== "",
         fields: (
           <>
-            <Field label="Since" type="datetime-local" {...bind("since")} />
-            <Field label="Until" type="datetime-local" {...bind("until")} />
+            <Field label="Since" type="datetime-local" max={lastMoment} {...bind("since")} />
+            <Field label="Until" type="datetime-local" max={lastMoment} {...bind("until")} />
           </>
         ),
       }}

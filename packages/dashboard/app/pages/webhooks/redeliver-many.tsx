@@ -3,10 +3,11 @@ import { useEffect, useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { toMoment } from "../../parts/moment.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
-import { statuses } from "./delivery-filter.ts";
+import { lastMoment, statuses } from "./delivery-filter.ts";
 
 interface RedeliverProps {
   routeSlug: string;
@@ -22,9 +23,10 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
   const [counted, setCounted] = useState<number | null>(null);
   const [queued, setQueued] = useState<number | null>(null);
   const { error, isBusy, run } = useAction();
+  const moment = toMoment(new Date(since));
   const filter = {
     ...(status === "" ? {} : { status }),
-    ...(since === "" ? {} : { since: new Date(since).toISOString() }),
+    ...(moment === "" ? {} : { since: moment }),
     ...(routeSlug === "" ? {} : { routeSlug }),
   };
   const ask = (dryRun: boolean) =>
@@ -55,7 +57,12 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
         </label>
         <label>
           Created since
-          <input type="datetime-local" value={since} onChange={(event) => setSince(event.target.value)} />
+          <input
+            type="datetime-local"
+            max={lastMoment}
+            value={since}
+            onChange={(event) => setSince(event.target.value)}
+          />
         </label>
         {routeSlug !== "" && <p className="dim">Only of the route that the list is filtered by.</p>}
         {error !== null && <Failure error={error} />}
