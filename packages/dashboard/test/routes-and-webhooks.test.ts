@@ -132,6 +132,27 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await context.close();
 });
 
+test("deliveries are sent again only as they were counted, also where the choice changes meanwhile", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await addDelivery(app, tenant);
+  await addDelivery(app, tenant, { state: "delivered" });
+  const { page, context } = await openPage(tenant, "webhooks");
+  await page.getByRole("button", { name: "Send many again" }).click();
+  const many = page.getByRole("dialog", { name: "Send many again" });
+  await page.route("**/redeliver", async (route) => {
+    await many.getByLabel("Status").selectOption("any");
+    await route.continue();
+  });
+  const answer = page.waitForResponse("**/redeliver");
+  await many.getByRole("button", { name: "Count them" }).click();
+  assert.equal((await (await answer).json()).matched, 1);
+  await page.unroute("**/redeliver");
+  await many.getByRole("button", { name: "Count them", disabled: false }).click();
+  await many.getByText("2 match.").waitFor();
+  await context.close();
+});
+
 test("without deliveries the page says how to get some, and an error can be tried again", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await openPage(tenant, "webhooks");

@@ -1,5 +1,5 @@
 import type { RedeliverResult } from "@upstow/contract";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -15,13 +15,19 @@ interface RedeliverProps {
   onDone: () => void;
 }
 
+/** Holds for the choice that was counted: what is chosen in the meantime is counted anew. */
+interface Answer {
+  question: string;
+  counted: number;
+  queued?: number;
+}
+
 /** First how many they are, then all of them: a receiver that was down gets what it missed. */
 export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
   const { api } = useWorkspace();
   const [status, setStatus] = useState("dead");
   const [since, setSince] = useState(() => toLocal(new Date(Date.now() - 24 * 3600 * 1000)));
-  const [counted, setCounted] = useState<number | null>(null);
-  const [queued, setQueued] = useState<number | null>(null);
+  const [answer, setAnswer] = useState<Answer | null>(null);
   const { error, isBusy, run } = useAction();
   const moment = toMoment(new Date(since));
   const filter = {
@@ -29,17 +35,14 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
     ...(moment === "" ? {} : { since: moment }),
     ...(routeSlug === "" ? {} : { routeSlug }),
   };
+  const question = JSON.stringify(filter);
+  const { counted = null, queued = null } = answer?.question === question ? answer : {};
   const ask = (dryRun: boolean) =>
     callApi<RedeliverResult>("POST", `${api}/webhooks/deliveries/redeliver`, { filter, dryRun });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: counted again for every change of the choice
-  useEffect(() => {
-    setCounted(null);
-    setQueued(null);
-  }, [status, since]);
   const act = () =>
     run(async () => {
-      if (counted === null) return setCounted((await ask(true)).matched);
-      setQueued((await ask(false)).queued);
+      if (counted === null) return setAnswer({ question, counted: (await ask(true)).matched });
+      setAnswer({ question, counted, queued: (await ask(false)).queued });
       onDone();
     });
   const label = counted === null ? "Count them" : `Send ${formatCount(counted)} again`;
