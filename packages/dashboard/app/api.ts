@@ -13,6 +13,14 @@ export class ApiError extends Error {
   }
 }
 
+/** JSON as somebody typed it. Read and written again it may hold other numbers: the server says what it does not keep. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 let onSignedOut = () => {};
 
 /** What to do when the server no longer knows the session. */
@@ -46,7 +54,10 @@ async function request(method: string, path: string, body: unknown, options: Req
       credentials: "same-origin",
       ...(body === undefined
         ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+        : {
+            body: body instanceof JsonText ? body.text : JSON.stringify(body),
+            headers: { "content-type": "application/json" },
+          }),
     });
   } catch {
     throw new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");

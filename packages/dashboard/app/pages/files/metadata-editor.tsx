@@ -1,6 +1,6 @@
 import type { FileObject } from "@upstow/contract";
 import { useEffect, useState } from "react";
-import { callApi } from "../../api.ts";
+import { callApi, JsonText } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
@@ -20,7 +20,8 @@ export function MetadataEditor({ fileKey }: { fileKey: string }) {
   const save = () =>
     run(async () => {
       setSaved(false);
-      await callApi("PATCH", path, { metadata: parse(text) });
+      checkJson(text);
+      await callApi("PATCH", path, new JsonText(`{"metadata":${text}}`));
       setSaved(true);
     });
   if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
@@ -52,9 +53,9 @@ export function MetadataEditor({ fileKey }: { fileKey: string }) {
   );
 }
 
-function parse(text: string): unknown {
+function checkJson(text: string): void {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
   } catch {
     throw new Error("This is not valid JSON. Check quotes and commas.");
   }
