@@ -63,6 +63,28 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await context.close();
 });
 
+test("the search follows the address, back and forth, and takes no choice along", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${filesUrl(tenant)}?name=a.txt`);
+  const box = page.getByLabel("Search by name");
+  await page.getByLabel("Choose a.txt").check();
+  await page.getByRole("link", { name: "Files", exact: true }).click();
+  await byName(page, "b.txt").waitFor();
+  assert.equal(await box.inputValue(), "");
+  assert.equal(await page.getByRole("button", { name: "Delete 1" }).count(), 0);
+  await page.goBack();
+  await byName(page, "b.txt").waitFor({ state: "detached" });
+  assert.equal(await box.inputValue(), "a.txt");
+  await page.goForward();
+  await byName(page, "b.txt").waitFor();
+  await box.pressSequentially("b.t");
+  await byName(page, "a.txt").waitFor({ state: "detached" });
+  assert.ok(page.url().endsWith("?name=b.t"));
+  await context.close();
+});
+
 test("live and test files are shown apart, and the switch between them stays on the page", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   await uploadFile(dashboard.app, "x", { key: tenant.live, name: "real.txt" });

@@ -1,7 +1,8 @@
 import type { Router } from "@upstow/contract";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useLoad } from "../../load.ts";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { goTo, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { ChoiceBar } from "./choice-bar.tsx";
 import { FileDialog } from "./file-dialog.tsx";
@@ -22,7 +23,9 @@ type View = (typeof views)[number];
 
 export default function Files() {
   const { api, liveApi, project, mayChange } = useWorkspace();
-  const [filter, setFilter] = useState(() => readFilter(new URLSearchParams(location.search)));
+  const path = usePath();
+  const address = useQuery();
+  const filter = useMemo(() => readFilter(address), [address]);
   const [view, setView] = useState(readView);
   const [open, setOpen] = useState<FoundFile | null>(null);
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
@@ -32,11 +35,8 @@ export default function Files() {
   const files = search.files.filter((file) => !deletion.hides(file, query));
   const choice = useFileChoice(api, query, files);
 
-  const change = (next: FileFilter) => {
-    setFilter(next);
-    choice.clear();
-    history.replaceState(null, "", `${location.pathname}?${writeFilter(next)}`.replace(/\?$/, ""));
-  };
+  const change = (next: FileFilter) =>
+    goTo(`${path}?${writeFilter(next)}`.replace(/\?$/, ""), { replace: true });
   const remove = (deleted: Parameters<typeof deletion.start>[0]) => {
     deletion.start(deleted);
     choice.clear();

@@ -20,10 +20,12 @@ export interface FileChoice {
 }
 
 export function useFileChoice(api: string, query: string, files: FoundFile[]): FileChoice {
-  const [ids, setIds] = useState(none);
+  const [picked, setPicked] = useState({ query, ids: none });
   const [all, setAll] = useState<Matching | null>(null);
   const { error, isBusy, run } = useAction();
   const matching = all?.query === query ? all : null;
+  // What was chosen in another search is out of sight.
+  const ids = picked.query === query ? picked.ids : none;
   const chosen = matching === null ? ids : new Set(files.map((file) => file.id));
   return {
     chosen,
@@ -34,7 +36,7 @@ export function useFileChoice(api: string, query: string, files: FoundFile[]): F
       const changed = new Set(some.map((file) => file.id));
       const others = [...chosen].filter((id) => !changed.has(id));
       setAll(null);
-      setIds(new Set((isChosen ? [...others, ...changed] : others).slice(0, mostChosen)));
+      setPicked({ query, ids: new Set((isChosen ? [...others, ...changed] : others).slice(0, mostChosen)) });
     },
     chooseMatching: () =>
       void run(async () => {
@@ -43,7 +45,7 @@ export function useFileChoice(api: string, query: string, files: FoundFile[]): F
       }),
     clear() {
       setAll(null);
-      setIds(none);
+      setPicked({ query, ids: none });
     },
   };
 }
