@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from "./parts/states.tsx";
 import { Link, usePath } from "./router.tsx";
 import { Shell } from "./shell.tsx";
 import { renewPolicyFor } from "./storage-policy.ts";
+import { useProject } from "./use-project.ts";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
 
 const pages: Record<string, ComponentType> = {
@@ -34,7 +35,7 @@ export function Console({ account }: { account: Account }) {
   const projects = useLoad<{ projects: ProjectItem[]; storageOrigins: string[] }>("/projects");
   const [, , projectId, environmentName, pageName = "overview"] = path.split("/");
   const all = projects.data?.projects;
-  const project = all?.find((candidate) => candidate.id === projectId) ?? all?.[0];
+  const { project, isLooking } = useProject(projectId, projects);
   const environment = environments.find((name) => name === environmentName) ?? "live";
   const workspace = useMemo(
     () => (project === undefined ? null : createWorkspace(project, environment, projects.reload)),
@@ -52,7 +53,7 @@ export function Console({ account }: { account: Account }) {
   }, [projects.reload]);
 
   if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;
-  if (all === undefined) return <Loading />;
+  if (all === undefined || isLooking) return <Loading />;
   const other = Object.keys(others).find((name) => path === `/${name}`);
   const Other = other === undefined ? undefined : others[other];
   const Page = pages[pageName];
@@ -63,10 +64,15 @@ export function Console({ account }: { account: Account }) {
           <Suspense fallback={<Loading />}>
             {Other !== undefined ? (
               <Other />
-            ) : workspace === null ? (
+            ) : all.length === 0 ? (
               <NewProject onCreated={projects.reload} />
+            ) : workspace === null ? (
+              <NoSuchPage reason="Perhaps it was cut off, or you have no part in the project." to="/" />
             ) : Page === undefined ? (
-              <NoSuchPage to={`/p/${workspace.project.id}/${workspace.environment}/overview`} />
+              <NoSuchPage
+                reason="Perhaps it was cut off."
+                to={`/p/${workspace.project.id}/${workspace.environment}/overview`}
+              />
             ) : (
               <Page />
             )}
@@ -77,13 +83,13 @@ export function Console({ account }: { account: Account }) {
   );
 }
 
-function NoSuchPage({ to }: { to: string }) {
+function NoSuchPage({ reason, to }: { reason: string; to: string }) {
   return (
     <>
       <h1>There is no such page</h1>
       <Empty title="The address leads nowhere">
         <p>
-          Perhaps it was cut off. <Link to={to}>Go to the overview</Link>
+          {reason} <Link to={to}>Go to the overview</Link>
         </p>
       </Empty>
     </>

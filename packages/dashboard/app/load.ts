@@ -8,28 +8,24 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
+interface Answer<T> {
+  path: string;
+  /** How often it had been asked for. */
+  version: number;
+  data: T | null;
+  error: unknown;
+}
+
 /** What GET answers at a path. An answer that comes after the path has changed is dropped. */
 export function useLoad<T>(path: string): Loaded<T> {
-  const [state, setState] = useState<{ path: string; data: T | null; error: unknown; isLoading: boolean }>({
-    path,
-    data: null,
-    error: null,
-    isLoading: true,
-  });
+  const [answer, setAnswer] = useState<Answer<T> | null>(null);
   const [version, setVersion] = useState(0);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version asks again
   useEffect(() => {
     let isCurrent = true;
     const settle = (data: T | null, error: unknown) => {
-      if (isCurrent) setState({ path, data, error, isLoading: false });
+      if (isCurrent) setAnswer({ path, version, data, error });
     };
-    setState((before) => ({
-      path,
-      data: before.path === path ? before.data : null,
-      error: null,
-      isLoading: true,
-    }));
     callApi<T>("GET", path).then(
       (data) => settle(data, null),
       (error) => settle(null, error),
@@ -40,12 +36,9 @@ export function useLoad<T>(path: string): Loaded<T> {
   }, [path, version]);
 
   const reload = useCallback(() => setVersion((before) => before + 1), []);
-  return {
-    data: state.path === path ? state.data : null,
-    error: state.error,
-    isLoading: state.isLoading,
-    reload,
-  };
+  const last = answer?.path === path ? answer : null;
+  const isLoading = last?.version !== version;
+  return { data: last?.data ?? null, error: isLoading ? null : last.error, isLoading, reload };
 }
 
 interface Page {

@@ -95,3 +95,27 @@ test("a date that is none leaves the page as it is, also in its address", async 
   await page.getByText("0 match.").waitFor();
   await context.close();
 });
+
+test("the address of a project that is gone, or another's, shows no other project in its place", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const stranger = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(stranger, "files"));
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  assert.equal(await page.getByLabel("Project", { exact: true }).count(), 0);
+  await page.getByRole("link", { name: "Go to the overview" }).click();
+  await page.getByRole("heading", { level: 1, name: "tenant" }).waitFor();
+
+  // One that was made elsewhere since the list came is found all the same.
+  const other = await context.newPage();
+  await other.goto(`${app.url}/dashboard`);
+  await other.getByLabel("Project", { exact: true }).selectOption("New project …");
+  await other.getByLabel("Name").fill("made elsewhere");
+  await other.getByRole("button", { name: "Create" }).click();
+  await other.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
+  const path = new URL(other.url()).pathname;
+  await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
+  await page.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
+  await context.close();
+});
