@@ -128,3 +128,15 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
   assert.deepEqual(violations, []);
   await context.close();
 });
+
+test("joiners that belong to what is written are left in it, and shown anywhere else", async () => {
+  const { app } = dashboard;
+  const { live, accountId, projectId } = await app.createTenant("pro");
+  const written = ["👩🏽\u200d💻 \u2764\ufe0f\u200d🔥.txt", "می\u200cخواهم.txt", "क्\u200dष.txt"];
+  for (const name of [...written, "pay\u200dpal\u200c.txt"]) await uploadFile(app, "x", { key: live, name });
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/p/${projectId}/live/files`);
+  for (const name of [...written, "pay‹U+200D›pal‹U+200C›.txt"])
+    await page.getByRole("button", { name, exact: true }).waitFor();
+  await context.close();
+});

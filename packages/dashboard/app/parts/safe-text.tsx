@@ -1,4 +1,15 @@
-const deceptive = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+/** Scripts whose letters are written apart or together by a joiner between them, as Persian is. */
+const joined =
+  "[\\p{scx=Arab}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}]";
+/** Joiners that belong to what is written: of a picture made of pictures, and between letters of such scripts. */
+const spelling = [
+  "(?<=[\\p{ExtPict}\\p{EMod}\\ufe0f])\\u200d(?=\\p{ExtPict})",
+  `(?<=${joined})[\\u200c\\u200d](?=${joined})`,
+].join("|");
+const deceptive = new RegExp(
+  `(?!${spelling})[\\p{Cc}\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]`,
+  "gu",
+);
 
 /** Text that strangers wrote. Characters that hide or reorder others are shown by their code point. */
 export function SafeText({ text }: { text: string }) {
