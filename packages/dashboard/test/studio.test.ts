@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sharp from "sharp";
+import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
@@ -92,4 +93,23 @@ test("where there is nothing to try, the page says why", async () => {
   await other.goto(`${studioUrl(free)}?key=${encodeURIComponent(key)}`);
   await other.getByText("Image variants are part of the paid plans.").waitFor();
   await ending.close();
+});
+
+test("images are picked however many there are, and whatever others there are beside them", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { projectId } = tenant;
+  const name = (index: number) => `${index}.${index < 70 ? "png" : "svg"}`;
+  const describe = (index: number) => ({
+    name: name(index),
+    type: index < 70 ? "image/png" : "image/svg+xml",
+  });
+  await insertManyFiles(app, { projectId, count: 140, describe });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(studioUrl(tenant));
+  await page.getByRole("button", { name: name(69) }).waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByRole("button", { name: name(0), exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
+  await context.close();
 });

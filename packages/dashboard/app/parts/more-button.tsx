@@ -1,7 +1,11 @@
 import type { Pages } from "../load.ts";
 import { Failure } from "./states.tsx";
 
-export function MoreButton({ list }: { list: Omit<Pages<unknown>, "setItems"> }) {
+export function MoreButton({
+  list,
+}: {
+  list: Pick<Pages<unknown>, "error" | "hasMore" | "isLoading" | "loadMore">;
+}) {
   if (list.error !== null) return <Failure error={list.error} retry={list.loadMore} />;
   if (!list.hasMore) return null;
   return (

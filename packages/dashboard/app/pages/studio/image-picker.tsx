@@ -1,5 +1,6 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Filters, SearchBox } from "../../parts/filters.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
@@ -12,6 +13,11 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
   const query = new URLSearchParams({ type: "image/", status: "UPLOADED", limit: "60", name });
   const search = useFileSearch(`${api}/search?${query}`);
   const images = search.files.filter(isImage);
+  // There may be more images of kinds that no variant is made of than come at once.
+  const mustLookOn = images.length === 0 && search.hasMore;
+  useEffect(() => {
+    if (mustLookOn) search.loadMore();
+  });
   return (
     <>
       <Filters>
@@ -19,20 +25,23 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
       </Filters>
       {search.error !== null && <Failure error={search.error} retry={search.retry} />}
       {images.length > 0 ? (
-        <ul className="pick">
-          {images.map((file) => (
-            <li key={file.id}>
-              <button type="button" title={showHidden(file.name)} onClick={() => onPick(file.key)}>
-                <img src={file.thumbnailUrl} alt="" loading="lazy" />
-                <span className="cut">
-                  <SafeText text={file.name} />
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+        <>
+          <ul className="pick">
+            {images.map((file) => (
+              <li key={file.id}>
+                <button type="button" title={showHidden(file.name)} onClick={() => onPick(file.key)}>
+                  <img src={file.thumbnailUrl} alt="" loading="lazy" />
+                  <span className="cut">
+                    <SafeText text={file.name} />
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+          {search.error === null && <MoreButton list={search} />}
+        </>
       ) : (
-        <NoImages isLoading={search.isLoading} hasFailed={search.error !== null} name={name} />
+        <NoImages isLoading={search.isLoading || mustLookOn} hasFailed={search.error !== null} name={name} />
       )}
     </>
   );
