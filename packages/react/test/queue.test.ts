@@ -37,8 +37,10 @@ describe("a list of files", () => {
         validate: (file) => (file.name.startsWith("x") ? "No x." : null),
         onFailed: ({ error }) => failures.push(error.message),
       },
-      { allowedTypes: ["image/*", ".csv"], maxFileSize: 100, maxFileCount: null },
+      { allowedTypes: ["image/*", ".csv", "text/html"], maxFileSize: 100, maxFileCount: null },
     );
+    // As a file that was fetched has it.
+    const page = new File(["a"], "page", { type: "text/html; charset=utf-8" });
     const text = new File(["a"], "a.txt", { type: "text/plain" });
     const table = new File(["a"], "TABLE.CSV", { type: "" });
     queue.add([
@@ -47,6 +49,7 @@ describe("a list of files", () => {
       image("empty.png", 0),
       text,
       table,
+      page,
       image("x.png"),
     ]);
     assert.deepEqual(names(), [
@@ -55,6 +58,7 @@ describe("a list of files", () => {
       "empty.png rejected",
       "a.txt rejected",
       "TABLE.CSV staged",
+      "page staged",
       "x.png rejected",
     ]);
     assert.deepEqual(failures, [
@@ -64,7 +68,7 @@ describe("a list of files", () => {
       "No x.",
     ]);
     assert.equal(list().announcement, "large.png failed: large.png is larger than 100 bytes.");
-    assert.equal(list().totalBytes, 11);
+    assert.equal(list().totalBytes, 12);
   });
 
   it("takes as many files as there is room for, and one file in place of another", () => {

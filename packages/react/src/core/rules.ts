@@ -11,14 +11,16 @@ export function mergeRules(options: UploadOptions, ofRoute: Rules | undefined): 
   };
 }
 
-export function isAccepted(allowed: readonly string[], type: string, name?: string): boolean {
+/** Ignores case and parameters, as the backend does. */
+export function isAccepted(allowed: readonly string[], given: string, name?: string): boolean {
+  const type = (given.split(";", 1)[0] ?? "").trim().toLowerCase();
   const family = `${type.split("/", 1)[0]}/*`;
   return (
     allowed.length === 0 ||
     allowed.some((entry) => {
       const wanted = entry.toLowerCase();
       if (wanted.startsWith(".")) return name === undefined || name.toLowerCase().endsWith(wanted);
-      return ["*/*", family, type.toLowerCase()].includes(wanted);
+      return ["*/*", family, type].includes(wanted);
     })
   );
 }
