@@ -2,9 +2,12 @@ import {
   AttachmentTray,
   ButtonSplit,
   DropzoneTerminal,
+  FileList,
   NotificationPanel,
   SourceTabs,
   UploadDropzone,
+  UpstowProvider,
+  useUpload,
   useUploader,
 } from "@upstow/react";
 import type { ComponentType } from "react";
@@ -21,6 +24,11 @@ function AddButton() {
       Add
     </button>
   );
+}
+
+function List() {
+  const upload = useUpload({ route: "files" });
+  return <FileList upload={upload} />;
 }
 
 /** Uses that have to be tested and that no example of the catalogue shows. */
@@ -41,5 +49,11 @@ export const cases: Record<string, ComponentType> = {
     </>
   ),
   "tray-of-pictures": () => <AttachmentTray route="files" accept={[".png"]} maxTotalSize={25_000} />,
+  "browsers-locale": () => (
+    <UpstowProvider>
+      <UploadDropzone route="files" maxFileSize={1.5 * 1024 * 1024} />
+      <List />
+    </UpstowProvider>
+  ),
   "split-single": () => <ButtonSplit route="files" maxFileCount={1} />,
 };

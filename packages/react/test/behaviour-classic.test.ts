@@ -191,3 +191,14 @@ shows("avatar-upload", "sends no file that breaks a rule, and says why", async (
   await page.getByText("notes.txt is not of an accepted type.", { exact: true }).waitFor();
   assert.equal(site.storage.puts.length, before);
 });
+
+// What a server draws in another language than the browser's is drawn anew as a whole, with a complaint.
+shows(
+  "browsers-locale",
+  "writes numbers in the way of the browser, after a server that did not know it",
+  async ({ page }) => {
+    await page.getByText("up to 1,5 MB each").waitFor();
+    await page.getByText("0 Byte", { exact: false }).waitFor();
+  },
+  { locale: "de-DE" },
+);

@@ -1,7 +1,15 @@
 "use client";
 
 import type { Uploader, UploaderOptions } from "@upstow/sdk/client";
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 import { defaultLabels, type Labels } from "./labels.ts";
 import { createUploaderStore, type UploaderStore } from "./uploader-store.ts";
 
@@ -44,12 +52,19 @@ export function UpstowProvider(props: UpstowProviderProps) {
   }, [endpoint, uploader]);
   useEffect(() => store.hold(), [store]);
 
+  // A server does not know the browser's way. What it drew has to be drawn like that once more, then in that way.
+  const isInBrowser = useSyncExternalStore(subscribeToNothing, isTrue, isFalse);
+  const written = locale ?? (isInBrowser ? undefined : "en");
   const value = useMemo(
-    () => ({ store, labels: { ...defaultLabels, ...labels }, locale }),
-    [store, labels, locale],
+    () => ({ store, labels: { ...defaultLabels, ...labels }, locale: written }),
+    [store, labels, written],
   );
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }
+
+const subscribeToNothing = () => () => {};
+const isTrue = () => true;
+const isFalse = () => false;
 
 export function useSurroundings(): Surroundings {
   const value = useContext(Context);

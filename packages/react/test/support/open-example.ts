@@ -24,6 +24,8 @@ export interface OpenOptions {
   reducedMotion?: "reduce" | "no-preference";
   direction?: "ltr" | "rtl";
   permissions?: string[];
+  /** The browser's language, such as "de-DE". */
+  locale?: string;
   /** The page's own clock, which tests move; a stopped one moves only then. */
   clock?: "running" | "stopped";
 }
