@@ -28,7 +28,12 @@ function AddButton() {
 
 function List() {
   const upload = useUpload({ route: "files" });
-  return <FileList upload={upload} />;
+  return (
+    <>
+      <UploadDropzone upload={upload} hasList={false} />
+      <FileList upload={upload} />
+    </>
+  );
 }
 
 /** Uses that have to be tested and that no example of the catalogue shows. */
@@ -52,6 +57,11 @@ export const cases: Record<string, ComponentType> = {
   "browsers-locale": () => (
     <UpstowProvider>
       <UploadDropzone route="files" maxFileSize={1.5 * 1024 * 1024} />
+      <List />
+    </UpstowProvider>
+  ),
+  "own-words": () => (
+    <UpstowProvider labels={{ pauseAll: "Alle anhalten", resumeAll: "Alle fortsetzen" }}>
       <List />
     </UpstowProvider>
   ),

@@ -202,3 +202,16 @@ shows(
   },
   { locale: "de-DE" },
 );
+
+shows(
+  "own-words",
+  "says of all files what it was given to say",
+  async ({ site, button, choose, isStored }) => {
+    site.storage.allow(0);
+    await choose(text("a.txt"));
+    await button("Alle anhalten").click();
+    site.storage.allow(Number.POSITIVE_INFINITY);
+    await button("Alle fortsetzen").click();
+    await isStored("a.txt");
+  },
+);

@@ -24,9 +24,9 @@ export function FileList({ upload, emptyText = "Nothing here yet.", classNames }
     for (const { id, status } of items) if (status === "failed") upload.retry(id);
   };
   const bulk = [
-    { text: `${labels.pause} all`, isShown: has("uploading", "queued"), act: () => upload.pause() },
-    { text: `${labels.resume} all`, isShown: has("paused"), act: () => upload.resume() },
-    { text: `${labels.retry} failed`, isShown: has("failed"), act: retryAll },
+    { text: labels.pauseAll, isShown: has("uploading", "queued"), act: () => upload.pause() },
+    { text: labels.resumeAll, isShown: has("paused"), act: () => upload.resume() },
+    { text: labels.retryFailed, isShown: has("failed"), act: retryAll },
     { text: labels.clear, isShown: has("done", "rejected", "cancelled"), act: () => upload.clear() },
   ];
   return (

@@ -12,6 +12,9 @@ export interface Labels {
   retry: string;
   pause: string;
   resume: string;
+  pauseAll: string;
+  resumeAll: string;
+  retryFailed: string;
   remove: string;
   start: string;
   clear: string;
@@ -47,6 +50,9 @@ export const defaultLabels: Labels = {
   retry: "Retry",
   pause: "Pause",
   resume: "Resume",
+  pauseAll: "Pause all",
+  resumeAll: "Resume all",
+  retryFailed: "Retry failed",
   remove: "Remove",
   start: "Upload",
   clear: "Clear finished",
