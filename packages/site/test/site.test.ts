@@ -107,6 +107,26 @@ describe("the site", () => {
     await close();
   });
 
+  it("searches by keyboard: through the text, through the hits and back", async () => {
+    const { page, go, close } = await open();
+    await go("/docs");
+    await page.keyboard.press("/");
+    await page.keyboard.type("ebhooks");
+    for (const _ of "ebhooks") await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("w");
+    const box = page.getByLabel("Search the docs");
+    assert.equal(await box.inputValue(), "webhooks");
+    const hits = page.locator(".results a");
+    await hits.filter({ hasText: "Webhooks" }).first().waitFor();
+    const focused = () => page.evaluate("document.activeElement.localName");
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await focused(), "a");
+    await page.keyboard.press("Escape");
+    assert.equal(await focused(), "input");
+    assert.equal(await hits.first().isVisible(), false);
+    await close();
+  });
+
   it("lets readers call the API from the explorer", async () => {
     const { page, go, complaints, close } = await open();
     await go("/docs/reference/explorer#postUploadRequest");

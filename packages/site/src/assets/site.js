@@ -70,10 +70,13 @@ input?.addEventListener("input", () => {
 form?.addEventListener("keydown", (event) => {
   const links = [...results.querySelectorAll("a")];
   const at = links.indexOf(document.activeElement);
-  if (event.key === "Escape") results.hidden = true;
+  if (event.key === "Escape") {
+    input.focus();
+    results.hidden = true;
+  }
   if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
   if (event.key === "ArrowUp") (links[at - 1] ?? input).focus();
-  if (event.key.startsWith("Arrow")) event.preventDefault();
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") event.preventDefault();
 });
 document.addEventListener("click", (event) => {
   if (results && !form.contains(event.target)) results.hidden = true;
