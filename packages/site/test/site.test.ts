@@ -127,6 +127,21 @@ describe("the site", () => {
     await close();
   });
 
+  it("shows on a phone what there is to copy, and nothing through what was found", async () => {
+    const viewport = { width: 390, height: 800 };
+    const { page, go, close } = await open({ viewport, hasTouch: true, isMobile: true });
+    await go("/docs");
+    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('.copy')).opacity"), "1");
+    await page.getByLabel("Search the docs").fill("webhook");
+    await page.locator(".results a").nth(6).waitFor();
+    const isOnTop = `[...document.querySelectorAll(".results a")].every((hit) => {
+      const { left, top } = hit.getBoundingClientRect();
+      return hit.contains(document.elementFromPoint(left + 5, top + 5));
+    })`;
+    assert.equal(await page.evaluate(isOnTop), true);
+    await close();
+  });
+
   it("lets readers call the API from the explorer", async () => {
     const { page, go, complaints, close } = await open();
     await go("/docs/reference/explorer#postUploadRequest");
