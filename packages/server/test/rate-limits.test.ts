@@ -5,6 +5,7 @@ import { ADDRESS_LIMITS, RATE_LIMITS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
 import { setOwnLimits } from "../src/features/accounts/queries.ts";
+import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
@@ -174,5 +175,21 @@ describe("rate limits of two instances", () => {
       remaining.sort((a, b) => a - b),
       [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
     );
+  });
+});
+
+describe("rate limits of the dashboard", () => {
+  it("count uploads by themselves: a folder of many files shuts nobody out of the pages", async (t) => {
+    const app = await startApp({ database: "sqlite", keepRateLimits: true });
+    t.after(() => app.close());
+    const { accountId, projectId } = await app.createTenant("pro");
+    const call = await signInAs(app, accountId);
+    const complete = () => call("POST", `/in/${projectId}/live/upload/complete`, { fileId: "none" });
+    const answers: Answer[] = [];
+    while (!answers.some(({ status }) => status === 429) && answers.length < 1_000)
+      answers.push(...(await Promise.all(Array.from({ length: 25 }, complete))));
+    expectLimited(await complete());
+    assert.equal((await call("GET", "/projects")).status, 200);
+    assert.equal((await call("GET", `/in/${projectId}/live/search`)).status, 200);
   });
 });
