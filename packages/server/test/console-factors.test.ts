@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { pauseAfter } from "../src/features/console/factors/totp.ts";
+import { confirmTotp, findTotp } from "../src/features/console/factors/totp-queries.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
@@ -27,7 +28,7 @@ onBothDatabases("one-time codes", (database) => {
   async function openAccount() {
     const { accountId, email } = await createPerson(app);
     const cookie = `upstow_session=${await createSessionToken(app, accountId)}`;
-    return { cookie, signIn: () => call("POST", "/sign-in", { email, password }) };
+    return { accountId, cookie, signIn: () => call("POST", "/sign-in", { email, password }) };
   }
 
   /** Somebody whose account takes codes; a while has passed since the first. */
@@ -64,6 +65,21 @@ onBothDatabases("one-time codes", (database) => {
     app.clock.advance(2 * stepMs);
     const again = await giveCode(ticket, codeFor(body.secret));
     assert.equal(again.status, 403, "a ticket is good for one session");
+  });
+
+  test("a code turns on the key that it was made with, and no other that took its place", async () => {
+    const { accountId, cookie, signIn } = await openAccount();
+    const start = () => call("POST", "/account/codes", { currentPassword: password }, cookie);
+    const { db, now } = app.app.deps;
+    await start();
+    const first = await db.get(findTotp, { accountId });
+    const second = await start();
+    // As when the second was started after the code had been compared with the first.
+    const replaced = { accountId, sealed: first?.secret_sealed ?? "", now: now() };
+    assert.equal(await db.transact((tx) => tx.get(confirmTotp, replaced)), null);
+    assert.equal((await signIn()).body.ok, true, "nothing is guarded");
+    const code = codeFor(second.body.secret);
+    assert.equal((await call("POST", "/account/codes/confirm", { code }, cookie)).status, 200);
   });
 
   test("a code works once, and only around its time", async () => {

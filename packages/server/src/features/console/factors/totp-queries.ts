@@ -29,11 +29,13 @@ export const startTotp = statement((q, p: OfAccount & { sealed: string }) =>
     .returning("account_id"),
 );
 
-export const confirmTotp = statement((q, p: OfAccount & { now: number }) =>
+/** Only the key that the code was made with: another page may have started again in the meantime. */
+export const confirmTotp = statement((q, p: OfAccount & { sealed: string; now: number }) =>
   q
     .updateTable("totp")
     .set({ confirmed_at: p.now })
     .where("account_id", "=", p.accountId)
+    .where("secret_sealed", "=", p.sealed)
     .where("confirmed_at", "is", null)
     .returning("account_id"),
 );

@@ -45,7 +45,8 @@ export async function confirmCodes(deps: CodeDeps, accountId: string, code: stri
   if (step === null)
     throw invalid("code", "is not right; if the next one is not either, the clock of the phone may be wrong");
   return deps.db.transact(async (tx) => {
-    if ((await tx.get(confirmTotp, { accountId, now: deps.now() })) === null) throw alreadyOn();
+    const confirmed = await tx.get(confirmTotp, { accountId, sealed: row.secret_sealed, now: deps.now() });
+    if (confirmed === null) throw stepEnded();
     await tx.run(useStep, { accountId, step });
     return createRecoveryCodes(tx, accountId);
   });
