@@ -46,6 +46,11 @@ export async function callApi<T>(
   );
 }
 
+/** After a refusal or a silence that came past `callApi`: the session may have ended. */
+export function checkSession(): void {
+  callApi("GET", "/session").catch(() => {});
+}
+
 async function request(method: string, path: string, body: unknown, options: RequestInit): Promise<Response> {
   try {
     return await fetch(`/dashboard/api${path}`, {

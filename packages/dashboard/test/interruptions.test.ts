@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { createAccount } from "../../server/src/features/accounts/create-account.ts";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -117,5 +118,27 @@ test("the address of a project that is gone, or another's, shows no other projec
   const path = new URL(other.url()).pathname;
   await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
   await page.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
+  await context.close();
+});
+
+test("an upload after the session has ended leads to the sign-in page, and goes on afterwards", async () => {
+  const { app } = dashboard;
+  const credentials = { email: "late@example.com", password: "correct horse battery" };
+  const account = await createAccount(app.app.deps, { ...credentials, tier: "pro" });
+  const { page, context } = await dashboard.open(account.id);
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByRole("button", { name: "Create" }).click();
+  await goToPage(page, "Files");
+  await page.getByText("No files yet").waitFor();
+  await page.evaluate(`fetch("/dashboard/api/sign-out", { method: "POST" }).then((answer) => answer.status)`);
+  await page
+    .getByLabel("Files to upload")
+    .setInputFiles({ name: "late.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+  await page.getByLabel("E-mail address").fill(credentials.email);
+  await page.getByLabel("Password").fill(credentials.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Retry late.txt" }).click();
+  await page.getByText("1 of 1 uploaded").waitFor();
   await context.close();
 });

@@ -1,3 +1,5 @@
+import { checkSession } from "../../api.ts";
+
 type Fetch = typeof globalThis.fetch;
 
 interface FileInfo {
@@ -56,6 +58,7 @@ export function createConsoleBackend(api: string): Fetch {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    if (response.status === 401) checkSession();
     if (!response.ok) throw new Refusal(response);
     return (await response.json()) as Answer;
   }

@@ -1,6 +1,6 @@
 import type { Log } from "@upstow/contract";
 import { useEffect, useRef, useState } from "react";
-import { callApi } from "../../api.ts";
+import { checkSession } from "../../api.ts";
 
 export type Connection = "paused" | "connecting" | "live" | "stopped";
 
@@ -31,8 +31,8 @@ export function useLiveLogs(
         return;
       }
       setConnection("stopped");
-      // Browsers do not tell why; the session may have ended.
-      callApi("GET", "/session").catch(() => {});
+      // Browsers do not tell why.
+      checkSession();
     };
     return () => source.close();
   }, [path, isOn, tries]);

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@upstow/contract";
 import { useEffect, useState } from "react";
-import { ApiError } from "../../api.ts";
+import { ApiError, checkSession } from "../../api.ts";
 import { type OutputFormat, outputFormats } from "./knobs.ts";
 
 export interface Render {
@@ -47,6 +47,7 @@ async function renderOne(path: string, signal: AbortSignal): Promise<Render | Ap
       const bytes = await response.blob();
       return { url: URL.createObjectURL(bytes), sizeBytes: bytes.size };
     }
+    if (response.status === 401) checkSession();
     const { error } = (await response.json()) as ErrorBody;
     return new ApiError(response.status, error.message, error.suggestion);
   } catch {
