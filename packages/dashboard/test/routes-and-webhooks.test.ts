@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 import { copyWith } from "./support/settled.ts";
@@ -61,6 +63,24 @@ test("a file route is created with types and a size, edited and deleted", async 
   await page.getByRole("button", { name: "Delete route" }).click();
   await row.waitFor({ state: "detached" });
   assert.equal((await list()).length, 1);
+  await context.close();
+});
+
+test("a dialog gives the focus back when its work is done, or to the page where its button is gone", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
+  const { page, context } = await openPage(tenant, "routes");
+  const dialog = page.getByRole("dialog");
+  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
+  await page.getByRole("button", { name: "Edit" }).press("Enter");
+  await dialog.getByLabel("Largest file").press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await until(async () => (await focused()) === "Edit");
+  await page.getByRole("link", { name: "Files", exact: true }).press("Enter");
+  await page.getByRole("button", { name: "a.txt", exact: true }).press("Enter");
+  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await until(async () => (await focused()) === "content");
   await context.close();
 });
 

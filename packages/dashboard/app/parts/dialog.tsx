@@ -4,11 +4,15 @@ import { SafeText, showHidden } from "./safe-text.tsx";
 /** The browser's own modal: it keeps the focus inside, and Escape closes it. */
 export function Dialog(props: { title: string; onClose: () => void; wide?: boolean; children: ReactNode }) {
   const ref = useRef<HTMLDialogElement>(null);
+  const opener = useRef<Element>(null);
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog === null || dialog.open) return;
-    dialog.showModal();
-    dialog.querySelector<HTMLElement>("input, select")?.focus();
+    if (dialog !== null && !dialog.open) {
+      opener.current = document.activeElement;
+      dialog.showModal();
+      dialog.querySelector<HTMLElement>("input, select")?.focus();
+    }
+    return () => giveFocusBack(opener.current);
   }, []);
   return (
     <dialog
@@ -28,4 +32,11 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
       {props.children}
     </dialog>
   );
+}
+
+/** Browsers do it for a dialog that is closed, and not for one that goes because its work is done. */
+function giveFocusBack(opener: Element | null): void {
+  if (document.activeElement !== document.body) return;
+  const heir = opener?.isConnected ? opener : document.getElementById("content");
+  if (heir instanceof HTMLElement) heir.focus();
 }
