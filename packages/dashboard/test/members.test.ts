@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { putMember } from "../../server/src/features/console/members/member-queries.ts";
 import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
@@ -100,5 +101,23 @@ test("members that cannot be loaded say why and can be tried again", async () =>
   await page.unroute("**/members");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByLabel("Members").getByText(tenant.email).waitFor();
+  await context.close();
+});
+
+test("an owner who takes a lesser role is offered no more than it may do", async () => {
+  const { app } = dashboard;
+  const { projectId } = await app.createTenant("pro");
+  const { accountId } = await app.createTenant("pro");
+  const { db, now } = app.app.deps;
+  await db.run(putMember, { projectId, accountId, role: "owner", now: now() });
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/p/${projectId}/live/members`);
+  const invite = page.getByRole("button", { name: "Invite somebody" });
+  await invite.waitFor();
+  await page.getByLabel("Role of").selectOption("viewer");
+  await invite.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "File routes", exact: true }).click();
+  await page.getByRole("listitem").filter({ hasText: "default" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Create route" }).count(), 0);
   await context.close();
 });

@@ -11,7 +11,7 @@ import { type Member, RemoveMember } from "./remove-member.tsx";
 import { RoleSelect, roleHints } from "./roles.tsx";
 
 export default function Members() {
-  const { project } = useWorkspace();
+  const { project, reloadProjects } = useWorkspace();
   const path = `/projects/${project.id}/members`;
   const { data, ...list } = useLoad<{ members: Member[] }>(path);
   const session = useLoad<{ account: { id: string } }>("/session");
@@ -49,6 +49,8 @@ export default function Members() {
                     void run(async () => {
                       await callApi("PATCH", `${path}/${member.accountId}`, { role });
                       list.reload();
+                      // What they may do on all pages is another thing from now on.
+                      if (member.accountId === ownId) reloadProjects();
                     })
                   }
                 />
