@@ -35,6 +35,10 @@ test("a file route is created with types and a size, edited and deleted", async 
   await page.getByLabel("Another type").fill("Application/X-Thing");
   await page.getByRole("button", { name: "Add type" }).click();
   await page.getByRole("button", { name: "Remove image/png" }).click();
+  // Nobody means by it that no file fits.
+  await page.getByLabel("Largest file").fill("0");
+  await page.getByRole("button", { name: "Save" }).click();
+  assert.equal(await page.evaluate("document.querySelector('input[type=number]').checkValidity()"), false);
   await page.getByLabel("Largest file").fill("2");
   await page.getByRole("button", { name: "Save" }).click();
   const row = page.getByRole("listitem").filter({ hasText: "avatars" });

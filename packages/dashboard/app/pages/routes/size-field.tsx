@@ -14,7 +14,7 @@ export function toSizeInput(bytes: number | null): SizeInput {
 }
 
 export function toBytes({ amount, unit }: SizeInput): number | null {
-  return amount === "" ? null : Math.max(1, Math.round(Number(amount) * units[unit]));
+  return amount === "" ? null : Math.round(Number(amount) * units[unit]);
 }
 
 export function SizeField({ size, onChange }: { size: SizeInput; onChange: (size: SizeInput) => void }) {
@@ -24,7 +24,8 @@ export function SizeField({ size, onChange }: { size: SizeInput; onChange: (size
         Largest file
         <input
           type="number"
-          min="0"
+          // A byte of a kilobyte: 0 would let no file through.
+          min={1 / 1024}
           step="any"
           value={size.amount}
           placeholder="what the tier allows"
