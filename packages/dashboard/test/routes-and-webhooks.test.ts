@@ -142,6 +142,11 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await rows.nth(1).waitFor();
   await page.getByRole("combobox", { name: "Status" }).selectOption("delivered");
   await page.getByRole("checkbox").check();
+  await page.getByRole("combobox", { name: "Status" }).selectOption("dead");
+  await page.getByText("Nothing matches").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Deliver 1 again" }).count(), 0);
+  await page.getByRole("combobox", { name: "Status" }).selectOption("delivered");
+  await page.getByRole("checkbox").check();
   await page.getByRole("button", { name: "Deliver 1 again" }).click();
   await page.getByText("Nothing matches").waitFor();
   assert.equal(await statusOf(done), "pending");

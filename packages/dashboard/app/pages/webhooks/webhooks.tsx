@@ -30,6 +30,11 @@ export default function Webhooks() {
   const { error, isBusy, run } = useAction();
   const toggle = (id: string) =>
     setChosen(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  // What was chosen before is out of sight.
+  const narrow = (next: typeof filter) => {
+    setFilter(next);
+    setChosen([]);
+  };
   const redeliver = () =>
     run(async () => {
       await callApi<RedeliverResult>("POST", `${api}/webhooks/deliveries/redeliver`, { ids: chosen });
@@ -51,7 +56,7 @@ export default function Webhooks() {
           )}
         </span>
       </div>
-      <DeliveryFilters filter={filter} routes={routes.data?.routers ?? []} onChange={setFilter} />
+      <DeliveryFilters filter={filter} routes={routes.data?.routers ?? []} onChange={narrow} />
       {error !== null && <Failure error={error} />}
       {chosen.length > 0 && (
         <p className="chosen" role="status">
