@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { createContext, lazy, Suspense, useEffect, useState } from "react";
 import { whenSignedOut } from "./api.ts";
 import { Console } from "./console.tsx";
 import { useLoad } from "./load.ts";
@@ -13,6 +13,9 @@ export interface Account {
   tier: string;
   ownsInstallation: boolean;
 }
+
+/** For a page that changes it: who is signed in is shown beside every page. */
+export const ReloadAccount = createContext(() => {});
 
 /** Pages that a link from outside leads to. */
 const Claim = lazy(() => import("./pages/entry/claim.tsx"));
@@ -50,5 +53,9 @@ function Gate({ onEntered }: { onEntered: () => void }) {
     );
   }
   if (session.data === null) return <Loading />;
-  return <Console account={session.data.account} />;
+  return (
+    <ReloadAccount value={session.reload}>
+      <Console account={session.data.account} />
+    </ReloadAccount>
+  );
 }

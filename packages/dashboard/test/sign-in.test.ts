@@ -28,6 +28,31 @@ async function signOut(page: Page, email: string): Promise<void> {
 const codeFor = (secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: dashboard.app.clock.now() });
 
+test("e-mail address and password are changed, all other sessions end, and the page shows both", async () => {
+  const { app } = dashboard;
+  const { accountId, email } = await createPerson(app);
+  const other = await dashboard.open(accountId);
+  await other.page.goto(`${app.url}/dashboard`);
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/account`);
+  const sessions = page.getByRole("button", { name: "Sign out" });
+  await sessions.nth(1).waitFor();
+  await page.getByLabel("E-mail address").fill(`new-${email}`);
+  await page.getByLabel("Current password").fill("not this one");
+  await page.getByLabel("New password").fill("another horse battery");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The current password is not right.").waitFor();
+  await page.getByLabel("Current password").fill(password);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved. All other sessions were ended.").waitFor();
+  await page.getByRole("link", { name: `new-${email}` }).waitFor();
+  await sessions.nth(1).waitFor({ state: "detached" });
+  await other.page.reload();
+  await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await other.context.close();
+  await context.close();
+});
+
 test("one-time codes are turned on, asked for, replaced by a recovery code and turned off", async () => {
   const { app } = dashboard;
   const { accountId, email } = await createPerson(dashboard.app);

@@ -1,6 +1,6 @@
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { callApi } from "../../api.ts";
-import type { Account } from "../../app.tsx";
+import { type Account, ReloadAccount } from "../../app.tsx";
 import { useLoad } from "../../load.ts";
 import { CurrentPasswordField, EmailField, NewPasswordField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -19,12 +19,18 @@ export interface Factors {
 export default function AccountPage() {
   const session = useLoad<{ account: Account }>("/session");
   const factors = useLoad<Factors>("/account/factors");
+  const reloadAccount = useContext(ReloadAccount);
+  const [changes, setChanges] = useState(0);
+  const showChange = () => {
+    setChanges(changes + 1);
+    reloadAccount();
+  };
   return (
     <>
       <h1>Account</h1>
       <section>
         <h2>Where you are signed in</h2>
-        <Sessions />
+        <Sessions key={changes} />
       </section>
       {factors.error !== null && <Failure error={factors.error} retry={factors.reload} />}
       {factors.data !== null && (
@@ -42,14 +48,18 @@ export default function AccountPage() {
       <section>
         <h2>E-mail and password</h2>
         {session.error !== null && <Failure error={session.error} retry={session.reload} />}
-        {session.data === null ? <Loading /> : <Credentials email={session.data.account.email} />}
+        {session.data === null ? (
+          <Loading />
+        ) : (
+          <Credentials email={session.data.account.email} onSaved={showChange} />
+        )}
       </section>
       <DeletedProjects />
     </>
   );
 }
 
-function Credentials(props: { email: string }) {
+function Credentials(props: { email: string; onSaved: () => void }) {
   const [email, setEmail] = useState(props.email);
   const [currentPassword, setCurrent] = useState("");
   const [password, setPassword] = useState("");
@@ -58,6 +68,7 @@ function Credentials(props: { email: string }) {
     setSaved(false);
     await callApi("PUT", "/account", { email, password, currentPassword });
     setSaved(true);
+    props.onSaved();
     setCurrent("");
     setPassword("");
   };
