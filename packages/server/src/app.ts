@@ -19,6 +19,7 @@ import { createDispatcher, type DispatcherOptions } from "./features/webhooks/di
 import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
+import { createCertificateRenewal } from "./http/renew-certificate.ts";
 import { createJobLeases } from "./job-leases.ts";
 import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
@@ -38,6 +39,7 @@ export interface AppOptions {
   now?: () => number;
   rateWindowMs?: number;
   bodyWithinMs?: number;
+  certificateLookMs?: number;
   webhooks?: DispatcherOptions;
 }
 
@@ -108,6 +110,10 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
   });
   opened.defer(() => http.close());
+  if (config.tls !== null) {
+    const renew = createCertificateRenewal(http.server, config.tls, log);
+    watch.every(options.certificateLookMs ?? 30_000, "look for a renewed certificate", renew);
+  }
 
   const running = opened.move();
   return {

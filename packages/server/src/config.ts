@@ -1,8 +1,8 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
+import { ConfigError } from "./config-error.ts";
 import { hostPart, type S3Config, type S3Delivery, s3Delivery, s3Prefix } from "./config-s3.ts";
+import { readTls, type TlsConfig } from "./config-tls.ts";
 import {
   directory,
   flag,
@@ -31,7 +31,7 @@ export interface Config {
   redisUrl: string | null;
   /** The first signs and encrypts, all verify and decrypt. Null: kept in the data directory. */
   secrets: string[] | null;
-  tls: { cert: string; key: string } | null;
+  tls: TlsConfig | null;
   trustedProxies: CidrList;
   /** Lets the trusted proxies send files of the embedded store in our place. */
   sendfile: SendfileConfig | null;
@@ -47,10 +47,7 @@ export interface Config {
   unknownVariables: string[];
 }
 
-/** A value that the operator has to correct; its message is the one line they see. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
+export { ConfigError };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -106,34 +103,6 @@ function defaultPublicUrl(host: string, port: number, isTls: boolean): string {
   const isName = !["0.0.0.0", "::", "localhost"].includes(host);
   const shown = isName && (isTls || isLoopbackHost(host)) ? host : "localhost";
   return `${isTls ? "https" : "http"}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
-}
-
-function readTls(certPath: string | null, keyPath: string | null): Config["tls"] {
-  if (certPath === null && keyPath === null) return null;
-  if (certPath === null) throw new ConfigError("UPSTOW_TLS_CERT must be set when UPSTOW_TLS_KEY is");
-  if (keyPath === null) throw new ConfigError("UPSTOW_TLS_KEY must be set when UPSTOW_TLS_CERT is");
-  const cert = readPem("UPSTOW_TLS_CERT", certPath, (pem) => void new X509Certificate(pem));
-  const key = readPem("UPSTOW_TLS_KEY", keyPath, (pem) => void createPrivateKey(pem));
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new ConfigError("UPSTOW_TLS_KEY does not belong to the certificate of UPSTOW_TLS_CERT");
-  }
-  return { cert, key };
-}
-
-function readPem(name: string, path: string, check: (pem: string) => void): string {
-  let pem: string;
-  try {
-    pem = readFileSync(path, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${name} names a file that cannot be read (${code}): ${path}`);
-  }
-  try {
-    check(pem);
-    return pem;
-  } catch {
-    throw new ConfigError(`${name} must name a PEM file that holds what its name says: ${path}`);
-  }
 }
 
 type ReadText = (name: string) => string | null;

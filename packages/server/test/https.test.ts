@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { copyFile, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
 import { networkInterfaces } from "node:os";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { ADDRESS_LIMITS } from "@upstow/contract";
 import { expectError } from "./support/expect-error.ts";
@@ -172,6 +174,45 @@ describe("TLS in the process", () => {
     const [error] = await once(old, "error").catch((reason) => [reason]);
     assert.match(String((error as Error).message), /version|handshake|alert/i);
     assert.equal(await callTls({ authorization: `Bearer ${app.owner.live}` }), 200);
+  });
+
+  it("serves a renewed certificate without a restart, and the former one while the new files do not fit", {
+    timeout: 60_000,
+  }, async (t) => {
+    const [former, renewed] = [await createSelfSigned(), await createSelfSigned()];
+    const env = { UPSTOW_TLS_CERT: former.certPath, UPSTOW_TLS_KEY: former.keyPath };
+    const other = await startApp({ env, certificateLookMs: 20 });
+    t.after(() => Promise.all([other.close(), former.remove(), renewed.remove()]));
+    const connectTo = ({ cert }: SelfSigned) =>
+      connectTls({ port: Number(new URL(other.url).port), host: "127.0.0.1", ca: cert });
+    const isServed = async (certificate: SelfSigned) => {
+      const socket = connectTo(certificate);
+      const isTrusted = await once(socket, "secureConnect").then(
+        () => true,
+        () => false,
+      );
+      socket.destroy();
+      return isTrusted;
+    };
+    const logged = async (words: RegExp) => {
+      while (!other.logLines.some((line) => words.test(line)))
+        await sleep(10, undefined, { signal: t.signal });
+    };
+    const open = connectTo(former);
+    await once(open, "secureConnect");
+
+    await writeFile(former.certPath, "half a certif");
+    await logged(/UPSTOW_TLS_CERT must name a PEM file/);
+    await copyFile(renewed.certPath, former.certPath);
+    await logged(/UPSTOW_TLS_KEY does not belong/);
+    assert.deepEqual([await isServed(former), await isServed(renewed)], [true, false]);
+
+    await copyFile(renewed.keyPath, former.keyPath);
+    await logged(/the certificate was renewed/);
+    assert.deepEqual([await isServed(former), await isServed(renewed)], [false, true]);
+    open.write(get("/healthz", "localhost"));
+    assert.equal((await readAnswer(open)).status, 200);
+    open.destroy();
   });
 
   it("closes at once, with idle connections of every kind open", async () => {

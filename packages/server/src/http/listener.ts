@@ -67,9 +67,14 @@ function dropOnClose(server: Server, silent: Set<Socket>, opened: "connection" |
   };
 }
 
+/** For connections from now on; those that are open go on as they began. */
+export function replaceCertificate(server: Server, { cert, key }: TlsFiles): void {
+  (server as HttpsServer).setSecureContext({ minVersion: tlsOptions.minVersion, cert, key });
+}
+
 /** The same port still reads plain HTTP, to answer health probes and to refuse the rest in words. */
-function createSecureServer(tls: TlsFiles, silent: Set<Socket>): HttpsServer {
-  const server = createHttpsServer({ ...listenerOptions, ...tlsOptions, ...tls });
+function createSecureServer({ cert, key }: TlsFiles, silent: Set<Socket>): HttpsServer {
+  const server = createHttpsServer({ ...listenerOptions, ...tlsOptions, cert, key });
   const startTls = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {

@@ -33,7 +33,8 @@ const { validFromDate, validToDate } = new X509Certificate(cert);
 describe("TLS check", () => {
   const check = (keyPem: string, now: number, host = "files.example.com") => {
     const config = readConfig({ UPSTOW_PUBLIC_URL: `https://${host}` });
-    const checks = checkTls({ ...config, tls: { cert, key: keyPem } }, now);
+    const tls = { certPath: "cert.pem", keyPath: "key.pem", cert, key: keyPem };
+    const checks = checkTls({ ...config, tls }, now);
     return checks.map(({ status, message }) => `${status}: ${message}`).join("\n");
   };
   const soon = validFromDate.getTime() + dayMs;

@@ -33,7 +33,7 @@ export function checkTls(config: Config, now: number): Check[] {
 
 function checkDates(certificate: X509Certificate, now: number): Check {
   const { validFromDate, validToDate } = certificate;
-  const fix = "Renew the certificate and restart the service.";
+  const fix = "Renew the certificate; the service takes up the new files by itself.";
   if (now < validFromDate.getTime()) {
     return failed(
       `The certificate is not valid before ${validFromDate.toISOString()}.`,
