@@ -45,9 +45,18 @@ export function explain(error: unknown): unknown {
   const code = codeOf(error);
   if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
   if (code === refusedByTrigger) return new DatabaseReadOnly("the database is read-only", { cause: error });
-  return unavailable.test(code)
-    ? new DatabaseUnavailable(`PostgreSQL is not available (${code})`, { cause: error })
+  // What is fatal ends the connection, whatever was asked over it: a parameter of the address that no server knows.
+  const isFatal = (error as { severity?: unknown } | null)?.severity === "FATAL";
+  return unavailable.test(code) || isFatal
+    ? new DatabaseUnavailable(`PostgreSQL is not available${describeCause(error, code)}`, { cause: error })
     : error;
+}
+
+/** In the server's words where it has some: few operators know what 28P01 is. */
+function describeCause(error: unknown, code: string): string {
+  const words = error instanceof Error ? error.message.trim().replaceAll(/\s*\n\s*/g, " ") : "";
+  if (words === "") return ` (${code})`;
+  return words.includes(code) ? `: ${words}` : `: ${words} (${code})`;
 }
 
 export function codeOf(error: unknown): string {
