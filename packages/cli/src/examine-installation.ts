@@ -3,6 +3,7 @@ import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name
 import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned-url";
 import { uploadPath } from "@upstow/server/adapters/disk-store/upload-receiver";
 import { openPostgres } from "@upstow/server/adapters/postgres";
+import { tryRedis } from "@upstow/server/adapters/rate-limiter/try-redis";
 import { openSqlite } from "@upstow/server/adapters/sqlite";
 import { createBucketStore } from "@upstow/server/compose";
 import { type Config, ConfigError } from "@upstow/server/config";
@@ -27,6 +28,7 @@ export async function examineInstallation(
     return [{ name: "configuration", status: "failed", message: `${error.message}.`, fix }];
   }
   const keyring = findKeyring(config);
+  const { redisUrl } = config;
   const bucket = config.s3 === null ? null : createBucketStore(config.s3);
   const checks = await runDoctor({
     config,
@@ -35,6 +37,7 @@ export async function examineInstallation(
     expiredUploadUrl: keyring === null || config.s3 !== null ? null : signExpiredUpload(config, keyring),
     blobPath: (blob) => (isRowName(blob) ? null : join("blobs", shardOf(blob), blob)),
     bucket: bucket && { ...bucket, name: `${config.s3?.bucket}` },
+    tryRedis: redisUrl === null ? null : () => tryRedis(redisUrl),
     mend: options.mend,
     now: Date.now,
   });

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { sql } from "kysely";
+import { redisMissing, startRedis } from "../../../test/support/redis.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { statement } from "../../server/src/db/statement.ts";
 import { writeLog } from "../../server/src/features/logs/write-log.ts";
@@ -147,6 +148,21 @@ onBothDatabases("doctor", (database) => {
     assert.equal(await complaints("trusted proxies", { UPSTOW_TRUSTED_PROXIES: "10.0.0.0/8" }), "");
     const behind = { UPSTOW_PUBLIC_URL: "https://files.example.invalid" };
     assert.match(await complaints("trusted proxies", behind), /^warning: .*proxy must stand in front/);
+  });
+
+  it("sees a Redis that is away or lets nobody in, without showing its password", {
+    skip: redisMissing,
+  }, async (t) => {
+    const redis = await startRedis();
+    t.after(() => redis.stop());
+    assert.equal(await complaints("Redis", { UPSTOW_REDIS_URL: redis.url }), "");
+    const stranger = redis.url.replace("redis://", "redis://nobody:hush@");
+    assert.match(
+      await complaints("Redis", { UPSTOW_REDIS_URL: stranger }),
+      /^warning: (?!.*hush).*WRONGPASS/,
+    );
+    const away = await complaints("Redis", { UPSTOW_REDIS_URL: "redis://:hush@127.0.0.1:1" });
+    assert.match(away, /^warning: (?!.*hush).*ECONNREFUSED/);
   });
 
   it("sees objects that lost their bytes, and a directory of another database", async () => {

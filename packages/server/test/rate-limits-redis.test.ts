@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { pickFreePort } from "../../../test/support/free-port.ts";
 import { type RedisHandle, redisMissing, startRedis } from "../../../test/support/redis.ts";
 import { createMemoryRateLimiter } from "../src/adapters/rate-limiter/memory.ts";
@@ -22,7 +22,13 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
   });
   after(() => redis.stop());
 
-  type Options = { url?: string; windowMs?: number; fallback?: RateLimiter; answerWithinMs?: number };
+  type Options = {
+    url?: string;
+    windowMs?: number;
+    fallback?: RateLimiter;
+    answerWithinMs?: number;
+    log?: Logger;
+  };
   const open = (options: Options = {}) =>
     openRedisRateLimiter({
       url: redis.url,
@@ -111,6 +117,19 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
     t.after(stopForwarding);
     while (!(await limiter.hit("early", 10)).isAllowed) await wait(50);
     assert.ok((await limiter.hit("early", 10)).remaining < 9, "Redis counts on");
+  });
+
+  it("say why Redis lets nobody in", async (t) => {
+    const lines: string[] = [];
+    const limiter = await open({
+      url: redis.url.replace("redis://", "redis://nobody:hush@"),
+      fallback: createMemoryRateLimiter(60_000, Date.now),
+      log: pino({ level: "warn" }, { write: (line: string) => void lines.push(line) }),
+    });
+    t.after(() => limiter.close());
+    assert.ok((await limiter.hit("refused", 10)).isAllowed);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? "", /WRONGPASS(?!.*hush)/);
   });
 
   it("do not wait for a Redis that hangs, and come back to it", async (t) => {

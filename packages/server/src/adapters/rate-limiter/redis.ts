@@ -52,13 +52,19 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
     },
   });
   // Every failed attempt to connect is such an event; what matters is said once, when a hit meets it.
-  client.on("error", () => {});
+  let refusal: unknown = null;
+  client.on("error", (error) => {
+    refusal = error;
+  });
+  client.on("ready", () => {
+    refusal = null;
+  });
   let isLost = false;
   let retryAt = 0;
 
   function lose(error: unknown): void {
     retryAt = performance.now() + retryAfterMs;
-    if (!isLost) log.warn({ err: error }, "Redis is away; rate limits are counted without it");
+    if (!isLost) log.warn({ err: refusal ?? error }, "Redis is away; rate limits are counted without it");
     isLost = true;
   }
 

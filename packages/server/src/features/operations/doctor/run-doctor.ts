@@ -10,6 +10,7 @@ import { checkDatabase } from "./check-database.ts";
 import { checkLeftovers } from "./check-leftovers.ts";
 import { checkMove } from "./check-move.ts";
 import { checkProxies } from "./check-proxies.ts";
+import { checkRedis } from "./check-redis.ts";
 import { checkSecret } from "./check-secret.ts";
 import { type BlobPath, checkStorage } from "./check-storage.ts";
 import { checkTls } from "./check-tls.ts";
@@ -26,6 +27,8 @@ export interface DoctorDeps {
   blobPath: BlobPath;
   /** Null where files lie on the disk. */
   bucket: Bucket | null;
+  /** Throws when Redis cannot be used; null where none is configured. */
+  tryRedis: (() => Promise<void>) | null;
   /** Mend what can be mended from here. */
   mend: boolean;
   now: () => number;
@@ -36,6 +39,7 @@ export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   const { config, keyring, now } = deps;
   const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config.dataDir))];
   checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
+  if (deps.tryRedis !== null) checks.push(await checkRedis(deps.tryRedis));
   if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));
