@@ -115,6 +115,17 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     watch.every(options.certificateLookMs ?? 30_000, "look for a renewed certificate", renew);
   }
 
+  // Uploads would be sent there all the same, and only their senders would see them refused.
+  async function lookAtStorage(): Promise<void> {
+    await storage.store.check().catch((error) => {
+      if (http.server.listening)
+        log.error(
+          { err: error },
+          "the storage cannot be used; until it can, uploads fail: see `upstow doctor`",
+        );
+    });
+  }
+
   const running = opened.move();
   return {
     http,
@@ -123,6 +134,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     async listen() {
       await http.listen(addressOf(config));
       dispatcher.start();
+      void lookAtStorage();
     },
     close: () => running.disposeAsync(),
   };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { statement } from "../src/db/statement.ts";
@@ -218,6 +219,17 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       for (const secret of [s3.server.secretAccessKey, "X-Amz-Signature="])
         assert.ok(!lines.includes(secret));
     });
+  });
+
+  it("starts without a bucket that can be used, and says so before anybody uploads", {
+    timeout: 60_000,
+  }, async (t) => {
+    const env = { ...(await s3.createEnv()), UPSTOW_S3_BUCKET: "there-is-no-such-bucket" };
+    const app = await startApp({ env });
+    t.after(() => app.close());
+    const isSaid = (line: string) => /the bucket answered 404.*the storage cannot be used/.test(line);
+    while (!app.logLines.some(isSaid)) await sleep(10, undefined, { signal: t.signal });
+    expectError(await app.call("GET", "/readyz"), 503, "SERVICE_UNAVAILABLE");
   });
 
   it("sends readers to the bucket where the operator wants it, with safe headers and not for long", async () => {
