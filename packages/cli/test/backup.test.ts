@@ -140,8 +140,13 @@ describe("backup of the embedded installation", () => {
     const foreign = await runFailing(["backup", target], env);
     assert.deepEqual([foreign.exitCode, foreign.code], [1, "VALIDATION_ERROR"]);
     assert.deepEqual(await readdir(target), ["letter.txt"]);
-    const inside = await runFailing(["backup", join(app.dataDir, "backup")], env);
+    const inside = await runFailing(["backup", join(app.dataDir, "objects", "backup")], env);
     assert.match(inside.message, /inside the data directory/);
+    assert.ok(!(await readdir(join(app.dataDir, "objects"))).includes("backup"));
+    for (const path of [join(target, "letter.txt"), join(target, "letter.txt", "below")]) {
+      const file = await runFailing(["backup", path], env);
+      assert.match(file.message, /letter\.txt\S* is a file, or inside one\. Choose an empty directory/);
+    }
 
     const other = await startApp({ database: "sqlite" });
     try {
@@ -184,6 +189,28 @@ describe("backup of the embedded installation", () => {
 });
 
 describe("backup beside PostgreSQL", () => {
+  it("says what it cannot copy where database, files and secret are elsewhere, without a data directory", async () => {
+    const app = await startApp({ database: "postgres", env: { UPSTOW_SECRET: "s".repeat(32) } });
+    const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
+    const elsewhere = {
+      ...envOf(app),
+      UPSTOW_DATA_DIR: join(directory, "none"),
+      UPSTOW_SECRET: "s".repeat(32),
+      UPSTOW_S3_BUCKET: "my-files",
+      UPSTOW_S3_ACCESS_KEY_ID: "k",
+      UPSTOW_S3_SECRET_ACCESS_KEY: "s",
+    };
+    try {
+      const run = await runUpstow(["backup", join(directory, "backup")], elsewhere);
+      assert.equal(run.code, 0, run.stderr);
+      for (const words of [/pg_dump/, /in the bucket my-files and not in here/, /in UPSTOW_SECRET and not/])
+        assert.match(run.stdout, words);
+    } finally {
+      await app.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+
   it("copies secret and files, and says who copies the database", async () => {
     const app = await startApp({ database: "postgres" });
     const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));

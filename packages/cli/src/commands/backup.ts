@@ -21,7 +21,8 @@ start it. With PostgreSQL, pg_dump copies the database; run it first, then this.
     const report = await withDatabase(call, (deps) =>
       backUpInstallation(deps, directory, { hardLinks, onProgress: call.progress }),
     );
-    return { json: toJson(report), text: describe(report), ok: isWhole(report) };
+    const bucket = call.config().s3?.bucket ?? null;
+    return { json: toJson(report), text: describe(report, bucket), ok: isWhole(report) };
   },
 };
 
@@ -45,7 +46,7 @@ function toJson(report: BackupReport): object {
   };
 }
 
-function describe(report: BackupReport): string {
+function describe(report: BackupReport, bucket: string | null): string {
   const { total, copied } = report;
   const lines = [
     `Backed up to ${report.directory}: ${total.objects} files (${total.bytes} bytes), ${copied.objects} of them new.`,
@@ -62,6 +63,11 @@ function describe(report: BackupReport): string {
   if (report.database === null) {
     lines.push(
       "The database is PostgreSQL and not in here: copy it with pg_dump, before this command each time.",
+    );
+  }
+  if (bucket !== null) {
+    lines.push(
+      `Files are in the bucket ${bucket} and not in here: protect them with its versioning or replication.`,
     );
   }
   if (!report.hasSecret)

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, realpath } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { AppError } from "../../../errors.ts";
 import { writeDurably } from "./durable-files.ts";
 
@@ -35,13 +35,13 @@ export async function openBackupDirectory(
   first: Omit<Manifest, "takenAt" | "objects" | "bytes">,
 ): Promise<string> {
   const directory = resolve(path);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (contains(await realpath(dataDir), await realpath(directory))) {
+  if (contains(await followLinks(dataDir), await followLinks(directory))) {
     throw refuse(
       `${directory} is inside the data directory.`,
       "Choose a directory elsewhere, best on another disk.",
     );
   }
+  await makeDirectory(directory);
   const manifest = await findManifest(directory);
   if (manifest === null) {
     if ((await readdir(directory)).length > 0) {
@@ -58,6 +58,32 @@ export async function openBackupDirectory(
   return directory;
 }
 
+/** As far as the path exists: with database and files elsewhere there may be no data directory at all. */
+async function followLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isCode(error, "ENOENT", "ENOTDIR")) throw error;
+    return join(await followLinks(dirname(path)), basename(path));
+  }
+}
+
+async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!isCode(error, "EEXIST", "ENOTDIR")) throw error;
+    throw refuse(
+      `${directory} is a file, or inside one.`,
+      "Choose an empty directory, or one with an earlier backup.",
+    );
+  }
+}
+
+function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
   await writeDurably(join(directory, manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
 }
@@ -66,7 +92,7 @@ async function findManifest(directory: string): Promise<Manifest | null> {
   try {
     return JSON.parse(await readFile(join(directory, manifestName), "utf8")) as Manifest;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (isCode(error, "ENOENT")) return null;
     throw refuse(`${join(directory, manifestName)} cannot be read.`, "Choose an empty directory.");
   }
 }
