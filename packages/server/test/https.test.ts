@@ -107,6 +107,10 @@ describe("a trusted proxy", () => {
     const call = (lines: string[], path = "/api/v1/projects") =>
       sendRaw(app.url, get(path, "files.example.com", [`Authorization: Bearer ${app.owner.live}`, ...lines]));
     assert.equal((await call(["X-Forwarded-Proto: https", "X-Forwarded-For: 203.0.113.9"])).status, 200);
+    assert.equal((await call(["X-Forwarded-Proto: https,https"])).status, 200);
+    assert.equal((await call(["X-Forwarded-Proto: https", "X-Forwarded-Proto: https"])).status, 200);
+    for (const list of ["https, http", "http, https", "https,", ""])
+      expectPlainRefused(await call([`X-Forwarded-Proto: ${list}`]));
     expectPlainRefused(await call(["X-Forwarded-Proto: http", "X-Forwarded-For: 203.0.113.9"]));
     expectPlainRefused(await call(["X-Forwarded-For: 203.0.113.9"]));
     expectPlainRefused(await call(["X-Forwarded-Proto: HTTPS, http"]));

@@ -73,8 +73,16 @@ function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
 function isSecure(socket: Socket, headers: IncomingHttpHeaders, peer: Peer): boolean {
   if ((socket as TLSSocket).encrypted === true) return true;
   const forwarded = isForwarded(headers);
-  if (peer.isProxy && forwarded) return headers["x-forwarded-proto"] === "https";
+  if (peer.isProxy && forwarded) return isHttpsAllTheWay(headers["x-forwarded-proto"]);
   return !forwarded && peer.isLoopback && namesThisMachine(peer, headers.host ?? "");
+}
+
+/** Of proxies in a row each may add its own scheme, as the addresses are added. */
+function isHttpsAllTheWay(proto: string | string[] | undefined): boolean {
+  if (proto === "https") return true;
+  return String(proto)
+    .split(",")
+    .every((scheme) => scheme.trim() === "https");
 }
 
 function namesThisMachine(peer: Peer, host: string): boolean {
