@@ -116,7 +116,7 @@ describe("the reference", () => {
     named.delete("upstow_");
     for (const name of named)
       assert.ok(body.includes(`# HELP ${name.replace(/_(?:bucket|count)$/, "")} `), name);
-    const [, rules] = listBlocks("docs/metrics.md").filter(({ language }) => language === "yaml");
+    const rules = listBlocks("docs/metrics.md").findLast(({ language }) => language === "yaml");
     const { groups } = parseYaml(rules?.code ?? "");
     assert.ok(groups[0].rules.length >= 6);
     for (const { alert, expr, annotations } of groups[0].rules)
