@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
 import { createUploadTokens } from "@upstow/server/adapters/disk-store/presigned-url";
@@ -33,6 +34,7 @@ export async function examineInstallation(
   const checks = await runDoctor({
     config,
     openDatabase: hasDatabase(config) ? () => openAsItIs(config) : null,
+    isLeftBehind: config.databaseUrl !== null && existsSync(databasePath(config)),
     keyring,
     expiredUploadUrl: keyring === null || config.s3 !== null ? null : signExpiredUpload(config, keyring),
     blobPath: (blob) => (isRowName(blob) ? null : join("blobs", shardOf(blob), blob)),

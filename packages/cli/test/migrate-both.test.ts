@@ -7,6 +7,7 @@ import { it } from "node:test";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { createBucketEnv } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
+import type { Check } from "../../server/src/features/operations/doctor/check.ts";
 import { startApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf } from "./support/furnish.ts";
@@ -58,6 +59,13 @@ it("an embedded installation moves to PostgreSQL and a bucket in one break", {
     const reading = keepReading(old.url, furnished);
     const storage = await runJson(["migrate", "storage", "--finish"], env);
     assert.deepEqual([storage.state, storage.total.objects, storage.staged], ["copied", 7, 1]);
+    const { checks } = await runJson(["doctor"], env);
+    const { fix } = checks.find((check: Check) => /tables are not there/.test(check.message));
+    assert.match(fix, /^Move the installation .* `upstow migrate database`/);
+    await assert.rejects(
+      startApp({ database: "postgres", env: bucketEnv, reuse: { dataDir, databaseUrl: database.url } }),
+      /UPSTOW_DATABASE_URL names an empty database .* run `upstow migrate database` first/,
+    );
     const moved = await runJson(["migrate", "database"], env);
     assert.equal(moved.isInBucket, true);
     assert.ok(moved.leftOut.some(({ table }: { table: string }) => table === "disk_object"));

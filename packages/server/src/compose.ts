@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
@@ -51,7 +51,15 @@ async function connect(url: string, options: PostgresOptions): Promise<Database>
 
 function openEmbedded(dataDir: string): Database {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return openSqlite(join(dataDir, "upstow.db"));
+  return openSqlite(embeddedPath(dataDir));
+}
+
+const embeddedPath = (dataDir: string) => join(dataDir, "upstow.db");
+
+/** What an installation that is on PostgreSQL now, or is to be, has in its data directory. */
+export function openFormer({ databaseUrl, dataDir }: Config): Database | null {
+  const path = embeddedPath(dataDir);
+  return databaseUrl !== null && existsSync(path) ? openSqlite(path) : null;
 }
 
 export function openKeyring(config: Config): Keyring {

@@ -7,8 +7,14 @@ import { listPendingMigrations } from "./pending-migrations.ts";
 
 const { ok, warning, failed } = createChecks("database");
 
-/** Usable means: the tables of this version are there, so that other checks may read them. */
-export async function checkDatabase(db: Database): Promise<{ checks: Check[]; isUsable: boolean }> {
+interface Examined {
+  checks: Check[];
+  /** The tables of this version are there, so that other checks may read them. */
+  isUsable: boolean;
+}
+
+/** `isLeftBehind`: an embedded installation lies in the data directory, where PostgreSQL is configured. */
+export async function checkDatabase(db: Database, isLeftBehind: boolean): Promise<Examined> {
   try {
     await db.check();
   } catch (error) {
@@ -19,11 +25,15 @@ export async function checkDatabase(db: Database): Promise<{ checks: Check[]; is
     return { checks: [failed(`It does not answer: ${(error as Error).message}.`, fix)], isUsable: false };
   }
   const engine = db.dialect === "sqlite" ? await checkSqlite(db) : await checkPostgres(db);
-  const { check, isUsable } = await checkMigrations(db);
+  const { check, isUsable } = await checkMigrations(db, isLeftBehind ? moveFirst : startOnce);
   return { checks: [...engine, check], isUsable };
 }
 
-async function checkMigrations(db: Database): Promise<{ check: Check; isUsable: boolean }> {
+const startOnce = "Start the service once with npm start.";
+const moveFirst =
+  "Move the installation in UPSTOW_DATA_DIR to it with `upstow migrate database`, before the service is started on it. Without UPSTOW_DATABASE_URL this command looks at that one.";
+
+async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check: Check; isUsable: boolean }> {
   let pending: string[];
   try {
     pending = await listPendingMigrations(db);
@@ -32,7 +42,7 @@ async function checkMigrations(db: Database): Promise<{ check: Check; isUsable: 
     if (message.includes("newer version")) {
       return { check: failed(`${message}.`, "Update this copy of Upstow."), isUsable: false };
     }
-    const check = warning("Its tables are not there yet.", "Start the service once with npm start.");
+    const check = warning("Its tables are not there yet.", fixEmpty);
     return { check, isUsable: false };
   }
   if (pending.length > 0) {
@@ -43,7 +53,7 @@ async function checkMigrations(db: Database): Promise<{ check: Check; isUsable: 
     return { check, isUsable: false };
   }
   if ((await db.get(findInstallation, {})) === null) {
-    const check = warning("The service was never started on it.", "Start it once with npm start.");
+    const check = warning("The service was never started on it.", fixEmpty);
     return { check, isUsable: true };
   }
   return { check: ok("its tables are those of this version"), isUsable: true };

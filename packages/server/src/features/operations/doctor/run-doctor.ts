@@ -20,6 +20,8 @@ export interface DoctorDeps {
   config: Config;
   /** Opens the database as it is; null where the service was never started. */
   openDatabase: (() => Database) | null;
+  /** Whether an embedded installation lies in the data directory, where PostgreSQL is configured. */
+  isLeftBehind: boolean;
   /** Null where there is no secret yet. */
   keyring: Keyring | null;
   /** An upload URL, long expired, that only this installation takes for its own; null without such URLs. */
@@ -65,7 +67,7 @@ async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
     ];
   }
   try {
-    const { checks, isUsable } = await checkDatabase(db);
+    const { checks, isUsable } = await checkDatabase(db, deps.isLeftBehind);
     if (!isUsable) return checks;
     checks.push(...(await checkSecret(db, config, deps.keyring)));
     checks.push(...(await checkMove(db, config)));
