@@ -14,7 +14,12 @@ export const configReference: readonly ConfigVariable[] = [
     default: "`./data`",
     about: "database, objects and secret of an embedded installation",
   },
-  { name: "UPSTOW_PUBLIC_URL", default: "from host and port", about: "how clients reach the service" },
+  {
+    name: "UPSTOW_PUBLIC_URL",
+    default: "from host and port",
+    about:
+      "how clients reach the service; below a path API and files work, the dashboard and other pages do not",
+  },
   {
     name: "UPSTOW_CDN_URL",
     default: "the public URL",
