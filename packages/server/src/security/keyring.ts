@@ -17,6 +17,8 @@ export interface Keyring {
   keysFor(purpose: string): KeyObject[];
   encrypt(text: string, purpose: string): string;
   decrypt(sealed: string, purpose: string): string;
+  /** The same text sealed with the first secret; null where it is already, or where no secret opens it. */
+  reseal(sealed: string, purpose: string): string | null;
   /** Tells, without giving anything away, which secret an installation was made with. */
   checks: string[];
 }
@@ -37,13 +39,14 @@ export function createKeyring(secrets: readonly string[]): Keyring {
     }
     return keys;
   };
+  const sealingKeysFor = (purpose: string) => keysFor(`encrypt ${purpose}`);
   const idOf = (key: KeyObject) => createHmac("sha256", key).update("key id").digest("hex").slice(0, 8);
 
-  return {
+  const keyring: Keyring = {
     keysFor,
     checks: keysFor("installation check").map(idOf),
     encrypt(text, purpose) {
-      const [key] = keysFor(`encrypt ${purpose}`);
+      const [key] = sealingKeysFor(purpose);
       if (key === undefined) throw new Error("the keyring holds no secret");
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv("aes-256-gcm", key, iv);
@@ -52,7 +55,7 @@ export function createKeyring(secrets: readonly string[]): Keyring {
     },
     decrypt(sealed, purpose) {
       const [id, payload = ""] = sealed.split(".");
-      const key = keysFor(`encrypt ${purpose}`).find((candidate) => idOf(candidate) === id);
+      const key = sealingKeysFor(purpose).find((candidate) => idOf(candidate) === id);
       if (key === undefined)
         throw new Error(`no secret in UPSTOW_SECRET opens what was sealed with key ${id}`);
       const bytes = Buffer.from(payload, "base64url");
@@ -61,5 +64,11 @@ export function createKeyring(secrets: readonly string[]): Keyring {
       const text = decipher.update(bytes.subarray(ivBytes, bytes.length - tagBytes));
       return Buffer.concat([text, decipher.final()]).toString("utf8");
     },
+    reseal(sealed, purpose) {
+      const [, ...older] = sealingKeysFor(purpose).map(idOf);
+      const isOlder = older.includes(sealed.split(".")[0] ?? "");
+      return isOlder ? keyring.encrypt(keyring.decrypt(sealed, purpose), purpose) : null;
+    },
   };
+  return keyring;
 }

@@ -4,8 +4,10 @@ import { createId } from "../../ids.ts";
 import type { Keyring } from "../../security/keyring.ts";
 import { createKey } from "../api-keys/api-keys.ts";
 import { createProject } from "../projects/projects.ts";
+import { unlessReadOnly } from "../read-only/read-only-error.ts";
 import { createLoginToken } from "./login-link.ts";
-import { findInstallation, insertAccount, insertInstallation, setSecretCheck } from "./queries.ts";
+import { findInstallation, insertAccount, insertInstallation } from "./queries.ts";
+import { replaceSecret } from "./replace-secret.ts";
 
 export interface FirstStart {
   email: string;
@@ -25,8 +27,8 @@ export async function setUpInstallation(
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
     checkSecret(deps.keyring, installation.secret_check);
-    const [secretCheck = ""] = deps.keyring.checks;
-    if (secretCheck !== installation.secret_check) await deps.db.run(setSecretCheck, { secretCheck });
+    // While the installation is read-only, it is left to the first start after that.
+    if (deps.keyring.checks.length > 1) await unlessReadOnly(replaceSecret(deps, installation.secret_check));
     return null;
   }
   await beforeFirst();

@@ -15,6 +15,11 @@ export function openCredentials(keyring: Keyring, sealed: string): BucketCredent
   return JSON.parse(keyring.decrypt(sealed, purpose));
 }
 
+/** Null where the first secret sealed them already, or where none opens them. */
+export function resealOlderCredentials(keyring: Keyring, sealed: string): string | null {
+  return keyring.reseal(sealed, purpose);
+}
+
 export function placeOf(row: CustomerStoreTable): BucketPlace {
   const { endpoint, region, bucket, prefix } = row;
   return { endpoint, region, bucket, prefix, forcePathStyle: row.force_path_style === 1 };

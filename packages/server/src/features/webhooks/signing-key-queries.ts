@@ -40,3 +40,13 @@ export const replaceSigningKeys = statement((q, p: WebhookSigningKeyTable & { se
     .where("environment", "=", p.environment)
     .where("current_sealed", "=", p.seenCurrent),
 );
+
+export const listSigningKeys = statement((q, p: { environment: Environment; after: string; take: number }) =>
+  q
+    .selectFrom("webhook_signing_key")
+    .selectAll()
+    .where("environment", "=", p.environment)
+    .where("project_id", ">", p.after)
+    .orderBy("project_id")
+    .limit(p.take),
+);

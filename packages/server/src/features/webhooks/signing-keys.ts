@@ -8,7 +8,7 @@ import type { KeysToSignWith } from "./sign-delivery.ts";
 import { findSigningKeys, insertSigningKeys, replaceSigningKeys } from "./signing-key-queries.ts";
 
 const overlapMs = 24 * 60 * 60 * 1000;
-const purpose = "webhook signing key";
+export const purpose = "webhook signing key";
 
 export interface KeyOwner {
   projectId: string;

@@ -84,3 +84,16 @@ export const countRecoveryCodes = statement((q, p: OfAccount) =>
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("account_id", "=", p.accountId),
 );
+
+export const listTotps = statement((q, p: { after: string; take: number }) =>
+  q.selectFrom("totp").selectAll().where("account_id", ">", p.after).orderBy("account_id").limit(p.take),
+);
+
+/** Guarded by what was read: who starts again meanwhile has another secret. */
+export const resealTotp = statement((q, p: OfAccount & { sealed: string; resealed: string }) =>
+  q
+    .updateTable("totp")
+    .set({ secret_sealed: p.resealed })
+    .where("account_id", "=", p.accountId)
+    .where("secret_sealed", "=", p.sealed),
+);

@@ -17,7 +17,7 @@ import {
 
 type CodeDeps = Pick<Deps, "db" | "keyring" | "now">;
 
-const purpose = "one-time codes";
+export const purpose = "one-time codes";
 const secretBytes = 20;
 const freeTries = 5;
 const firstPauseMs = 30_000;
