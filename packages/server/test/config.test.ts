@@ -232,6 +232,11 @@ describe("a start that cannot work", () => {
     other.process.kill("SIGTERM");
     assert.equal(await other.ended, 0);
     assert.match(await failToStart({ UPSTOW_SECRET: "x".repeat(32) }), /UPSTOW_SECRET/);
+    await writeFile(join(dataDir, "secret"), "y".repeat(64));
+    assert.match(
+      await failToStart({}),
+      /UPSTOW_SECRET .*set it to that one.*the file secret in UPSTOW_DATA_DIR/,
+    );
   });
 
   it("says so when the secret's file is empty, or the address is no address of this machine", async (t) => {

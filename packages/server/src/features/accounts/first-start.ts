@@ -65,6 +65,6 @@ export async function setUpInstallation(
 export function checkSecret(keyring: Keyring, known: string): void {
   if (keyring.checks.includes(known)) return;
   throw new ConfigError(
-    "UPSTOW_SECRET does not hold the secret that this installation was made with; add it behind the new one, separated by a comma",
+    "UPSTOW_SECRET does not hold the secret that this installation was made with; set it to that one, or add that one behind the new one, separated by a comma (left unset, it is what the file secret in UPSTOW_DATA_DIR holds)",
   );
 }
