@@ -22,6 +22,11 @@ export function hostPart(value: string): string {
   throw new Error(`must be letters, digits and - _ . only, not "${value}"`);
 }
 
+/** Whether the bucket's name can stand in front of the host, which it cannot where that is an IP address. */
+export function takesHostStyle(endpoint: string | null): boolean {
+  return endpoint === null || URL.canParse(`https://bucket.${new URL(endpoint).host}`);
+}
+
 export function s3Delivery(value: string): S3Delivery {
   if (value === "stream" || value === "redirect") return value;
   throw new Error(`must be stream or redirect, not "${value}"`);

@@ -1,7 +1,14 @@
 import { resolve } from "node:path";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
 import { ConfigError } from "./config-error.ts";
-import { hostPart, type S3Config, type S3Delivery, s3Delivery, s3Prefix } from "./config-s3.ts";
+import {
+  hostPart,
+  type S3Config,
+  type S3Delivery,
+  s3Delivery,
+  s3Prefix,
+  takesHostStyle,
+} from "./config-s3.ts";
 import { readTls, type TlsConfig } from "./config-tls.ts";
 import {
   directory,
@@ -128,6 +135,11 @@ function readS3(text: ReadText, read: ReadValue): S3Config | null {
     throw new ConfigError("UPSTOW_S3_ACCESS_KEY_ID must be set when UPSTOW_S3_BUCKET is");
   if (secretAccessKey === null) {
     throw new ConfigError("UPSTOW_S3_SECRET_ACCESS_KEY must be set when UPSTOW_S3_BUCKET is");
+  }
+  if (!forcePathStyle && !(takesHostStyle(endpoint) && takesHostStyle(publicEndpoint))) {
+    throw new ConfigError(
+      "UPSTOW_S3_FORCE_PATH_STYLE must be true: a bucket's name cannot stand in front of the endpoint's IP address",
+    );
   }
   const place = { bucket, endpoint, publicEndpoint, region, forcePathStyle, prefix };
   return { ...place, accessKeyId, secretAccessKey, delivery };

@@ -149,6 +149,12 @@ describe("configuration", () => {
     expectRefused("UPSTOW_S3_BUCKET", { UPSTOW_S3_ENDPOINT: "https://h" });
     expectRefused("UPSTOW_S3_ENDPOINT", { ...s3, UPSTOW_S3_ENDPOINT: "h:9000" });
     expectRefused("UPSTOW_S3_FORCE_PATH_STYLE", { ...s3, UPSTOW_S3_FORCE_PATH_STYLE: "maybe" });
+    const hostStyle = { ...s3, UPSTOW_S3_FORCE_PATH_STYLE: "false" };
+    for (const name of ["UPSTOW_S3_ENDPOINT", "UPSTOW_S3_PUBLIC_ENDPOINT"]) {
+      for (const address of ["http://127.0.0.1:9000", "http://[::1]:9000"])
+        expectRefused("UPSTOW_S3_FORCE_PATH_STYLE", { ...hostStyle, [name]: address });
+      assert.equal(readConfig({ ...hostStyle, [name]: "https://s3.example.com" }).s3?.forcePathStyle, false);
+    }
   });
 
   it("refuses certificates that are missing, broken, halved or of another key", () => {
