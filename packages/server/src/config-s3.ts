@@ -22,6 +22,12 @@ export function hostPart(value: string): string {
   throw new Error(`must be letters, digits and - _ . only, not "${value}"`);
 }
 
+/** Goes into a header. The message never repeats the value. */
+export function s3Credential(value: string): string {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw new Error("must be a key as the provider shows it: ASCII characters without spaces");
+}
+
 /** Whether the bucket's name can stand in front of the host, which it cannot where that is an IP address. */
 export function takesHostStyle(endpoint: string | null): boolean {
   return endpoint === null || URL.canParse(`https://bucket.${new URL(endpoint).host}`);

@@ -5,6 +5,7 @@ import {
   hostPart,
   type S3Config,
   type S3Delivery,
+  s3Credential,
   s3Delivery,
   s3Prefix,
   takesHostStyle,
@@ -88,7 +89,7 @@ export function readConfig(env: Env): Config {
     publicUrl,
     cdnUrl: read("UPSTOW_CDN_URL", publicUrl, httpUrl),
     databaseUrl: read("UPSTOW_DATABASE_URL", null, postgresUrl),
-    s3: readS3(text, read),
+    s3: readS3(read),
     redisUrl: read("UPSTOW_REDIS_URL", null, redisUrl),
     secrets: read("UPSTOW_SECRET", null, secretList),
     tls,
@@ -112,16 +113,15 @@ function defaultPublicUrl(host: string, port: number, isTls: boolean): string {
   return `${isTls ? "https" : "http"}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
 
-type ReadText = (name: string) => string | null;
 type ReadValue = <T>(name: string, fallback: T, parse: (value: string) => T) => T;
 
-function readS3(text: ReadText, read: ReadValue): S3Config | null {
+function readS3(read: ReadValue): S3Config | null {
   const bucket = read<string | null>("UPSTOW_S3_BUCKET", null, hostPart);
   const endpoint = read<string | null>("UPSTOW_S3_ENDPOINT", null, httpUrl);
   const publicEndpoint = read<string | null>("UPSTOW_S3_PUBLIC_ENDPOINT", null, httpUrl);
   const region = read("UPSTOW_S3_REGION", "us-east-1", hostPart);
-  const accessKeyId = text("UPSTOW_S3_ACCESS_KEY_ID");
-  const secretAccessKey = text("UPSTOW_S3_SECRET_ACCESS_KEY");
+  const accessKeyId = read<string | null>("UPSTOW_S3_ACCESS_KEY_ID", null, s3Credential);
+  const secretAccessKey = read<string | null>("UPSTOW_S3_SECRET_ACCESS_KEY", null, s3Credential);
   const forcePathStyle = read("UPSTOW_S3_FORCE_PATH_STYLE", endpoint !== null, flag);
   const prefix = read("UPSTOW_S3_PREFIX", "upstow/", s3Prefix);
   const delivery = read<S3Delivery>("UPSTOW_S3_DELIVERY", "stream", s3Delivery);

@@ -118,6 +118,8 @@ describe("configuration", () => {
         "redis://:hunter2%@h",
       ],
       UPSTOW_S3_BUCKET: ["a b", "a/b", "b?x", "s3://b"],
+      UPSTOW_S3_ACCESS_KEY_ID: ["…", "hunter2 x", "hunter2ä"],
+      UPSTOW_S3_SECRET_ACCESS_KEY: ["…", "hunter2 x", "hunter2\nx"],
       UPSTOW_S3_REGION: ["eu west", "eu/1", "ä"],
       UPSTOW_S3_PUBLIC_ENDPOINT: url,
       UPSTOW_S3_PREFIX: ["a//b", "../up", "a/../b", "a b", "ä", "x".repeat(101)],
