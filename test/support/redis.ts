@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { findCommand } from "../../scripts/debian-packages.mjs";
 import { pickFreePort } from "./free-port.ts";
@@ -41,6 +42,8 @@ export async function startRedis(): Promise<RedisHandle> {
     },
     pause: () => {
       redis.kill("SIGSTOP");
+      // The signal is sent before it has arrived: a busy machine lets one more answer through.
+      while (!/^State:\s+T/m.test(readFileSync(`/proc/${redis.pid}/status`, "utf8")));
       return () => redis.kill("SIGCONT");
     },
   };
