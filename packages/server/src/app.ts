@@ -118,14 +118,16 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   }
 
   // Uploads would be sent there all the same, and only their senders would see them refused.
-  async function lookAtStorage(): Promise<void> {
-    await storage.store.check().catch((error) => {
+  async function lookAtBucket(): Promise<void> {
+    try {
+      await storage.store.check();
+    } catch (error) {
       if (http.server.listening)
         log.error(
           { err: error },
-          "the storage cannot be used; until it can, uploads fail: see `upstow doctor`",
+          "the bucket cannot be used; until it can, uploads fail: see `upstow doctor`",
         );
-    });
+    }
   }
 
   const running = opened.move();
@@ -136,7 +138,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     async listen() {
       await http.listen(addressOf(config));
       dispatcher.start();
-      void lookAtStorage();
+      if (config.s3 !== null) void lookAtBucket();
     },
     close: () => running.disposeAsync(),
   };

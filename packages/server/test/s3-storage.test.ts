@@ -227,7 +227,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
     const env = { ...(await s3.createEnv()), UPSTOW_S3_BUCKET: "there-is-no-such-bucket" };
     const app = await startApp({ env });
     t.after(() => app.close());
-    const isSaid = (line: string) => /the bucket answered 404.*the storage cannot be used/.test(line);
+    const isSaid = (line: string) => /the bucket answered 404.*the bucket cannot be used/.test(line);
     while (!app.logLines.some(isSaid)) await sleep(10, undefined, { signal: t.signal });
     expectError(await app.call("GET", "/readyz"), 503, "SERVICE_UNAVAILABLE");
   });
