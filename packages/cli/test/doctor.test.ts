@@ -194,6 +194,24 @@ describe("doctor without a service", () => {
     assert.ok(checks.some((check) => check.message.includes("no database yet")));
   });
 
+  it("misses no data directory where nothing is kept in one", async () => {
+    const elsewhere = {
+      UPSTOW_DATA_DIR: "/nonexistent/upstow",
+      UPSTOW_PORT: "1",
+      UPSTOW_DATABASE_URL: "postgres://u:hush@127.0.0.1:1/x",
+      UPSTOW_S3_BUCKET: "files",
+      UPSTOW_S3_ENDPOINT: "http://127.0.0.1:1",
+      UPSTOW_S3_ACCESS_KEY_ID: "id",
+      UPSTOW_S3_SECRET_ACCESS_KEY: "key",
+    };
+    const isMissed = async (env: Record<string, string>) => {
+      const checks = await examineInstallation(() => readConfig(env));
+      return checks.some(({ name }) => name === "data directory");
+    };
+    assert.equal(await isMissed(elsewhere), true, "the secret is kept there");
+    assert.equal(await isMissed({ ...elsewhere, UPSTOW_SECRET: "s".repeat(40) }), false);
+  });
+
   it("sees a PostgreSQL that is away, without showing its password", async () => {
     const env = { UPSTOW_DATABASE_URL: "postgres://u:hush@127.0.0.1:1/x", UPSTOW_PORT: "1" };
     const checks = await examineInstallation(() => readConfig(env));

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
+import type { Config } from "../../../config.ts";
 import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning, failed } = createChecks("data directory");
@@ -9,10 +10,13 @@ const scarceBytes = 2 * GB;
 const tooFewBytes = GB / 4;
 const othersMayEnter = 0o077;
 
-export async function checkDataDirectory(path: string): Promise<Check[]> {
+export async function checkDataDirectory(config: Config): Promise<Check[]> {
+  const path = config.dataDir;
   const found = await stat(path).catch(() => null);
-  if (found === null)
-    return [warning(`${path} does not exist yet.`, "Start the service once with npm start.")];
+  if (found === null) {
+    const isUsed = config.databaseUrl === null || config.s3 === null || config.secrets === null;
+    return isUsed ? [warning(`${path} does not exist yet.`, "Start the service once with npm start.")] : [];
+  }
   if (!found.isDirectory()) return [failed(`${path} is not a directory.`, "Set UPSTOW_DATA_DIR to one.")];
   const checks = [await checkAccess(path, found.uid, found.mode), await checkSpace(path)];
   return checks;

@@ -39,7 +39,7 @@ export interface DoctorDeps {
 /** Looks at everything the service stands on; changes nothing unless it is to mend. */
 export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   const { config, keyring, now } = deps;
-  const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config.dataDir))];
+  const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config))];
   checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
   if (deps.tryRedis !== null) checks.push(await checkRedis(deps.tryRedis));
   if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
