@@ -69,6 +69,8 @@ export default function Webhooks() {
           >
             Deliver {chosen.length} again
           </button>
+          {chosen.length > mostChosen &&
+            ` At most ${mostChosen} at once; for more there is "Send many again".`}
         </p>
       )}
       <ListState
