@@ -2,6 +2,7 @@ import type { Router } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Filters, SearchBox } from "../../parts/filters.tsx";
+import { lastDay } from "../../parts/moment.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { type FileFilter, isFiltered, noFilter } from "./file-filter.ts";
 
@@ -13,8 +14,6 @@ const types = [
   ["application/pdf", "PDF"],
   ["application/", "Other applications"],
 ] as const;
-/** With a limit, browsers take four digits for a year and no more. */
-const lastDay = "9999-12-31";
 const statuses = [
   ["UPLOADED", "uploaded"],
   ["UPLOADING", "uploading"],

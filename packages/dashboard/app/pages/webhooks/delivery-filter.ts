@@ -10,8 +10,6 @@ export interface DeliveryFilter {
   until: string;
 }
 
-/** With a limit, browsers take four digits for a year and no more. */
-export const lastMoment = "9999-12-31T23:59";
 export const statuses: readonly string[] = DELIVERY_STATUSES;
 export const noFilter: DeliveryFilter = { status: "", routeSlug: "", fileId: "", since: "", until: "" };
 

@@ -2,7 +2,8 @@ import type { Router } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Filters, SearchBox } from "../../parts/filters.tsx";
-import { type DeliveryFilter, lastMoment, noFilter, statuses, toServerFilter } from "./delivery-filter.ts";
+import { lastMoment } from "../../parts/moment.ts";
+import { type DeliveryFilter, noFilter, statuses, toServerFilter } from "./delivery-filter.ts";
 
 interface DeliveryFiltersProps {
   filter: DeliveryFilter;

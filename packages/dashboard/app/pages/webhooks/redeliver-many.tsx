@@ -3,11 +3,11 @@ import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { toMoment } from "../../parts/moment.ts";
+import { lastMoment, toMoment } from "../../parts/moment.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
-import { lastMoment, statuses } from "./delivery-filter.ts";
+import { statuses } from "./delivery-filter.ts";
 
 interface RedeliverProps {
   routeSlug: string;
