@@ -1,11 +1,13 @@
 import { randomFillSync } from "node:crypto";
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const alphabet = Buffer.from("0123456789abcdefghjkmnpqrstvwxyz");
+const timeLength = 10;
 const pool = Buffer.alloc(4096);
 let used = pool.length;
+/** The last id, written into bytes: a text that grows by letters is made of many. */
+const last = Buffer.alloc(26);
 /** Many ids are made in the same millisecond. */
-let encodedMs = -1;
-let encoded = "";
+let lastMs = -1;
 let turn = 0;
 
 /**
@@ -14,19 +16,23 @@ let turn = 0;
  * A row's `created_at` is the time in its id; paging by id is therefore paging by creation time.
  */
 export function createId(nowMs: number): string {
-  if (nowMs !== encodedMs) {
-    encoded = encodeTime(nowMs);
-    encodedMs = nowMs;
+  if (nowMs !== lastMs) {
+    writeTime(last, nowMs);
+    lastMs = nowMs;
     turn = 0;
   }
-  const counted = `${alphabet[(turn >> 5) & 31]}${alphabet[turn & 31]}`;
+  last[timeLength] = letter(turn >> 5);
+  last[timeLength + 1] = letter(turn);
   turn++;
-  return encoded + counted + randomText(14);
+  writeRandom(last, timeLength + 2);
+  return last.toString("latin1");
 }
 
 /** The smallest id of a moment, for "since" and "until" filters. */
 export function firstIdAt(timeMs: number): string {
-  return encodeTime(Math.max(0, timeMs)) + "0".repeat(16);
+  const id = Buffer.alloc(last.length, "0");
+  writeTime(id, Math.max(0, timeMs));
+  return id.toString("latin1");
 }
 
 export function isId(text: string): boolean {
@@ -34,21 +40,28 @@ export function isId(text: string): boolean {
 }
 
 export function randomText(length: number): string {
-  if (used + length > pool.length) {
+  const text = Buffer.alloc(length);
+  writeRandom(text, 0);
+  return text.toString("latin1");
+}
+
+function writeRandom(text: Buffer, start: number): void {
+  if (used + text.length - start > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  let text = "";
-  for (let i = 0; i < length; i++) text += alphabet[(pool[used++] ?? 0) & 31];
-  return text;
+  for (let i = start; i < text.length; i++) text[i] = letter(pool[used++] ?? 0);
 }
 
-function encodeTime(timeMs: number): string {
+function writeTime(text: Buffer, timeMs: number): void {
   let rest = timeMs;
-  let text = "";
-  for (let i = 0; i < 10; i++) {
-    text = alphabet[rest % 32] + text;
+  for (let i = timeLength - 1; i >= 0; i--) {
+    text[i] = letter(rest % 32);
     rest = Math.floor(rest / 32);
   }
-  return text;
+}
+
+/** Of five bits. */
+function letter(bits: number): number {
+  return alphabet[bits & 31] as number;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
@@ -12,16 +13,34 @@ export const JSON_CUT_AFTER_MS = jsonWithinMs + jsonWithinMs / looksPerDeadline;
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
+/** Of a connection, over which one body comes after another. */
+interface Arrival {
+  request: FastifyRequest | null;
+  since: number;
+}
+
 export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
   // One clock for all: a timer for every request costs more than reading its body.
-  const arriving = new Map<FastifyRequest, number>();
+  const arrivals = new Map<Socket, Arrival>();
   const clock = setInterval(
-    () => cutOff(arriving, performance.now() - withinMs),
+    () => cutOff(arrivals.values(), performance.now() - withinMs),
     withinMs / looksPerDeadline,
   );
   clock.unref();
+  const expect = (request: FastifyRequest) => {
+    const { socket } = request.raw;
+    const arrival = arrivals.get(socket);
+    if (arrival === undefined) {
+      arrivals.set(socket, { request, since: performance.now() });
+      socket.once("close", () => arrivals.delete(socket));
+      return;
+    }
+    arrival.request = request;
+    arrival.since = performance.now();
+  };
   const hasArrived = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-    arriving.delete(request);
+    const arrival = arrivals.get(request.raw.socket);
+    if (arrival?.request === request) arrival.request = null;
     done();
   };
   app.addHook("onClose", (_app, done) => {
@@ -32,7 +51,7 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
     if (route.method === "GET" || route.method === "HEAD") return;
     route.preParsing = [
       (request, _reply, payload, done) => {
-        if (hasBody(request.raw)) arriving.set(request, performance.now());
+        if (hasBody(request.raw)) expect(request);
         done(null, payload);
       },
       ...[route.preParsing ?? []].flat(),
@@ -43,10 +62,11 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
   });
 }
 
-function cutOff(arriving: Map<FastifyRequest, number>, before: number): void {
-  for (const [request, since] of arriving) {
-    if (since > before) return;
-    arriving.delete(request);
+function cutOff(arrivals: Iterable<Arrival>, before: number): void {
+  for (const arrival of arrivals) {
+    const { request, since } = arrival;
+    if (request === null || since > before) continue;
+    arrival.request = null;
     const { socket } = request.raw;
     const refusal = new AppError("VALIDATION_ERROR", "The body did not arrive in time.", { status: 408 });
     if (socket.writable) socket.end(rawErrorResponse(refusal, request.id), () => socket.destroy());

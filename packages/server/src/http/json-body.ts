@@ -4,8 +4,8 @@ import { AppError, invalid } from "../errors.ts";
 
 const deepest = 100;
 const mostKeys = 50_000;
-/** Fewer are always kept exactly. */
-const sixteenDigits = /\d{16}/;
+/** Only an escape makes NUL or half a character of valid UTF-8, and fewer digits are always kept exactly. */
+const mayNotBeKept = /\\u|\d{16}/;
 
 /** JSON is the only body the API reads. A plain JSON.parse keeps "__proto__" as harmless data. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -34,59 +34,43 @@ export function parseJson(text: string): unknown {
       suggestion: "Check quotes and commas.",
     });
   }
-  const keys = inspect(value);
-  if (keys !== countColons(text)) throw invalid("body", "names the same key twice in one object");
-  if (sixteenDigits.test(text)) JSON.parse(text, refuseInexact as Parameters<typeof JSON.parse>[1]);
+  if (countKeys(value, 0) !== countColons(text))
+    throw invalid("body", "names the same key twice in one object");
+  if (mayNotBeKept.test(text)) JSON.parse(text, refuseWhatIsNotKept as Parameters<typeof JSON.parse>[1]);
   return value;
 }
 
-/** A 64-bit id of another language would come back as another id. */
-function refuseInexact(_key: string, value: unknown, { source }: { source?: string }): unknown {
-  const isKept =
-    typeof value !== "number" ||
-    source === undefined ||
-    !/^-?\d+$/.test(source) ||
-    String(value) === source ||
-    BigInt(source) === BigInt(value);
-  if (!isKept)
+function refuseWhatIsNotKept(key: string, value: unknown, { source }: { source?: string }): unknown {
+  checkText(key);
+  if (typeof value === "string") checkText(value);
+  if (typeof value === "number" && source !== undefined && !isExact(value, source))
     throw invalid("body", `holds ${source}, which no JSON number keeps exactly; send it as a string`);
   return value;
-}
-
-/** Refuses what would be stored as something else or cost more than it says; returns how many keys there are. */
-function inspect(root: unknown): number {
-  let keys = 0;
-  let level: unknown[] = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) throw invalid("body", `must not be nested deeper than ${deepest}`);
-    const next: unknown[] = [];
-    for (const value of level) keys += inspectOne(value, next);
-    if (keys > mostKeys) throw invalid("body", `must not have more than ${mostKeys} keys`);
-    level = next;
-  }
-  return keys;
-}
-
-/** Adds what the value contains to `inside`; returns how many keys the value itself has. */
-function inspectOne(value: unknown, inside: unknown[]): number {
-  if (typeof value === "string") checkText(value);
-  if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) {
-    for (const item of value) inside.push(item);
-    return 0;
-  }
-  const entries = Object.entries(value);
-  for (const [key, item] of entries) {
-    checkText(key);
-    inside.push(item);
-  }
-  return entries.length;
 }
 
 function checkText(text: string): void {
   if (text.includes("\u0000")) throw invalid("body", "must not hold the NUL character");
   if (!text.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
+}
+
+/** A 64-bit id of another language would come back as another id. */
+function isExact(value: number, source: string): boolean {
+  return !/^-?\d+$/.test(source) || String(value) === source || BigInt(source) === BigInt(value);
+}
+
+/** Of a value and all in it; refuses what would cost more than it says. */
+function countKeys(value: unknown, depth: number): number {
+  if (depth > deepest) throw invalid("body", `must not be nested deeper than ${deepest}`);
+  if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
+  if (typeof value !== "object" || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) keys += countKeys(item, depth + 1);
+    return keys;
+  }
+  for (const key in value) keys += 1 + countKeys((value as Record<string, unknown>)[key], depth + 1);
+  if (keys > mostKeys) throw invalid("body", `must not have more than ${mostKeys} keys`);
+  return keys;
 }
 
 /** Every key of valid JSON is followed by one colon, so more colons outside of strings means a key came twice. */

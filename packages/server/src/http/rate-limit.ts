@@ -1,5 +1,5 @@
 import { RATE_LIMITS, RATE_WINDOW_SEC, type RateBucket } from "@upstow/contract";
-import type { FastifyInstance, FastifyReply, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { AppError } from "../errors.ts";
 import type { Actor } from "../features/api-keys/actor.ts";
 import type { RateLimiter, RateLimitResult } from "../ports/rate-limiter.ts";
@@ -12,25 +12,38 @@ export function limitRates(app: FastifyInstance, limiter: RateLimiter): void {
   });
 }
 
+interface Window {
+  name: string;
+  limit: number;
+  policy: string;
+}
+
 function countTo(bucket: RateBucket, limiter: RateLimiter): onRequestHookHandler {
+  // The calls of a key share one actor while nothing changes, and a text that is made once is hashed once.
+  const windows = new WeakMap<Actor, Window>();
+
+  function windowOf(actor: Actor): Window {
+    let window = windows.get(actor);
+    if (window === undefined) {
+      const limit = limitFor(actor, bucket);
+      const policy = `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`;
+      window = { name: `key:${actor.keyId}:${bucket}`, limit, policy };
+      windows.set(actor, window);
+    }
+    return window;
+  }
+
   return (request, reply, done) => {
-    const limit = limitFor(request.actor, bucket);
-    const tell = (hit: RateLimitResult) => done(describe(reply, bucket, limit, hit));
-    const hit = limiter.hit(`key:${request.actor.keyId}:${bucket}`, limit);
+    const { name, limit, policy } = windowOf(request.actor);
+    const tell = (hit: RateLimitResult) => {
+      reply.header("ratelimit-policy", policy);
+      reply.header("ratelimit", `"${bucket}";r=${hit.remaining};t=${hit.resetSec}`);
+      done(hit.isAllowed ? undefined : rateLimited(hit));
+    };
+    const hit = limiter.hit(name, limit);
     if (hit instanceof Promise) hit.then(tell, done);
     else tell(hit);
   };
-}
-
-function describe(
-  reply: FastifyReply,
-  bucket: RateBucket,
-  limit: number,
-  hit: RateLimitResult,
-): AppError | undefined {
-  reply.header("ratelimit-policy", `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`);
-  reply.header("ratelimit", `"${bucket}";r=${hit.remaining};t=${hit.resetSec}`);
-  return hit.isAllowed ? undefined : rateLimited(hit);
 }
 
 export function rateLimited(hit: RateLimitResult): AppError {

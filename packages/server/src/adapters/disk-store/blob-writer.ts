@@ -69,15 +69,7 @@ export function createBlobWriter(
     const [whole] = chunks;
     const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
-    const readChecksum = checksums.ofBody(rowBytes);
-    return {
-      blob: createRowName(options.now()),
-      sizeBytes,
-      rowBytes,
-      get sha256() {
-        return readChecksum();
-      },
-    };
+    return new SealedRow(createRowName(options.now()), rowBytes, checksums.ofBody(rowBytes));
   }
 
   const writeSingle = (source: Source, sizeBytes: number) =>
@@ -97,4 +89,23 @@ export function createBlobWriter(
       return writeSingle({ fill, isOwned: false }, bytes.byteLength);
     },
   };
+}
+
+/** A class: giving each object a getter of its own costs more than writing its record does. */
+class SealedRow implements SealedBlob {
+  readonly blob: string;
+  readonly rowBytes: Buffer;
+  readonly sizeBytes: number;
+  readonly #readChecksum: () => string;
+
+  constructor(blob: string, rowBytes: Buffer, readChecksum: () => string) {
+    this.blob = blob;
+    this.rowBytes = rowBytes;
+    this.sizeBytes = rowBytes.length;
+    this.#readChecksum = readChecksum;
+  }
+
+  get sha256(): string {
+    return this.#readChecksum();
+  }
 }

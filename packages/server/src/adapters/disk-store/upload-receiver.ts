@@ -67,13 +67,14 @@ function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
   }
   if (sizeBytes !== target.sizeBytes)
     throw refused(`This upload URL takes exactly ${target.sizeBytes} bytes.`);
-  if (normalType(request.headers["content-type"] ?? "") !== normalType(target.contentType)) {
+  if (!isSameType(request.headers["content-type"] ?? "", target.contentType)) {
     throw refused(`This upload URL takes the Content-Type '${target.contentType}' only.`);
   }
   return sizeBytes;
 }
 
 /** Browsers and libraries change the case and spacing of types; the meaning stays. */
-function normalType(type: string): string {
-  return type.replaceAll(" ", "").toLowerCase();
+function isSameType(given: string, signed: string): boolean {
+  const normal = (type: string) => type.replaceAll(" ", "").toLowerCase();
+  return given === signed || normal(given) === normal(signed);
 }

@@ -125,7 +125,9 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     const guard = tx.run(markUploaded, {
       id: file.id,
       routeSlug: file.route_slug,
-      ...stored,
+      sizeBytes: stored.sizeBytes,
+      etag: stored.etag,
+      sha256: stored.sha256,
       metadata: uploaded.metadata,
       metadataBefore: file.metadata,
       now,

@@ -10,12 +10,10 @@ import { AppError, invalid } from "../../errors.ts";
 
 /** Ignores case and parameters; an empty list allows every type. */
 export function isAllowedType(allowedTypes: readonly string[], contentType: string): boolean {
+  if (allowedTypes.length === 0) return true;
   const type = mediaType(contentType);
   const family = `${type.split("/", 1)[0]}/*`;
-  return (
-    allowedTypes.length === 0 ||
-    allowedTypes.some((entry) => ["*/*", family, type].includes(entry.toLowerCase()))
-  );
+  return allowedTypes.some((entry) => ["*/*", family, type].includes(entry.toLowerCase()));
 }
 
 export function mediaType(contentType: string): string {
