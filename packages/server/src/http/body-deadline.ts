@@ -28,7 +28,9 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
   );
   clock.unref();
   const expect = (request: FastifyRequest) => {
-    const { socket } = request.raw;
+    const { socket, complete } = request.raw;
+    // Nothing more comes of it where its key was looked up meanwhile, and the record may be of the next one already.
+    if (complete || socket.destroyed) return;
     const arrival = arrivals.get(socket);
     if (arrival === undefined) {
       arrivals.set(socket, { request, since: performance.now() });
