@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, it, type TestContext } from "node:test";
 import { statement } from "../src/db/statement.ts";
 import { AppError } from "../src/errors.ts";
 import type { Actor } from "../src/features/api-keys/actor.ts";
 import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
-import { honourIdempotencyKeys } from "../src/http/idempotency.ts";
+import { honourIdempotencyKeys, type Idempotency } from "../src/http/idempotency.ts";
 import { deleteOldCalls } from "../src/http/idempotency-queries.ts";
 import { acceptJsonBodies } from "../src/http/json-body.ts";
 import { createHttpFrame } from "../src/http/server.ts";
@@ -90,9 +90,11 @@ onBothDatabases("Idempotency-Key", (database) => {
     assert.equal((await create("corrected", { name: "right" })).status, 201);
   });
 
-  it("keeps the refusal of a call whose transaction was undone after it had remembered an answer", async () => {
+  /** A call of its own, beside those of the service. */
+  function serve(t: TestContext, id: string, answer: (idempotency: Idempotency) => Promise<object>) {
     const { db, log } = app.app.deps;
     const http = createHttpFrame({ tls: null, trustedProxies: parseCidrList(""), logger: log });
+    t.after(() => http.close());
     answerErrorsInEnvelope(http, log);
     acceptJsonBodies(http);
     http.decorateRequest("actor").addHook("onRequest", (request, _reply, done) => {
@@ -100,19 +102,45 @@ onBothDatabases("Idempotency-Key", (database) => {
       done();
     });
     honourIdempotencyKeys(http, { db, log });
-    http.post("/", ({ idempotency }) =>
-      db.transact(async (tx) => {
+    http.post("/", ({ idempotency }) => answer(idempotency));
+    const headers = { "idempotency-key": id };
+    return () => http.inject({ method: "POST", url: "/", headers, payload: {} });
+  }
+
+  it("keeps the refusal of a call whose transaction was undone after it had remembered an answer", async (t) => {
+    const call = serve(t, "undone", (idempotency) =>
+      app.app.deps.db.transact(async (tx) => {
         await idempotency.remember(tx, 200, {});
         throw new AppError("TIER_LIMIT_EXCEEDED", "Somebody else took the last place.");
       }),
     );
-    const call = () =>
-      http.inject({ method: "POST", url: "/", headers: { "idempotency-key": "undone" }, payload: {} });
     const [first, second] = [await call(), await call()];
     assert.equal(first.json().error.code, "TIER_LIMIT_EXCEEDED");
     assert.deepEqual([second.statusCode, second.json()], [first.statusCode, first.json()]);
     assert.equal(second.headers["idempotency-replayed"], "true");
-    await http.close();
+  });
+
+  it("keeps the place of a call that makes many transactions, and ends one that has lost it", async (t) => {
+    const { db } = app.app.deps;
+    const isOver = Date.now() - 1000;
+    const held = serve(t, "held", async ({ hold }) => {
+      await db.run(abandonCalls, { leaseUntil: isOver });
+      await db.transact(hold);
+      const calls = await db.all(listCalls, {});
+      return calls.filter((call) => call.lease_until > isOver);
+    });
+    assert.equal((await held()).json().length, 1);
+
+    let runs = 0;
+    const lost = serve(t, "lost", async ({ hold }) => {
+      runs += 1;
+      if (runs === 2) return {};
+      await db.run(abandonCalls, { leaseUntil: isOver });
+      await lost();
+      await db.transact(hold);
+      return assert.fail("another call took its place");
+    });
+    assert.equal((await lost()).json().error.code, "SERVICE_UNAVAILABLE");
   });
 
   it("stores no secret: a replayed key creation leaves it out", async () => {

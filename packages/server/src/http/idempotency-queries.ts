@@ -1,21 +1,23 @@
 import { sql } from "#kysely";
 import { databaseNow } from "../db/expressions.ts";
-import { statement } from "../db/statement.ts";
+import { type DialectName, statement } from "../db/statement.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+const leaseEnd = (dialect: DialectName, leaseMs: number) =>
+  sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
 
 /** Takes the right to do the work: for a new call, one whose worker died, or one from before yesterday. */
 export const claimCall = statement(
   (q, p: { scope: string; requestHash: string; claim: string; leaseMs: number }, dialect) => {
     const now = databaseNow(dialect);
-    const leaseUntil = sql<number>`${now} + cast(${p.leaseMs} as bigint)`;
     return q
       .insertInto("idempotency")
       .values({
         scope: p.scope,
         request_hash: p.requestHash,
         claim: p.claim,
-        lease_until: leaseUntil,
+        lease_until: leaseEnd(dialect, p.leaseMs),
         status: null,
         response: null,
         created_at: now,
@@ -38,6 +40,15 @@ export const claimCall = statement(
       )
       .returning("claim");
   },
+);
+
+export const extendClaim = statement((q, p: { scope: string; claim: string; leaseMs: number }, dialect) =>
+  q
+    .updateTable("idempotency")
+    .set({ lease_until: leaseEnd(dialect, p.leaseMs) })
+    .where("scope", "=", p.scope)
+    .where("claim", "=", p.claim)
+    .where("status", "is", null),
 );
 
 export const findCall = statement((q, p: { scope: string }) =>

@@ -11,7 +11,7 @@ import type { Database, Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../errors.ts";
 import { randomText } from "../ids.ts";
-import { claimCall, dropClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
+import { claimCall, dropClaim, extendClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
 
 /**
  * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its answer in the
@@ -20,11 +20,13 @@ import { claimCall, dropClaim, findCall, recordAnswer } from "./idempotency-quer
 export interface Idempotency {
   /** Call inside the transaction. `answer` holds no secret: what cannot be stored is left out or re-made. */
   remember(tx: Queryable, status: number, answer: unknown): Promise<void>;
+  /** Call inside each of several transactions: a repeated call takes the place of one that is silent for too long. */
+  hold(tx: Queryable): Promise<void>;
 }
 
 const leaseMs = 60_000;
 const waitAtMostMs = 35_000;
-const notAsked: Idempotency = { remember: async () => {} };
+const notAsked: Idempotency = { remember: async () => {}, hold: async () => {} };
 
 export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<Deps, "db" | "log">): void {
   const open = new WeakMap<FastifyRequest, Claim>();
@@ -131,15 +133,21 @@ function createClaim(scope: string, id: string): Claim {
     remember: (tx, status, answer) => claim.rememberText(tx, status, JSON.stringify(answer)),
     async rememberText(tx, status, text) {
       const recorded = await tx.run(recordAnswer, { scope, claim: id, status, response: text });
-      if (recorded !== 1) {
-        throw new AppError("SERVICE_UNAVAILABLE", "This call took too long and another one took its place.", {
-          headers: { "retry-after": "1" },
-        });
-      }
+      if (recorded !== 1) throw tookTooLong();
       claim.isRecorded = true;
+    },
+    async hold(tx) {
+      const extended = await tx.run(extendClaim, { scope, claim: id, leaseMs });
+      if (extended !== 1) throw tookTooLong();
     },
   };
   return claim;
+}
+
+function tookTooLong(): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", "This call took too long and another one took its place.", {
+    headers: { "retry-after": "1" },
+  });
 }
 
 function readKey(request: FastifyRequest): string | null {

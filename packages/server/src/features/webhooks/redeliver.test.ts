@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { onBothDatabases, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
 import { statement } from "../../db/statement.ts";
+import type { Actor } from "../api-keys/actor.ts";
 import { type Claim, claimDue } from "./claim.ts";
 import { requeueMessages } from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
 import { finishAttempts } from "./finish.ts";
 import { recoverLeases } from "./recover-leases.ts";
+import { redeliverMany } from "./redeliver.ts";
 import { useDeliveries } from "./testing/deliveries.ts";
 import { createQueue, type TestQueue } from "./testing/queue.ts";
 import type { Receiver } from "./testing/receiver.ts";
@@ -132,6 +134,16 @@ onBothDatabases("redelivery over the API", (database) => {
     const byId = await redeliver({ ids: [...ids, "unknown"] });
     assert.equal(byId.body.matched, 3);
     await waitForStatus("delivered", 3);
+
+    const { deps } = app.app;
+    const actor = { projectId: tenant.projectId, environment: "live" } as Actor;
+    for (const body of [{ ids }, { filter: {} }])
+      await assert.rejects(redeliverMany(deps, actor, body, () => Promise.reject(new Error("place lost"))));
+    assert.equal(
+      (await listDeliveries("?status=delivered")).length,
+      3,
+      "a call that lost its place queues nothing",
+    );
 
     for (const body of [{}, { ids, filter: {} }, { ids: [] }, { filter: { status: "lost" } }, { ids: "x" }]) {
       assert.equal((await redeliver(body)).body.error.code, "VALIDATION_ERROR", JSON.stringify(body));

@@ -18,15 +18,13 @@ interface Target {
   endpoint_id: string | null;
 }
 
+/** Called in each transaction that queues. */
+type OnQueued = (tx: Queryable) => Promise<void>;
+
 const batchSize = 500;
 
 /** Sends a delivery again under the same message id, with all its retries. */
-export async function redeliverOne(
-  deps: Deps,
-  actor: Actor,
-  id: string,
-  onQueued: (tx: Queryable) => Promise<void>,
-): Promise<void> {
+export async function redeliverOne(deps: Deps, actor: Actor, id: string, onQueued: OnQueued): Promise<void> {
   const targets = await findTargets(deps.db, actor, [id]);
   if (targets.length === 0) throw notFound("Delivery");
   const urls = await currentUrls(deps, actor);
@@ -37,14 +35,19 @@ export async function redeliverOne(
   deps.dispatcher.nudge();
 }
 
-export async function redeliverMany(deps: Deps, actor: Actor, body: RedeliverBody): Promise<RedeliverResult> {
+export async function redeliverMany(
+  deps: Deps,
+  actor: Actor,
+  body: RedeliverBody,
+  onQueued: OnQueued,
+): Promise<RedeliverResult> {
   if ((body.ids === undefined) === (body.filter === undefined)) {
     throw invalid("body", "must have either ids or filter");
   }
   const result =
     body.ids === undefined
-      ? await redeliverMatching(deps, actor, body.filter ?? {}, body.dryRun ?? false)
-      : await redeliverNamed(deps, actor, body.ids, body.dryRun ?? false);
+      ? await redeliverMatching(deps, actor, body.filter ?? {}, body.dryRun ?? false, onQueued)
+      : await redeliverNamed(deps, actor, body.ids, body.dryRun ?? false, onQueued);
   if (result.queued > 0) deps.dispatcher.nudge();
   return result;
 }
@@ -54,11 +57,15 @@ async function redeliverNamed(
   actor: Actor,
   ids: string[],
   dryRun: boolean,
+  onQueued: OnQueued,
 ): Promise<RedeliverResult> {
   const targets = await findTargets(deps.db, actor, ids);
   if (dryRun || targets.length === 0) return { matched: targets.length, queued: 0 };
   const urls = await currentUrls(deps, actor);
-  const queued = await deps.db.transact((tx) => requeue(tx, actor, targets, urls));
+  const queued = await deps.db.transact(async (tx) => {
+    await onQueued(tx);
+    return requeue(tx, actor, targets, urls);
+  });
   return { matched: targets.length, queued };
 }
 
@@ -68,6 +75,7 @@ async function redeliverMatching(
   actor: Actor,
   wanted: NonNullable<RedeliverBody["filter"]>,
   dryRun: boolean,
+  onQueued: OnQueued,
 ): Promise<RedeliverResult> {
   const status = wanted.status ?? "any";
   const filter = {
@@ -87,7 +95,10 @@ async function redeliverMatching(
     const last = targets.at(-1);
     if (last === undefined) return result;
     result.matched += targets.length;
-    result.queued += await deps.db.transact((tx) => requeue(tx, actor, targets, urls));
+    result.queued += await deps.db.transact(async (tx) => {
+      await onQueued(tx);
+      return requeue(tx, actor, targets, urls);
+    });
     // Between the last id and every later one, since all ids are equally long.
     from = `${last.id}0`;
   }

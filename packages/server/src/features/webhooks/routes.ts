@@ -101,7 +101,7 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: RedeliverResult },
       },
     },
-    async ({ actor, body }) => redeliverMany(deps, actor, body),
+    async ({ actor, body, idempotency }) => redeliverMany(deps, actor, body, idempotency.hold),
   );
 }
 
