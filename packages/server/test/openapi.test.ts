@@ -80,6 +80,14 @@ describe("the OpenAPI document", () => {
     assert.equal(new Set(ids).size, ids.length, "an operationId names one operation");
   });
 
+  it("names the refusal of two rotations at once, which has a status of its own", () => {
+    const { responses } = document.paths["/api/v1/webhooks/signing-keys/rotate"]?.["post"] ?? {};
+    assert.deepEqual(
+      ["400", "409"].map((status) => responses?.[status]?.description),
+      ["VALIDATION_ERROR", "VALIDATION_ERROR"],
+    );
+  });
+
   it("describes what is answered", async () => {
     const { check, seen } = createAnswerCheck(document);
     const { live: key, projectId } = await app.createTenant("pro");

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode, ErrorEnvelope } from "@upstow/contract";
+import { type ErrorCode, ErrorEnvelope } from "@upstow/contract";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { http } from "../net/node-http.ts";
 import { listErrors } from "./operation-errors.ts";
@@ -112,7 +112,7 @@ function queryParameters(schema: ObjectSchema | undefined): object[] {
 
 function describeResponses(
   response: Record<string, unknown> = {},
-  codes: ErrorCode[],
+  errors: [string, ErrorCode[]][],
 ): Record<string, object> {
   const described: Record<string, object> = {};
   if (Object.keys(response).length === 0) described["200"] = { description: "OK" };
@@ -122,8 +122,7 @@ function describeResponses(
       content: { "application/json": { schema: plain(schema) } },
     };
   }
-  const byStatus = Map.groupBy(codes, (code) => ERROR_STATUS[code]);
-  for (const [status, given] of byStatus) described[status] ??= describeError(given.join(", "));
+  for (const [status, codes] of errors) described[status] ??= describeError(codes.join(", "));
   described["default"] = describeError("Any other refusal");
   return described;
 }

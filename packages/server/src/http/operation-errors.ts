@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@upstow/contract";
+import { ERROR_STATUS, type ErrorCode } from "@upstow/contract";
 
 /** Refusals that belong to one operation, beside those that its key, path, query and body bring along. */
 const ownErrors: Readonly<Record<string, readonly ErrorCode[]>> = {
@@ -27,6 +27,11 @@ const ownErrors: Readonly<Record<string, readonly ErrorCode[]>> = {
   ],
 };
 
+/** Where a code comes with another status than in the table of errors. */
+const otherStatuses: Readonly<Record<string, Readonly<Record<number, ErrorCode>>>> = {
+  "POST /webhooks/signing-keys/rotate": { 409: "VALIDATION_ERROR" },
+};
+
 export interface OperationShape {
   method: string;
   /** As the document writes it: `/api/v1/files/{key}`. */
@@ -35,18 +40,22 @@ export interface OperationShape {
   takesInput: boolean;
 }
 
-/** Every code with which an operation can refuse, in the order in which its checks are made. */
-export function listErrors({ method, path, isPublic, takesInput }: OperationShape): ErrorCode[] {
-  const own = ownErrors[`${method} ${path.replace("/api/v1", "")}`] ?? [];
+/** Every code with which an operation can refuse, by status, each in the order in which its checks are made. */
+export function listErrors({ method, path, isPublic, takesInput }: OperationShape): [string, ErrorCode[]][] {
+  const operation = `${method} ${path.replace("/api/v1", "")}`;
   const codes: ErrorCode[] = [
     ...(isPublic ? [] : (["UNAUTHORIZED"] as const)),
     "RATE_LIMITED",
     ...(takesInput || (method === "POST" && !isPublic) ? (["VALIDATION_ERROR"] as const) : []),
-    ...own,
+    ...(ownErrors[operation] ?? []),
     ...(path.includes("{") ? (["NOT_FOUND"] as const) : []),
     "FORBIDDEN",
     "INTERNAL_ERROR",
     "SERVICE_UNAVAILABLE",
   ];
-  return [...new Set(codes)];
+  const others = Object.entries(otherStatuses[operation] ?? {});
+  return [
+    ...Map.groupBy(new Set(codes), (code) => String(ERROR_STATUS[code])),
+    ...others.map(([status, code]): [string, ErrorCode[]] => [status, [code]]),
+  ];
 }

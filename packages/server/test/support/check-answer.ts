@@ -7,7 +7,7 @@ interface Operation {
   operationId: string;
   security?: unknown[];
   requestBody?: { required: boolean };
-  responses: Record<string, { content: Record<string, { schema: object }> }>;
+  responses: Record<string, { description: string; content: Record<string, { schema: object }> }>;
 }
 
 export interface ApiDocument {
