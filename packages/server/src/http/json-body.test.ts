@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { parseJson } from "./json-body.ts";
+
+it("refuses whole numbers that no JSON number keeps, and none that are kept or stand in a text", () => {
+  for (const number of ["12345678901234567", "-9223372036854775807", "100000000000000000000001"])
+    assert.throws(
+      () => parseJson(`{"a":["\\\\",${number}]}`),
+      /holds -?\d+, which no JSON number keeps/,
+      number,
+    );
+  const kept = [
+    "9007199254740992",
+    "-0",
+    "949043979744122200",
+    "1000000000000000000000",
+    "0.12345678901234567",
+    "12345678901234567e-3",
+  ];
+  for (const number of kept) assert.doesNotThrow(() => parseJson(`[${number},1234567890123456]`), number);
+  const texts = { "12345678901234567": '\\"12345678901234567,\\\\' };
+  assert.deepEqual(parseJson(JSON.stringify(texts)), texts);
+});
+
+it("hands no value to a callback: for a body of many values that takes everybody's time", (t) => {
+  const parse = t.mock.method(JSON, "parse");
+  parseJson('["\\u0041", 1234567890123456]');
+  assert.deepEqual(
+    parse.mock.calls.map((call) => call.arguments.length),
+    [1],
+  );
+});
