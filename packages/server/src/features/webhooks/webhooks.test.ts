@@ -70,6 +70,19 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.equal(logs.body.logs[0].data.deliveryId, delivery.id);
   });
 
+  it("wakes the dispatcher for an upload whose event is sent, and tells only listeners of another", async (t) => {
+    const { dispatcher } = app.app.deps;
+    const nudge = t.mock.method(dispatcher, "nudge");
+    const announce = t.mock.method(dispatcher, "announce");
+    const counts = () => [nudge.mock.callCount(), announce.mock.callCount()];
+    await createRoute("sent");
+    await uploadFile(app, tenant.live, "sent");
+    assert.deepEqual(counts(), [1, 0]);
+    await uploadFile(app, tenant.live, "default");
+    assert.deepEqual(counts(), [1, 1]);
+    await waitForStatus("delivered");
+  });
+
   it("signs the URL as it was given, so that receivers need not know how URLs are spelled", async () => {
     for (const [slug, given, signed] of [
       ["bare", receiver.url, receiver.url],
