@@ -75,3 +75,22 @@ describe("upstow storage without the installation's secret", () => {
     }
   });
 });
+
+describe("upstow storage at an address that is not public", () => {
+  it("says which setting allows it", async () => {
+    const app = await startApp({ database: "sqlite" });
+    try {
+      const { projectId } = await app.createTenant("pro");
+      const place = ["--bucket", "bucket", "--access-key-id", "k", "--secret-access-key", "s"];
+      const set = ["storage", "set", "--project", projectId, ...place, "--endpoint", "http://127.0.0.1:9000"];
+      const { code, message } = await runFailing(set, envOf(app));
+      assert.equal(code, "VALIDATION_ERROR");
+      assert.match(
+        message,
+        /^endpoint: The address 127\.0\.0\.1 is not public\. .*UPSTOW_STORAGE_ALLOW_CIDRS/,
+      );
+    } finally {
+      await app.close();
+    }
+  });
+});

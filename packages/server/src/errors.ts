@@ -48,6 +48,14 @@ export function invalid(path: string, message: string): AppError {
   });
 }
 
+/** For a URL that the outbound guard refuses; `variable` is where an operator names addresses that are fine all the same. */
+export function refusedUrl(path: string, reason: string, variable: string): AppError {
+  return new AppError("VALIDATION_ERROR", `${path}: ${reason}`, {
+    suggestion: `Give a public https address. Others are for the service's operator to allow, in ${variable}.`,
+    details: [{ path, message: reason }],
+  });
+}
+
 export const nothingKept = "Nothing was kept. Send all of it again.";
 
 export function bodyCutOff(): AppError {

@@ -121,6 +121,9 @@ onBothDatabases("file routes", (database) => {
       expectInvalid(await create({ slug: "t", webhookUrl }), "webhookUrl");
       expectInvalid(await patch(id, { webhookUrl } as object), "webhookUrl");
     }
+    const { error } = (await create({ slug: "t", webhookUrl: "https://10.1.2.3" })).body;
+    assert.equal(error.message, "webhookUrl: The address 10.1.2.3 is not public.");
+    assert.match(error.suggestion, /UPSTOW_WEBHOOK_ALLOW_CIDRS/);
     const { router } = (await patch(id, { webhookUrl: null })).body;
     assert.equal(router.webhookUrl, null);
   });

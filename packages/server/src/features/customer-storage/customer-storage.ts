@@ -1,7 +1,7 @@
 import type { Queryable } from "../../db/database.ts";
 import type { CustomerStoreTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid, notFound } from "../../errors.ts";
+import { AppError, invalid, notFound, refusedUrl } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import { writeLog } from "../logs/write-log.ts";
 import type { BucketFindings, BucketPlace, CustomerBucket } from "./customer-bucket.ts";
@@ -53,7 +53,7 @@ export async function setStorage(
   await checkProject(deps, projectId);
   const place = checkPlace(input);
   const refusal = place.endpoint === null ? null : await deps.customerBuckets.judgeEndpoint(place.endpoint);
-  if (refusal !== null) throw invalid("endpoint", refusal);
+  if (refusal !== null) throw refusedUrl("endpoint", refusal, "UPSTOW_STORAGE_ALLOW_CIDRS");
   const bucket = deps.customerBuckets.open("candidate", place, input);
   const report = await probe(bucket);
   if (!report.ok) throw invalid("bucket", `cannot be used: ${explain(report)}`);

@@ -2,7 +2,7 @@ import type { CreateRouterBody, RouteEnvironment, UpdateRouterBody } from "@upst
 import { type Queryable, UniqueViolation } from "../../db/database.ts";
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid, notFound, unauthorized } from "../../errors.ts";
+import { AppError, notFound, refusedUrl, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { writeLog } from "../logs/write-log.ts";
@@ -127,7 +127,7 @@ function mayChange(actor: Actor, environment: RouteEnvironment): void {
 async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {
   if (url === null || url === undefined) return;
   const verdict = await deps.webhookGuard.checkUrl(url);
-  if (!verdict.ok) throw invalid("webhookUrl", verdict.reason);
+  if (!verdict.ok) throw refusedUrl("webhookUrl", verdict.reason, "UPSTOW_WEBHOOK_ALLOW_CIDRS");
 }
 
 function duplicateSlug(slug: string): AppError {
