@@ -118,7 +118,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
       const [first] = batch;
       if (first === undefined) continue;
       const given = typeof input === "function" ? input(first) : input;
-      const tasks = this.#uploader?.add(route, batch.map(toFile), { input: given }) ?? [];
+      const tasks = this.#uploader?.add(route, batch.map(toFile), { input: given, of: files.length }) ?? [];
       for (const [i, task] of tasks.entries()) this.#tasks.set(batch[i]?.id ?? "", task);
     }
   }

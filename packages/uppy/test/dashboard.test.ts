@@ -152,4 +152,14 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     const [file] = await page.evaluate<{ name: string; result: number }[]>("succeeded");
     assert.deepEqual([file?.name, file?.result], ["picture.png", 9]);
   });
+
+  it("counts all files that were chosen together, also where each has an input of its own", async () => {
+    const page = await startUpload(["picture.png", "small.txt"], '{ route: "few", input: () => null }');
+    await page.waitForFunction("succeeded.length + failed.length === 2", null, { timeout: 0 });
+    assert.deepEqual(await page.evaluate("failed.toSorted()"), [
+      "picture.png: At most 1 file can be uploaded at once.",
+      "small.txt: At most 1 file can be uploaded at once.",
+    ]);
+    assert.equal(arrived().length, 0);
+  });
 });

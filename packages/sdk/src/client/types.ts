@@ -96,11 +96,16 @@ type InputOption<Input> = unknown extends Input
     ? { input?: Input }
     : { input: Input };
 
+export interface TogetherOption {
+  /** How many files were chosen together, where they are added in several calls: `maxFileCount` counts them all. */
+  of?: number;
+}
+
 /** `input` is needed exactly where the route asks for one. */
 export type AddArgs<Input, Options = object> =
   Record<never, never> extends InputOption<Input>
-    ? [options?: InputOption<Input> & Options]
-    : [options: InputOption<Input> & Options];
+    ? [options?: InputOption<Input> & TogetherOption & Options]
+    : [options: InputOption<Input> & TogetherOption & Options];
 
 export interface WaitOptions {
   /** Cancels what this call has added. */

@@ -9,7 +9,14 @@ import { createBatch } from "./open-session.ts";
 import { createQueue } from "./queue.ts";
 import { findIndexedDbStore, forgiving } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
-import type { Uploader, UploaderOptions, UploaderSnapshot, UploadTask, WaitOptions } from "./types.ts";
+import type {
+  TogetherOption,
+  Uploader,
+  UploaderOptions,
+  UploaderSnapshot,
+  UploadTask,
+  WaitOptions,
+} from "./types.ts";
 import { findXhr } from "./xhr.ts";
 import { createXhrPut } from "./xhr-put.ts";
 
@@ -19,7 +26,7 @@ const tickMs = 200;
 const filesInBatch = 500;
 
 type Files = Iterable<File> | File;
-type AddOptions = { input?: unknown };
+type AddOptions = TogetherOption & { input?: unknown };
 
 /** A listener that throws keeps neither others from hearing nor an upload from ending. */
 function tell(listener: () => void): void {
@@ -112,12 +119,12 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     retry: () => apply([entry], queue.retry),
   });
 
-  function add(route: string, given: Files, { input }: AddOptions = {}): UploadTask<unknown>[] {
+  function add(route: string, given: Files, { input, of }: AddOptions = {}): UploadTask<unknown>[] {
     const files = given instanceof Blob ? [given] : [...given];
     const added: Entry[] = [];
     for (let at = 0; at < files.length; at += filesInBatch) {
       const together = files.slice(at, at + filesInBatch);
-      const batch = createBatch(backend, route, input, together, files.length);
+      const batch = createBatch(backend, route, input, together, of ?? files.length);
       for (const [index, file] of together.entries())
         added.push(createEntry({ id: String(nextId++), route, file, input, batch, index }));
     }

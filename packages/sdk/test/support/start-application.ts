@@ -15,6 +15,7 @@ const router = {
     middleware: ({ input }) => ({ album: input.album }),
     onUploadComplete: ({ metadata }) => metadata.album,
   }),
+  few: f({ maxFileCount: 1 }),
 } satisfies FileRouter;
 
 export type TestRouter = typeof router;
