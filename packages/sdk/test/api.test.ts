@@ -202,6 +202,14 @@ describe("createUpstow", () => {
         message: `baseUrl or UPSTOW_URL is no http(s) URL: "${baseUrl}".`,
       });
     }
+    for (const apiKey of ["", " ", "svc_test_…", "svc_test_a\nb"]) {
+      await assert.rejects(async () => createUpstow({ apiKey, baseUrl: app.url }).usage.get(), {
+        code: "VALIDATION_ERROR",
+        message: "apiKey or UPSTOW_API_KEY is no whole API key.",
+      });
+    }
+    const fromFile = createUpstow({ apiKey: `${app.owner.live}\n`, baseUrl: app.url });
+    assert.equal((await fromFile.usage.get()).tier, "enterprise");
   });
 
   it("carries everything that an error says", async () => {

@@ -19,7 +19,7 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
   let connection: Connection | undefined;
   return () => {
     connection ??= {
-      apiKey: options.apiKey ?? getVariable("UPSTOW_API_KEY", "apiKey"),
+      apiKey: checkKey(options.apiKey ?? getVariable("UPSTOW_API_KEY", "apiKey")),
       baseUrl: checkUrl(options.baseUrl ?? getVariable("UPSTOW_URL", "baseUrl")),
       // Some runtimes refuse a fetch that is called as a method of something else.
       fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
@@ -29,6 +29,12 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
     };
     return connection;
   };
+}
+
+/** What no header can carry, such as the ellipsis of an example, would look like a service that does not answer. */
+function checkKey(key: string): string {
+  if (/^[!-~]+\s*$/.test(key)) return key;
+  throw new UpstowError("apiKey or UPSTOW_API_KEY is no whole API key.", { code: "VALIDATION_ERROR" });
 }
 
 function checkUrl(url: string): string {
