@@ -306,6 +306,16 @@ describe("calls that fail", () => {
     assert.equal(seen.length, 1);
   });
 
+  it("do not wait for a service that will be away for long, nor come back at once", async () => {
+    for (const seconds of [99_999_999, 3600]) {
+      answering((_, response) =>
+        json(response, 503, failure("SERVICE_UNAVAILABLE"), { "retry-after": String(seconds) }),
+      );
+      await assert.rejects(upstow.usage.get(), { code: "SERVICE_UNAVAILABLE", retryAfter: seconds });
+      assert.equal(seen.length, 1);
+    }
+  });
+
   it("end by their timeout and by the caller's signal", async () => {
     answering(() => {});
     await assert.rejects(upstow.usage.get({ retries: 0 }), { code: "TIMEOUT" });

@@ -1,6 +1,6 @@
 import { UpstowError } from "../errors.ts";
 import type { ErrorBody } from "../wire/errors.ts";
-import { backoffMs, stoppable, wait } from "./wait.ts";
+import { backoffMs, longestMs, stoppable, wait } from "./wait.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -36,10 +36,10 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
     } catch (error) {
       if (!(error instanceof UpstowError)) throw error;
       const pauseMs = (error.retryAfter ?? 0) * 1000 || backoffMs(attempt, policy.baseDelayMs);
-      if (error.code === "RATE_LIMITED") {
-        waitedMs += pauseMs;
-        if (waitedMs > policy.rateLimitWaitMs) throw error;
-      } else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
+      if (error.code === "RATE_LIMITED") waitedMs += pauseMs;
+      else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
+      // Who is told to stay away for longer than a call may last hears of it at once.
+      if (Math.max(waitedMs, pauseMs - longestMs) > policy.rateLimitWaitMs) throw error;
       // All who were refused at one moment are told the same time; they should not come back at the same moment.
       await wait(pauseMs * (1 + Math.random() / 4), signal);
     }

@@ -46,7 +46,7 @@ export async function stoppable<Result>(
   }
 }
 
-const longestMs = 30_000;
+export const longestMs = 30_000;
 
 /** Doubles with every attempt; the jitter keeps clients that failed together from coming back together. */
 export function backoffMs(attempt: number, baseMs: number): number {
