@@ -6,7 +6,7 @@ import { docsFolder, openDocs } from "@upstow/mcp/docs";
 import { renderMarkdown } from "@upstow/site/markdown";
 import navigation from "../../../docs/navigation.json" with { type: "json" };
 import { splitSections } from "../../mcp/src/docs/docs-library.ts";
-import { docFiles, readDoc, root } from "./support/doc-files.ts";
+import { docFiles, listBlocks, readDoc, root } from "./support/doc-files.ts";
 
 /** Written when the service runs, so no file of a checkout. */
 const isGenerated = (path: string) => /^docs\/reference\/(?:api|sdk|components)\//.test(path);
@@ -21,9 +21,21 @@ function listLinks(markdown: string): string[] {
 const anchorsOf = (file: string) =>
   renderMarkdown(readDoc(file), file.replace(/^docs\/|\.md$/g, "")).headings.map(({ id }) => id);
 
+const exampleReadmes = globSync("examples/{,*/}README.md", { cwd: root });
+
 describe("the documentation", () => {
+  it("runs scripts of the repository on the Node that comes with it: a reader's own may be older", () => {
+    assert.equal(exampleReadmes.length, 5);
+    for (const file of [...docFiles, ...exampleReadmes]) {
+      const commands = listBlocks(file).flatMap(
+        ({ code }) => code.match(/^node (packages|scripts)\/.*$/gm) ?? [],
+      );
+      assert.deepEqual(commands, [], file);
+    }
+  });
+
   it("links to files and headings that exist", () => {
-    const files = [...docFiles, "AGENTS.md", ...globSync("docs/adr/*.md", { cwd: root })];
+    const files = [...docFiles, ...exampleReadmes, "AGENTS.md", ...globSync("docs/adr/*.md", { cwd: root })];
     const links = files.flatMap((file) =>
       listLinks(readDoc(file))
         .filter((href) => !/^[a-z]+:/.test(href) && !isServed(href))
