@@ -115,6 +115,20 @@ describe("upstow init", () => {
     assert.doesNotMatch(await read("app/api/upload/route.js"), /\btype\b|satisfies/);
   });
 
+  it("names its variables to SvelteKit from the third version on, and leaves a list that is there alone", async () => {
+    const initIn = async (version: string, files: Record<string, string> = {}) => {
+      const manifest = JSON.stringify({ devDependencies: { "@sveltejs/kit": version, typescript: "6" } });
+      await write({ "package.json": manifest, ...files });
+      return runJson(["init", project, "--dry-run"], env);
+    };
+    assert.ok(!(await initIn("^2.40.0")).changes.includes("src/env.ts"));
+    for (const version of ["^3.1.1", "latest"])
+      assert.ok((await initIn(version)).changes.includes("src/env.ts"), version);
+    const own = await initIn("3.0.0", { "src/env.ts": "export const variables = {};\n" });
+    assert.ok(!own.changes.includes("src/env.ts"));
+    assert.match(own.notes.join(), /Name UPSTOW_URL and UPSTOW_API_KEY/);
+  });
+
   it("adds a server to pages that Vite makes, and takes all of it back", async () => {
     const original = {
       "package.json": manifestOf("vite", "react", "typescript"),

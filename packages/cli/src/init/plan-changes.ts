@@ -13,7 +13,7 @@ import {
   ignoreFile,
   wrapInProvider,
 } from "./edit-files.ts";
-import { serverPort, writeHandler, writeProvider } from "./write-code.ts";
+import { serverPort, writeEnvironment, writeHandler, writeProvider } from "./write-code.ts";
 
 export interface Plan {
   changes: Change[];
@@ -29,6 +29,8 @@ const mounts: Partial<Record<Framework, (load: (names: string) => string) => str
   hono: (load) => `${load("app: uploads")} app.route("/", uploads);`,
 };
 
+const nameVariables =
+  "Name UPSTOW_URL and UPSTOW_API_KEY among the variables of src/env: SvelteKit hands on no others.";
 const reactUse = 'Show it: <UploadDropzone route="image" />, from @upstow/react.';
 const plainUse =
   'Use it in a page: createUploader({ endpoint: "/api/upload" }).upload("image", file), from @upstow/sdk/client.';
@@ -70,6 +72,9 @@ export function planChanges(project: Project, connection: Credentials, packageVe
     return isVite ? addScript(added, "server", `${start} ${handler.path}`) : added;
   });
   create(inSrc(handler.path), handler.code);
+  const named = writeEnvironment(project);
+  if (named !== null && find(named.path)?.includes("UPSTOW_API_KEY") === false) notes.push(nameVariables);
+  else if (named !== null) create(named.path, named.code);
 
   if (hasReact) {
     const appFolder = framework === "next" ? inSrc("app/") : "src/";

@@ -1,4 +1,10 @@
-import { type Framework, renderProvider, renderRouteHandler, type SourceFile } from "@upstow/mcp/scaffolds";
+import {
+  type Framework,
+  renderProvider,
+  renderRouteHandler,
+  renderSvelteEnv,
+  type SourceFile,
+} from "@upstow/mcp/scaffolds";
 import type { Project } from "./detect-project.ts";
 
 /** Where Vite's pages find the server that is added to them. */
@@ -30,6 +36,15 @@ export function writeProvider({ isTypeScript }: Project): SourceFile {
     path: `upload-provider.${isTypeScript ? "tsx" : "jsx"}`,
     code: inLanguage(isTypeScript, code),
   };
+}
+
+/** Null where variables of `.env` reach the handler without being named. */
+export function writeEnvironment({ framework, isTypeScript, manifest }: Project): SourceFile | null {
+  const range = { ...manifest.dependencies, ...manifest.devDependencies }["@sveltejs/kit"] ?? "";
+  const [major = "3"] = range.match(/\d+/) ?? [];
+  if (framework !== "sveltekit" || Number(major) < 3) return null;
+  const { path, code } = renderSvelteEnv();
+  return { path: isTypeScript ? path : path.replace(/ts$/, "js"), code };
 }
 
 /** The few types that the scaffolds have, taken out where nobody would understand them. */

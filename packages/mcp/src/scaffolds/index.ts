@@ -15,3 +15,4 @@ export {
   renderRouteHandler,
   type SourceFile,
 } from "./route-handler.ts";
+export { renderSvelteEnv } from "./svelte-env.ts";

@@ -42,7 +42,8 @@ app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }));`,
     path: "src/routes/api/upload/+server.ts",
     before: 'import { env } from "$env/dynamic/private";\n',
     // SvelteKit keeps what it reads from .env out of the process's own environment.
-    after: `export const { GET, POST } = createRouteHandler({
+    after: `// From SvelteKit 3 on, name both variables in src/env.ts.
+export const { GET, POST } = createRouteHandler({
   router,
   baseUrl: env.UPSTOW_URL,
   apiKey: env.UPSTOW_API_KEY,

@@ -9,6 +9,12 @@ declare module "@hono/node-server" {
   }): unknown;
 }
 
+declare module "@sveltejs/kit/env" {
+  export function defineEnvVars(
+    variables: Record<string, { schema: (value: string | undefined) => string | undefined }>,
+  ): unknown;
+}
+
 declare module "$env/dynamic/private" {
   export const env: Record<string, string | undefined>;
 }

@@ -6,6 +6,7 @@ import {
   renderInstallCommand,
   renderProvider,
   renderRouteHandler,
+  renderSvelteEnv,
   type SourceFile,
   USUAL_PACKAGES,
 } from "@upstow/mcp/scaffolds";
@@ -55,6 +56,7 @@ const blocks: Record<string, (...args: string[]) => string> = {
     ),
   commands: (group) => renderCommands(group === "user" ? userCommands : operatorCommands),
   provider: () => sourceFence(renderProvider()),
+  "svelte-env": () => sourceFence(renderSvelteEnv()),
   tiers: renderTiers,
   "rate-limits": () =>
     table(

@@ -15,6 +15,7 @@ const router = {
 
 export type Router = typeof router;
 
+// From SvelteKit 3 on, name both variables in src/env.ts.
 export const { GET, POST } = createRouteHandler({
   router,
   baseUrl: env.UPSTOW_URL,
