@@ -195,6 +195,12 @@ describe("the route handler", () => {
       { ...png, name: "a.txt", type: "text/plain" },
       { ...png, name: "b.png", size: MB + 1 },
     ];
+    const empty = await refused(
+      begin({ files: [{ ...png, name: "c.png", size: 0 }] }),
+      400,
+      "VALIDATION_ERROR",
+    );
+    assert.equal(empty?.message, '"c.png" is empty.');
     // Nobody is asked who they are where nothing can be allowed.
     const { status, body } = await begin({ files: wrong }, { "x-user": "eve" });
     assert.deepEqual([status, body.tickets], [200, ["", ""]]);

@@ -43,7 +43,8 @@ function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | 
   const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
   if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
   if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");
-  if (Number(size) < 1) return invalid(`${path}.size`, `of "${name}" is 0: the file is empty`);
+  // Its message is for whoever chose the file; the others are for whoever wrote the request.
+  if (Number(size) < 1) return invalid(`${path}.size`, "must be at least 1", `"${name}" is empty.`);
   if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
   const file = { name, size: Number(size), type };
   const { allowedTypes = [] } = rules;
@@ -65,8 +66,8 @@ function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | 
   return file;
 }
 
-export function invalid(path: string, message: string): UpstowError {
-  return new UpstowError(`${path} ${message}.`, {
+export function invalid(path: string, message: string, text = `${path} ${message}.`): UpstowError {
+  return new UpstowError(text, {
     code: "VALIDATION_ERROR",
     status: 400,
     details: [{ path, message }],
