@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { FileObject } from "@upstow/sdk";
 import { OperatorError } from "./command.ts";
+
+/** A name of its own for each name, and never too long for the disk. */
+const digestOf = (name: string) => createHash("sha256").update(name).digest("hex").slice(0, 16);
 
 /** Answers whether the bytes could be compared by their digest. */
 export async function downloadFile(
@@ -11,7 +14,7 @@ export async function downloadFile(
   onProgress: (receivedBytes: number) => void,
 ): Promise<boolean> {
   // What an interrupted download left is written over; nobody else has files of such a name.
-  const draft = `${path}.upstow-part`;
+  const draft = join(dirname(path), `.${digestOf(basename(path))}.upstow-part`);
   const output = await open(draft, "w").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     throw new OperatorError("NOT_FOUND", `There is no folder ${dirname(path)}.`);

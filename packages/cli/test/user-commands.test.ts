@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -132,6 +132,25 @@ describe("the commands of users", () => {
     const { deleted, failed, failures } = JSON.parse(removal.stdout);
     assert.deepEqual([deleted, failed, failures[0].key], [1, 1, "no/such/key"]);
     assert.equal((await runFailing(["files", "get", copied.key], env)).code, "NOT_FOUND");
+  });
+
+  it("get a file under the longest name that a disk takes, and ask for another where none takes it", async () => {
+    const [key = ""] = await listKeys();
+    const into = ["--output", join(folder, "photos")];
+    const copyAs = async (name: string) =>
+      (await runJson(["files", "cp", key, "--name", name], env)).file.key;
+    const longest = "n".repeat(255);
+    const got = await runJson(["files", "get", await copyAs(longest), ...into], env);
+    assert.equal(got.path, join(folder, "photos", longest));
+    for (const name of ["..", "/", "日".repeat(86)]) {
+      const copy = await copyAs(name);
+      const refused = await runFailing(["files", "get", copy, ...into], env);
+      assert.match(refused.message, /^No file here can have its name\. Choose one with --output\.$/);
+      await runJson(["files", "rm", copy], env);
+    }
+    assert.ok((await readdir(join(folder, "photos"))).every((name) => !name.endsWith(".upstow-part")));
+    await runJson(["files", "rm", got.key], env);
+    await rm(got.path);
   });
 
   it("take paths from where `npm run upstow` was called", async () => {

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type Call, type Command, UsageError } from "../command.ts";
+import { type Call, type Command, OperatorError, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { downloadFile } from "../download-file.ts";
 import { clean, formatBytes } from "../format.ts";
@@ -34,11 +34,17 @@ export const filesGet: Command = {
   },
 };
 
+// Of one name, on all disks in use.
+const longestNameBytes = 255;
+
 /** The stored name may be a path: nothing is written outside this folder unless --output says so. */
 async function choosePath(call: Call, output: string | undefined, storedName: string): Promise<string> {
+  const path = givenPath(call, output ?? ".");
+  const isFolder = output === undefined || (await stat(path).catch(() => null))?.isDirectory() === true;
+  if (!isFolder) return path;
   const name = basename(storedName.replaceAll("\\", "/"));
-  if (output === undefined) return givenPath(call, name);
-  const path = givenPath(call, output);
-  const found = await stat(path).catch(() => null);
-  return found?.isDirectory() ? join(path, name) : path;
+  if (["", ".", ".."].includes(name) || Buffer.byteLength(name) > longestNameBytes) {
+    throw new OperatorError("VALIDATION_ERROR", "No file here can have its name. Choose one with --output.");
+  }
+  return join(path, name);
 }
