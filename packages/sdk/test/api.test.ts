@@ -205,7 +205,7 @@ describe("createUpstow", () => {
     for (const apiKey of ["", " ", "svc_test_…", "svc_test_a\nb"]) {
       await assert.rejects(async () => createUpstow({ apiKey, baseUrl: app.url }).usage.get(), {
         code: "VALIDATION_ERROR",
-        message: "apiKey or UPSTOW_API_KEY is no whole API key.",
+        message: "apiKey or UPSTOW_API_KEY is no API key.",
       });
     }
     const fromFile = createUpstow({ apiKey: `${app.owner.live}\n`, baseUrl: app.url });
@@ -334,6 +334,15 @@ describe("calls that fail", () => {
     await upstow.files.delete("key");
     answering((_, response) => json(response, 404, failure("NOT_FOUND")));
     await assert.rejects(upstow.files.delete("key"), { code: "NOT_FOUND" });
+  });
+
+  it("do not begin with what JSON cannot say", async () => {
+    answering((_, response) => json(response, 200, {}));
+    const cycle: Record<string, never> = {};
+    Object.assign(cycle, { cycle });
+    for (const metadata of [cycle, { size: 1n }])
+      await assert.rejects(upstow.files.update("key", { metadata } as never), TypeError);
+    assert.equal(seen.length, 0);
   });
 
   it("name an answer that is not the service's", async () => {

@@ -34,7 +34,7 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
 /** What no header can carry, such as the ellipsis of an example, would look like a service that does not answer. */
 function checkKey(key: string): string {
   if (/^[!-~]+\s*$/.test(key)) return key;
-  throw new UpstowError("apiKey or UPSTOW_API_KEY is no whole API key.", { code: "VALIDATION_ERROR" });
+  throw new UpstowError("apiKey or UPSTOW_API_KEY is no API key.", { code: "VALIDATION_ERROR" });
 }
 
 function checkUrl(url: string): string {

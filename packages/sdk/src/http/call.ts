@@ -58,13 +58,15 @@ async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promis
 }
 
 function exchange(request: CallRequest): Promise<{ response: Response; text: string }> {
-  const { url, method, headers, body, signal, timeoutMs } = request;
+  const { url, method, headers, signal, timeoutMs } = request;
   return stoppable([signal], timeoutMs, async (stop) => {
+    // What JSON cannot say is the caller's mistake, and no silence of the service.
+    const body = JSON.stringify(request.body);
     try {
       const response = await request.fetch(url, {
         method,
         headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: body ?? null,
         signal: stop.signal,
       });
       return { response, text: await response.text() };
