@@ -6,6 +6,7 @@ import {
   NotificationPanel,
   SourceTabs,
   UploadDropzone,
+  UploadField,
   UpstowProvider,
   useUpload,
   useUploader,
@@ -33,6 +34,18 @@ function List() {
       <UploadDropzone upload={upload} hasList={false} />
       <FileList upload={upload} />
     </>
+  );
+}
+
+function StagedField() {
+  const upload = useUpload({ route: "files", autoStart: false });
+  return (
+    <form action="/apply">
+      <UploadField upload={upload} name="documents" label="Documents" />
+      <button type="button" onClick={() => upload.start()}>
+        Upload
+      </button>
+    </form>
   );
 }
 
@@ -65,5 +78,6 @@ export const cases: Record<string, ComponentType> = {
       <List />
     </UpstowProvider>
   ),
+  "staged-field": StagedField,
   "split-single": () => <ButtonSplit route="files" maxFileCount={1} />,
 };

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { behaviours } from "./support/behaviour.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { png, text } from "./support/files.ts";
@@ -32,24 +29,6 @@ shows("upload-dropzone", "opens the chooser wherever it is clicked, but not in i
   await stage.button("Remove a.png").click();
   await page.locator(".us-row").waitFor({ state: "detached" });
   assert.equal(isOpened, false);
-});
-
-shows("upload-dropzone", "takes a whole folder that is dragged in from the desktop", async (stage) => {
-  const { page, site, isStored } = stage;
-  const folder = await mkdtemp(join(tmpdir(), "upstow-folder-"));
-  await mkdir(join(folder, "album/deeper"), { recursive: true });
-  await writeFile(join(folder, "album/one.txt"), "1");
-  await writeFile(join(folder, "album/deeper/two.txt"), "2");
-  await writeFile(join(folder, "beside.txt"), "3");
-  const desktop = await page.context().newCDPSession(page);
-  const files = [join(folder, "album"), join(folder, "beside.txt")];
-  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
-    const data = { items: [], files, dragOperationsMask: 1 };
-    await desktop.send("Input.dispatchDragEvent", { type, x: 200, y: 100, data });
-  }
-  for (const name of ["one.txt", "two.txt", "beside.txt"]) await isStored(name);
-  assert.equal(site.completed.length, 3);
-  await rm(folder, { recursive: true });
 });
 
 shows("upload-dropzone", "keeps the focus where a key has changed or removed a button", async (stage) => {
@@ -181,6 +160,19 @@ shows("upload-field", "keeps a form until its file is there, and sends the file'
   assert.match(id, /^\w{10,}$/);
   await button("Send").click();
   await page.waitForURL(`**/apply?documents=${id}`);
+});
+
+shows("staged-field", "keeps a form while files wait for their start", async (stage) => {
+  const { page, choose, button, isStored } = stage;
+  const isValid = () => page.evaluate("document.forms[0].checkValidity()");
+  assert.equal(await isValid(), true, "nothing chosen, and nothing required");
+  await choose(text("a.txt"));
+  await page.getByText("Ready").waitFor();
+  assert.equal(await isValid(), false, "not sent yet");
+  await button("Upload").click();
+  await isStored("a.txt");
+  await page.locator("input[name=documents]").waitFor({ state: "attached" });
+  assert.equal(await isValid(), true);
 });
 
 shows("avatar-upload", "sends no file that breaks a rule, and says why", async (stage) => {

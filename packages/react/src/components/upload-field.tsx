@@ -27,11 +27,11 @@ export function UploadField(props: UploadFieldProps) {
   const root = useRef<HTMLFieldSetElement>(null);
   const guard = useRef<HTMLInputElement>(null);
   const done = upload.items.flatMap(({ uploaded }) => uploaded ?? []);
-  const isBusy = upload.status === "uploading" || upload.status === "paused";
+  const isWaiting = ["uploading", "paused", "staged"].includes(upload.status);
   const isMissing = isRequired && done.length === 0;
   const { missing = "Choose a file.", waiting = "Wait until everything is uploaded." } = messages;
   useEffect(() => {
-    guard.current?.setCustomValidity(isBusy ? waiting : isMissing ? missing : "");
+    guard.current?.setCustomValidity(isWaiting ? waiting : isMissing ? missing : "");
   });
   return (
     <fieldset ref={root} className={cx("us-ui us-field", classNames?.root)} aria-labelledby={labelId}>
