@@ -1,9 +1,59 @@
 import assert from "node:assert/strict";
-import { behaviours } from "./support/behaviour.ts";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { behaviours, type Stage } from "./support/behaviour.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { png } from "./support/files.ts";
 
 const shows = behaviours();
+
+/** As a hand does it: files and folders of the disk, together with whatever else is dragged along. */
+async function dropPaths({ page, root }: Stage, files: string[], texts: string[] = []): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  const { x = 0, y = 0 } = (await root.boundingBox()) ?? {};
+  const items = texts.map((data) => ({ mimeType: "text/plain", data }));
+  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+    const data = { items, files, dragOperationsMask: 1 };
+    await client.send("Input.dispatchDragEvent", { type, x: x + 20, y: y + 20, data });
+  }
+}
+
+async function withFolder(act: (path: string) => Promise<void>): Promise<void> {
+  const path = await mkdtemp(join(tmpdir(), "upstow-drop-"));
+  try {
+    await mkdir(join(path, "album/deeper"), { recursive: true });
+    for (const name of ["album/one.txt", "album/deeper/two.txt", "beside.txt", "last.txt"])
+      await writeFile(join(path, name), "x");
+    await act(path);
+  } finally {
+    await rm(path, { recursive: true });
+  }
+}
+
+shows("upload-dropzone", "takes folders and files of a drop that carries text as well", async (stage) => {
+  await withFolder(async (path) => {
+    const dropped = ["album", "beside.txt", "last.txt"].map((name) => join(path, name));
+    await dropPaths(stage, dropped, ["a caption"]);
+    await stage.says(/All done: 4 files uploaded/);
+    assert.deepEqual(stage.site.completed.toSorted(), ["beside.txt", "last.txt", "one.txt", "two.txt"]);
+  });
+});
+
+shows("upload-dropzone", "says which folder cannot be opened, and uploads the rest", async (stage) => {
+  await stage.page.evaluate(`(() => {
+    const { webkitGetAsEntry } = DataTransferItem.prototype;
+    const readEntries = (found, failed) => failed(new DOMException("It is gone.", "NotFoundError"));
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      return Object.assign(webkitGetAsEntry.call(this), { createReader: () => ({ readEntries }) });
+    };
+  })()`);
+  await withFolder(async (path) => {
+    await dropPaths(stage, [join(path, "album"), join(path, "beside.txt")]);
+    await stage.page.getByText("album could not be opened.", { exact: true }).waitFor();
+    await stage.isStored("beside.txt");
+  });
+});
 
 /** Somebody drags a file over the page, far from the component. */
 const dragOverPage = `(() => {

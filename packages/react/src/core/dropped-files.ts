@@ -3,33 +3,50 @@ export function hasFiles(data: DataTransfer | null): boolean {
   return data?.types.includes("Files") ?? false;
 }
 
-/** The files of a drop, with those inside dropped folders. */
-export async function readDroppedFiles(data: DataTransfer): Promise<File[]> {
-  // The list is emptied as soon as the event is over, so everything is taken before the first wait.
-  const entries = [...data.items].map((item) => (item.kind === "file" ? item.webkitGetAsEntry() : null));
-  if (!entries.some((entry) => entry?.isDirectory)) return [...data.files];
-  const files = [...data.files];
-  const found = await Promise.all(
-    entries.map((entry, i) => (entry?.isDirectory ? readFolder(entry) : [files[i]])),
-  );
-  return found.flat().filter((file) => file !== undefined);
+export interface DroppedFiles {
+  files: File[];
+  /** Names of folders, and of files in them, that the browser could not open. */
+  unreadable: string[];
 }
 
-async function readFolder(entry: FileSystemEntry): Promise<File[]> {
-  if (entry.isFile) {
-    return [
-      await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
-    ];
+/** The files of a drop, with those inside dropped folders. */
+export async function readDroppedFiles(data: DataTransfer): Promise<DroppedFiles> {
+  // The list is emptied as soon as the event is over, so everything is taken before the first wait.
+  const dropped = [...data.items]
+    .filter(({ kind }) => kind === "file")
+    .map((item) => ({ file: item.getAsFile(), entry: item.webkitGetAsEntry() }));
+  const unreadable: string[] = [];
+  const found = await Promise.all(
+    dropped.map(({ file, entry }) => (entry?.isDirectory ? readEntry(entry, unreadable) : (file ?? []))),
+  );
+  return { files: found.flat(), unreadable };
+}
+
+/** What cannot be opened is named and left out: the others are uploaded all the same. */
+async function readEntry(entry: FileSystemEntry, unreadable: string[]): Promise<File[]> {
+  try {
+    if (entry.isFile) {
+      return [
+        await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
+      ];
+    }
+    const children = await listFolder(entry as FileSystemDirectoryEntry);
+    return (await Promise.all(children.map((child) => readEntry(child, unreadable)))).flat();
+  } catch {
+    unreadable.push(entry.name);
+    return [];
   }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
+}
+
+async function listFolder(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = entry.createReader();
   const children: FileSystemEntry[] = [];
   // A reader hands out a hundred at a time.
   for (;;) {
     const more = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    if (more.length === 0) break;
+    if (more.length === 0) return children;
     children.push(...more);
   }
-  return (await Promise.all(children.map(readFolder))).flat();
 }

@@ -33,6 +33,7 @@ export interface Labels {
   wrongType: (name: string) => string;
   tooLarge: (name: string, size: string) => string;
   isEmpty: (name: string) => string;
+  unreadable: (name: string) => string;
   status: Record<ItemStatus, string>;
   types: Record<string, string>;
 }
@@ -71,6 +72,7 @@ export const defaultLabels: Labels = {
   wrongType: (name) => `${name} is not of an accepted type.`,
   tooLarge: (name, size) => `${name} is larger than ${size}.`,
   isEmpty: (name) => `${name} is empty.`,
+  unreadable: (name) => `${name} could not be opened.`,
   status: {
     staged: "Ready",
     rejected: "Not accepted",

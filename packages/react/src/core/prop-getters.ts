@@ -90,7 +90,7 @@ export function createPropGetters(parts: Parts): PropGetters {
       event.preventDefault();
       event.stopPropagation();
       setDrag(null);
-      void readDroppedFiles(event.dataTransfer).then(queue.add);
+      void readDroppedFiles(event.dataTransfer).then(({ files, unreadable }) => queue.add(files, unreadable));
     },
     onPaste(event) {
       given.onPaste?.(event);

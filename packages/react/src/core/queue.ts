@@ -24,7 +24,8 @@ export interface UploadActions {
 
 /** The files of one component. */
 export interface Queue extends UploadActions {
-  add(files: Iterable<File>): void;
+  /** What a drop named and nobody can open is listed as refused. */
+  add(files: Iterable<File>, unreadable?: readonly string[]): void;
   /** Begins with staged files. */
   start(id?: string): void;
   /** Takes files that are done, refused, failed or cancelled off the list. */
@@ -94,17 +95,18 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     if (allDone !== null) call(options.onAllDone, allDone);
   }
 
-  function add(given: Iterable<File>): void {
+  function add(readable: Iterable<File>, unreadable: readonly string[] = []): void {
     const { options, rules, labels, locale } = getSettings();
-    const files = [...given];
+    const files = [...readable];
     // An empty clipboard or folder must not take the place of the one file that is there.
-    if (options.isDisabled || files.length === 0) return;
+    if (options.isDisabled || files.length + unreadable.length === 0) return;
     attach();
     const { maxFileCount } = rules;
-    if (maxFileCount === 1) removeAll(entries);
+    if (maxFileCount === 1 && files.length > 0) removeAll(entries);
     let room = maxFileCount === null ? Number.POSITIVE_INFINITY : maxFileCount - countKept();
-    const added = files.map((file): Entry => {
-      const custom = options.validate?.(file) ?? null;
+    const given = [...files, ...unreadable.map((name) => new File([], name))];
+    const added = given.map((file, i): Entry => {
+      const custom = i < files.length ? (options.validate?.(file) ?? null) : labels.unreadable(file.name);
       const fault =
         custom === null
           ? findFault(file, rules, labels, locale)
