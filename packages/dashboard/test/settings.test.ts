@@ -53,9 +53,16 @@ test("signing keys are shown when asked for and rotated, and a second time only 
   await page.getByRole("button", { name: "Show the next key" }).click();
   await page.getByText(before.next).waitFor();
   await page.getByRole("button", { name: "Rotate keys" }).click();
+  await page.route("**/rotate", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
   await page.getByRole("button", { name: "Rotate now" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
   assert.equal((await keys()).current, before.next);
+  assert.equal(await page.getByRole("button", { name: "Rotate all the same" }).count(), 0);
+  await page.unroute("**/rotate");
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Rotate keys" }).click();
   await page.getByRole("button", { name: "Rotate now" }).click();
   await page.getByRole("alert").getByText("within 24 hours").waitFor();

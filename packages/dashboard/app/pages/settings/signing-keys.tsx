@@ -1,6 +1,6 @@
 import type { SigningKeys as Keys } from "@upstow/contract";
 import { useState } from "react";
-import { callApi } from "../../api.ts";
+import { ApiError, callApi } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -79,7 +79,8 @@ function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
       try {
         await callApi("POST", path, { force: mustForce });
       } catch (problem) {
-        setMustForce(true);
+        // Rotated within a day already. After a lost answer nothing must be forced: it may have been rotated just now.
+        if (problem instanceof ApiError && problem.status === 400) setMustForce(true);
         throw problem;
       }
       onDone();
