@@ -64,6 +64,10 @@ test("a file route is created with types and a size, edited and deleted", async 
   await page.getByRole("alert").getByText("avatars").waitFor();
   await page.keyboard.press("Escape");
   await row.getByRole("button", { name: "Delete" }).click();
+  await page.route("**/routers/*", (route) => route.abort());
+  await page.getByRole("button", { name: "Delete route" }).click();
+  await page.getByRole("dialog").getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/routers/*");
   await page.getByRole("button", { name: "Delete route" }).click();
   await row.waitFor({ state: "detached" });
   assert.equal((await list()).length, 1);

@@ -5,6 +5,7 @@ import { formatBytes } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { DeliveryView } from "../../parts/delivery-view.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
@@ -59,11 +60,10 @@ function RouteRow({
   const [isDeleting, setDeleting] = useState(false);
   const [tested, setTested] = useState<DeliveryDetail | null>(null);
   const { error, isBusy, run } = useAction();
-  const remove = () =>
-    run(async () => {
-      await callApi("DELETE", `${liveApi}/routers/${route.id}`);
-      onDeleted();
-    });
+  const remove = async () => {
+    await callApi("DELETE", `${liveApi}/routers/${route.id}`);
+    onDeleted();
+  };
   const sendTest = () =>
     run(async () => {
       const path = `${api}/routers/${route.id}/test`;
@@ -106,14 +106,11 @@ function RouteRow({
       )}
       {isDeleting && (
         <Dialog title="Delete route" onClose={() => setDeleting(false)}>
-          <div className="stack">
+          <Form submit="Delete route" isDangerous onSubmit={remove}>
             <p>
               New uploads to <SafeText text={route.slug} /> will be refused. Its files stay.
             </p>
-            <button type="button" className="danger" disabled={isBusy} onClick={() => void remove()}>
-              Delete route
-            </button>
-          </div>
+          </Form>
         </Dialog>
       )}
       {tested !== null && (
