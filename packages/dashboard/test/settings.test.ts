@@ -115,6 +115,14 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await cdn.close();
 });
 
+test("a button says when the browser does not copy", async () => {
+  const { page, context } = await openSettings(await dashboard.app.createTenant("pro"), "project");
+  await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error())");
+  await page.getByRole("button", { name: "Copy id" }).click();
+  await page.getByRole("button", { name: "The browser did not copy it" }).waitFor();
+  await context.close();
+});
+
 test("sections are reached by keyboard, and an error in one can be tried again", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await openSettings(tenant, "keys");
