@@ -47,6 +47,10 @@ test("e-mail address and password are changed, all other sessions end, and the p
   await page.getByText("Saved. All other sessions were ended.").waitFor();
   await page.getByRole("link", { name: `new-${email}` }).waitFor();
   await sessions.nth(1).waitFor({ state: "detached" });
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Current password").fill("another horse battery");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: email, exact: true }).waitFor();
   await other.page.reload();
   await other.page.getByRole("heading", { name: "Sign in" }).waitFor();
   await other.context.close();

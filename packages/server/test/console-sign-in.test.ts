@@ -176,6 +176,16 @@ onBothDatabases("signing in to the dashboard", (database) => {
     assert.equal((await call("GET", "/session", { cookie: cookieOf(right) })).status, 200);
   });
 
+  test("a new e-mail address needs the password, and leaves it as it is", async () => {
+    await createPerson(app, "ann@example.com");
+    const cookie = await signIn("ann@example.com");
+    const body = { email: "anna@example.com", currentPassword: "no" };
+    assert.equal((await call("PUT", "/account", { cookie, body })).status, 400);
+    const right = await call("PUT", "/account", { cookie, body: { ...body, currentPassword: password } });
+    assert.equal(right.status, 200);
+    await signIn("anna@example.com");
+  });
+
   test("a session that nobody uses ends", async () => {
     const cookie = await signIn();
     app.clock.advance(13 * dayMs);

@@ -66,7 +66,8 @@ function Credentials(props: { email: string; onSaved: () => void }) {
   const [isSaved, setSaved] = useState(false);
   const submit = async () => {
     setSaved(false);
-    await callApi("PUT", "/account", { email, password, currentPassword });
+    const kept = password === "" ? {} : { password };
+    await callApi("PUT", "/account", { email, currentPassword, ...kept });
     setSaved(true);
     props.onSaved();
     setCurrent("");
@@ -81,7 +82,12 @@ function Credentials(props: { email: string; onSaved: () => void }) {
     >
       <EmailField value={email} onChange={setEmail} />
       <CurrentPasswordField value={currentPassword} onChange={setCurrent} />
-      <NewPasswordField value={password} onChange={setPassword} />
+      <NewPasswordField
+        hint="At least 10 characters, or nothing to keep the one you have."
+        required={false}
+        value={password}
+        onChange={setPassword}
+      />
     </Form>
   );
 }

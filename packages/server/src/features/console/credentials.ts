@@ -53,19 +53,19 @@ export async function claim(
   );
 }
 
-/** Ends every other session: whoever knew the old password is out. */
+/** Without a new password the old one stays. Ends every other session: whoever knew the old password is out. */
 export async function changeCredentials(
   deps: Deps,
   passwords: PasswordWork,
   session: Session,
-  given: Credentials & { currentPassword: string },
+  given: { email: string; password?: string; currentPassword: string },
   visitor: Entrant,
 ): Promise<SignedIn> {
   const { accountId } = session;
   const email = normalizeEmail(given.email);
-  checkNewPassword(given.password);
+  if (given.password !== undefined) checkNewPassword(given.password);
   const oldHash = await confirmPassword(deps, passwords, session, given.currentPassword, visitor);
-  const passwordHash = await passwords.hash(given.password);
+  const passwordHash = given.password === undefined ? oldHash : await passwords.hash(given.password);
   const now = deps.now();
   return withFreeEmail(email, () =>
     deps.db.transact(async (tx) => {

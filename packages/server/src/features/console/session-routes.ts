@@ -19,7 +19,11 @@ const LinkBody = Type.Object({ token });
 const ClaimBody = Type.Object({ ...credentials, token });
 const SignInBody = Type.Object(credentials);
 const CodeBody = Type.Object({ ticket: token, code: Type.String({ minLength: 1, maxLength: 100 }) });
-const AccountBody = Type.Object({ ...credentials, currentPassword: Type.String({ maxLength: 1000 }) });
+const AccountBody = Type.Object({
+  email: credentials.email,
+  password: Type.Optional(credentials.password),
+  currentPassword: Type.String({ maxLength: 1000 }),
+});
 
 /** How people get in: no session yet. */
 export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
