@@ -16,6 +16,11 @@ export function formatCount(count: number): string {
   return numbers.format(count);
 }
 
+/** Such as "1 file" and "2 files". */
+export function formatMany(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 export function formatTime(iso: string): string {
   return times.format(new Date(iso));

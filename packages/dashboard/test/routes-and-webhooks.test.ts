@@ -159,9 +159,9 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await page.getByRole("button", { name: "Send many again" }).click();
   const many = page.getByRole("dialog", { name: "Send many again" });
   await many.getByRole("button", { name: "Count them" }).click();
-  await many.getByText("1 match.").waitFor();
+  await many.getByText("1 matches.").waitFor();
   await many.getByRole("button", { name: "Send 1 again" }).click();
-  await many.getByText("1 are on their way.").waitFor();
+  await many.getByText("1 is on its way.").waitFor();
   await context.close();
 });
 

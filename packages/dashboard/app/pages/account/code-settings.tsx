@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { callApi } from "../../api.ts";
+import { formatMany } from "../../format.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import type { Factors } from "./account.tsx";
 import { PasswordDialog } from "./password-dialog.tsx";
@@ -38,9 +39,7 @@ export function CodeSettings({ factors, onChanged }: CodeSettingsProps) {
       {factors.hasCodes ? (
         <p className="line">
           <span className="tag live">on</span>
-          <span>
-            {factors.recoveryCodesLeft} recovery {factors.recoveryCodesLeft === 1 ? "code" : "codes"} left
-          </span>
+          <span>{formatMany(factors.recoveryCodesLeft, "recovery code")} left</span>
           <button type="button" onClick={() => setOpen("renew")}>
             New recovery codes
           </button>

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from "../../format.ts";
+import { formatBytes, formatMany } from "../../format.ts";
 
 export interface DeletedProject {
   id: string;
@@ -26,5 +26,5 @@ export function formatPurge({ deletedFiles, reclaimedBytes }: Purge): string {
 }
 
 function formatFiles(files: number, bytes: number): string {
-  return `${formatCount(files)} ${files === 1 ? "file" : "files"}, ${formatBytes(bytes)}`;
+  return `${formatMany(files, "file")}, ${formatBytes(bytes)}`;
 }

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatTime } from "../../format.ts";
+import { formatBytes, formatCount, formatMany, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Accounts } from "./accounts.tsx";
@@ -65,8 +65,8 @@ function Standing({ status }: { status: Status }) {
       {storage.damagedObjects > 0 && (
         <div className="notice bad" role="alert">
           <p>
-            {formatCount(storage.damagedObjects)} stored objects are damaged and not served. Restore them from
-            a backup: the next check takes them back.
+            {formatMany(storage.damagedObjects, "stored object is", "stored objects are")} damaged and not
+            served. Restore from a backup what is damaged: the next check takes it back.
           </p>
         </div>
       )}
@@ -96,7 +96,7 @@ function Standing({ status }: { status: Status }) {
             <Fact name="Damaged" value={formatCount(storage.damagedObjects)} />
             <Fact
               name="For"
-              value={`${formatCount(status.accounts)} accounts, ${formatCount(status.projects)} projects`}
+              value={`${formatMany(status.accounts, "account")}, ${formatMany(status.projects, "project")}`}
             />
           </dl>
         </section>

@@ -1,4 +1,4 @@
-import { formatAgo, formatBytes, formatCount } from "../../format.ts";
+import { formatAgo, formatBytes, formatMany } from "../../format.ts";
 import { Empty } from "../../parts/states.tsx";
 
 export interface Report {
@@ -54,7 +54,8 @@ function describe(report: Report["report"]): string {
   const counts = Object.entries(report).flatMap(([name, value]) => {
     const label = labels[name];
     if (typeof value !== "number" || label === undefined) return [];
-    return [`${name === "checkedBytes" ? formatBytes(value) : formatCount(value)} ${label}`];
+    if (name === "checkedBytes") return [`${formatBytes(value)} ${label}`];
+    return [formatMany(value, label.replace(/(object|file|record|upload)s/, "$1"), label)];
   });
   return counts.join(" · ");
 }

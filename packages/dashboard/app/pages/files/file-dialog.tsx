@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatTime } from "../../format.ts";
+import { formatBytes, formatMany, formatTime } from "../../format.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
@@ -55,7 +55,7 @@ function Facts({ file }: { file: FoundFile }) {
       </dd>
       <dt>Size</dt>
       <dd>
-        {formatBytes(file.size)} ({formatCount(file.size)} bytes)
+        {formatBytes(file.size)} ({formatMany(file.size, "byte")})
       </dd>
       <dt>Created</dt>
       <dd>{formatTime(file.createdAt)}</dd>

@@ -1,7 +1,7 @@
 import type { RedeliverResult } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { formatCount, formatMany } from "../../format.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { lastMoment, toMoment } from "../../parts/moment.ts";
 import { Failure } from "../../parts/states.tsx";
@@ -70,8 +70,8 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
         {routeSlug !== "" && <p className="dim">Only of the route that the list is filtered by.</p>}
         {error !== null && <Failure error={error} />}
         <p role="status">
-          {counted !== null && queued === null && `${formatCount(counted)} match.`}
-          {queued !== null && `${formatCount(queued)} are on their way.`}
+          {counted !== null && queued === null && `${formatMany(counted, "matches", "match")}.`}
+          {queued !== null && `${formatMany(queued, "is on its way", "are on their way")}.`}
         </p>
         {queued === null && (
           <button
