@@ -52,14 +52,15 @@ export function Console({ account }: { account: Account }) {
     return () => document.removeEventListener("securitypolicyviolation", projects.reload);
   }, [projects.reload]);
 
-  if (projects.error !== null) return <Failure error={projects.error} retry={projects.reload} />;
-  if (all === undefined || isLooking) return <Loading />;
+  const failure = projects.error !== null && <Failure error={projects.error} retry={projects.reload} />;
+  if (all === undefined || isLooking) return failure || <Loading />;
   const other = Object.keys(others).find((name) => path === `/${name}`);
   const Other = other === undefined ? undefined : others[other];
   const Page = pages[pageName];
   return (
     <WorkspaceContext value={workspace}>
       <Shell account={account} projects={all} page={other ?? pageName} onChanged={projects.reload}>
+        {failure}
         <Boundary key={other ?? `${workspace?.api}/${pageName}`} fallback={<Broken />}>
           <Suspense fallback={<Loading />}>
             {Other !== undefined ? (

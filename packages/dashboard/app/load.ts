@@ -16,7 +16,10 @@ interface Answer<T> {
   error: unknown;
 }
 
-/** What GET answers at a path. An answer that comes after the path has changed is dropped. */
+/**
+ * What GET answers at a path. An answer that comes after the path has changed is dropped; where asking again fails,
+ * what came before stays beside the error.
+ */
 export function useLoad<T>(path: string): Loaded<T> {
   const [answer, setAnswer] = useState<Answer<T> | null>(null);
   const [version, setVersion] = useState(0);
@@ -24,7 +27,11 @@ export function useLoad<T>(path: string): Loaded<T> {
   useEffect(() => {
     let isCurrent = true;
     const settle = (data: T | null, error: unknown) => {
-      if (isCurrent) setAnswer({ path, version, data, error });
+      if (!isCurrent) return;
+      setAnswer((before) => {
+        const kept = before?.path === path ? before.data : null;
+        return { path, version, data: data ?? kept, error };
+      });
     };
     callApi<T>("GET", path).then(
       (data) => settle(data, null),
@@ -50,6 +57,8 @@ export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {
   items: Item[];
   hasMore: boolean;
   loadMore: () => void;
+  /** Why the next page did not come. */
+  moreError: unknown;
   setItems: (change: (items: Item[]) => Item[]) => void;
 }
 
@@ -103,7 +112,8 @@ export function usePages<Item, Key extends string>(path: string, key: Key): Page
   return {
     items: list.items,
     hasMore: list.cursor !== null,
-    error: first.error ?? list.problem,
+    error: first.error ?? (list.items.length === 0 ? list.problem : null),
+    moreError: list.problem,
     isLoading: first.isLoading || isLoadingMore || isBlank,
     reload: first.reload,
     loadMore,

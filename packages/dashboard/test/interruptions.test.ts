@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Route } from "playwright-core";
 import { createAccount } from "../../server/src/features/accounts/create-account.ts";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
@@ -118,6 +119,38 @@ test("the address of a project that is gone, or another's, shows no other projec
   const path = new URL(other.url()).pathname;
   await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
   await page.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
+  await context.close();
+});
+
+test("a list that cannot be loaded again stays, and so does the page around it", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "settings/project"));
+  const isAsked = (url: URL) => /\/api\/projects$|\/keys$/.test(url.pathname);
+  const refuse = (route: Route) => (route.request().method() === "GET" ? route.abort() : route.continue());
+  await page.getByLabel("Project name").fill("other name");
+  await page.route(isAsked, refuse);
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  assert.equal(await page.getByLabel("Project name").inputValue(), "other name");
+  await page.unroute(isAsked);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("option", { name: "other name" }).waitFor({ state: "attached" });
+  assert.equal(await page.getByRole("alert").count(), 0);
+
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("button", { name: "Revoke live" }).waitFor();
+  await page.route(isAsked, refuse);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByLabel("Name").fill("second");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("button", { name: "Copy key" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.getByRole("button", { name: "Revoke live" }).waitFor();
+  await page.unroute(isAsked);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Revoke second" }).waitFor();
   await context.close();
 });
 

@@ -4,9 +4,9 @@ import { Failure } from "./states.tsx";
 export function MoreButton({
   list,
 }: {
-  list: Pick<Pages<unknown>, "error" | "hasMore" | "isLoading" | "loadMore">;
+  list: Pick<Pages<unknown>, "hasMore" | "isLoading" | "loadMore" | "moreError">;
 }) {
-  if (list.error !== null) return <Failure error={list.error} retry={list.loadMore} />;
+  if (list.moreError !== null) return <Failure error={list.moreError} retry={list.loadMore} />;
   if (!list.hasMore) return null;
   return (
     <p className="more">

@@ -42,8 +42,14 @@ export function ListState(props: {
   children: ReactNode;
 }) {
   const { list } = props;
-  if (list.error !== null && list.items.length === 0)
-    return <Failure error={list.error} retry={list.reload} />;
-  if (list.items.length > 0) return props.children;
-  return list.isLoading ? <Loading /> : props.empty;
+  const failure = list.error !== null && <Failure error={list.error} retry={list.reload} />;
+  if (list.items.length > 0) {
+    return (
+      <>
+        {failure}
+        {props.children}
+      </>
+    );
+  }
+  return failure || (list.isLoading ? <Loading /> : props.empty);
 }

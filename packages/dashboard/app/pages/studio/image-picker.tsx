@@ -38,7 +38,7 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
               </li>
             ))}
           </ul>
-          {search.error === null && <MoreButton list={search} />}
+          {search.error === null && <MoreButton list={{ ...search, moreError: null }} />}
         </>
       ) : (
         <NoImages isLoading={search.isLoading || mustLookOn} hasFailed={search.error !== null} name={name} />
