@@ -28,6 +28,18 @@ export function whenSignedOut(react: () => void): void {
   onSignedOut = react;
 }
 
+const entries = new EventTarget();
+
+/** Somebody has signed in again: what was refused meanwhile is worth another try. */
+export function announceEntry(): void {
+  entries.dispatchEvent(new Event("entered"));
+}
+
+export function whenEntered(react: () => void): () => void {
+  entries.addEventListener("entered", react);
+  return () => entries.removeEventListener("entered", react);
+}
+
 export async function callApi<T>(
   method: string,
   path: string,

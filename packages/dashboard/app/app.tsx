@@ -1,9 +1,9 @@
-import { createContext, lazy, Suspense, useEffect, useState } from "react";
-import { whenSignedOut } from "./api.ts";
+import { createContext, lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { announceEntry, callApi, whenSignedOut } from "./api.ts";
 import { Console } from "./console.tsx";
-import { useLoad } from "./load.ts";
 import { SignIn } from "./pages/entry/sign-in.tsx";
 import { Alone } from "./parts/alone.tsx";
+import { Cover } from "./parts/cover.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { goTo, usePath } from "./router.tsx";
 
@@ -23,39 +23,54 @@ const Join = lazy(() => import("./pages/entry/join.tsx"));
 
 export function App() {
   const path = usePath();
-  const [entered, setEntered] = useState(0);
-  const enter = () => {
-    setEntered((times) => times + 1);
-    goTo("/", { replace: true });
-  };
   const Entry = path === "/claim" ? Claim : path === "/join" ? Join : null;
-  if (Entry !== null) {
-    return (
-      <Suspense fallback={<Loading />}>
-        <Entry onEntered={enter} />
-      </Suspense>
-    );
-  }
-  return <Gate key={entered} onEntered={() => setEntered((times) => times + 1)} />;
+  if (Entry === null) return <Gate />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Entry onEntered={() => goTo("/", { replace: true })} />
+    </Suspense>
+  );
 }
 
 /** Signed in or not is the server's word alone: the cookie is out of reach for scripts. */
-function Gate({ onEntered }: { onEntered: () => void }) {
-  const session = useLoad<{ account: Account }>("/session");
+function Gate() {
+  const [account, setAccount] = useState<Account | null>(null);
   const [isOut, setOut] = useState(false);
-  useEffect(() => whenSignedOut(() => setOut(true)), []);
-  if (isOut) return <SignIn onEntered={onEntered} />;
-  if (session.error !== null) {
+  const [problem, setProblem] = useState<unknown>(null);
+  const look = useCallback(async () => {
+    setAccount((await callApi<{ account: Account }>("GET", "/session")).account);
+    setOut(false);
+  }, []);
+  const tryToLook = useCallback(() => {
+    setProblem(null);
+    look().catch(setProblem);
+  }, [look]);
+  useEffect(() => {
+    whenSignedOut(() => setOut(true));
+    tryToLook();
+  }, [tryToLook]);
+  const signIn = (
+    <SignIn
+      onEntered={async () => {
+        await look();
+        announceEntry();
+      }}
+    />
+  );
+  if (account === null) {
+    if (isOut) return signIn;
+    if (problem === null) return <Loading />;
     return (
       <Alone>
-        <Failure error={session.error} retry={session.reload} />
+        <Failure error={problem} retry={tryToLook} />
       </Alone>
     );
   }
-  if (session.data === null) return <Loading />;
   return (
-    <ReloadAccount value={session.reload}>
-      <Console account={session.data.account} />
+    <ReloadAccount value={tryToLook}>
+      {/* Whoever comes back finds what they had typed; nobody else does. */}
+      <Console key={account.id} account={account} />
+      {isOut && <Cover>{signIn}</Cover>}
     </ReloadAccount>
   );
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { callApi } from "./api.ts";
+import { callApi, whenEntered } from "./api.ts";
 
 export interface Loaded<T> {
   data: T | null;
@@ -43,6 +43,8 @@ export function useLoad<T>(path: string): Loaded<T> {
   }, [path, version]);
 
   const reload = useCallback(() => setVersion((before) => before + 1), []);
+  const hasFailed = answer !== null && answer.error !== null;
+  useEffect(() => (hasFailed ? whenEntered(reload) : undefined), [hasFailed, reload]);
   const last = answer?.path === path ? answer : null;
   const isLoading = last?.version !== version;
   return { data: last?.data ?? null, error: isLoading ? null : last.error, isLoading, reload };

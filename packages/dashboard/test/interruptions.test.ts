@@ -6,6 +6,7 @@ import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { addDelivery } from "./support/add-delivery.ts";
+import { expectGoodLook } from "./support/good-look.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -151,6 +152,55 @@ test("a list that cannot be loaded again stays, and so does the page around it",
   await page.unroute(isAsked);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("button", { name: "Revoke second" }).waitFor();
+  await context.close();
+});
+
+test("what was typed when the session ended is there after the next sign-in, and for nobody else", async () => {
+  const { app } = dashboard;
+  const password = "correct horse battery";
+  const account = await createAccount(app.app.deps, { email: "ida@example.com", password, tier: "pro" });
+  await createAccount(app.app.deps, { email: "other@example.com", password, tier: "pro" });
+  const { page, context } = await dashboard.open(account.id);
+  const signOut = () =>
+    page.evaluate(`fetch("/dashboard/api/sign-out", { method: "POST" }).then(() => null)`);
+  const signIn = async (email: string) => {
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor({ state: "detached" });
+  };
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByRole("button", { name: "Create" }).click();
+  await goToPage(page, "File routes");
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("contracts");
+  await signOut();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  for (let times = 0; times < 3; times++) await page.keyboard.press("Escape");
+  await expectGoodLook(page, "signing in above a page");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await signIn("ida@example.com");
+  assert.equal(await page.getByLabel("Slug").inputValue(), "contracts");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("contracts", { exact: true }).waitFor();
+
+  // A page that was opened meanwhile is loaded by itself.
+  await signOut();
+  await page.getByRole("link", { name: "Members" }).click();
+  await signIn("ida@example.com");
+  await page.getByText("since").waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+
+  await goToPage(page, "File routes");
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("mine");
+  await signOut();
+  await page.getByRole("button", { name: "Save" }).click();
+  await signIn("other@example.com");
+  await page.getByText("You have no project yet").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
   await context.close();
 });
 

@@ -35,7 +35,7 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
 }
 
 /** Browsers do it for a dialog that is closed, and not for one that goes because its work is done. */
-function giveFocusBack(opener: Element | null): void {
+export function giveFocusBack(opener: Element | null): void {
   if (document.activeElement !== document.body) return;
   const heir = opener?.isConnected ? opener : document.getElementById("content");
   if (heir instanceof HTMLElement) heir.focus();

@@ -11,13 +11,13 @@ export interface SignInAnswer {
   ticket?: string;
 }
 
-export function SignIn({ onEntered }: { onEntered: () => void }) {
+export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [ticket, setTicket] = useState<string | null>(null);
   const submit = async () => {
     const answer = await callApi<SignInAnswer>("POST", "/sign-in", { email, password });
-    if (answer.ticket === undefined) onEntered();
+    if (answer.ticket === undefined) await onEntered();
     else setTicket(answer.ticket);
   };
   return (

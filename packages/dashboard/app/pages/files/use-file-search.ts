@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { callApi } from "../../api.ts";
+import { callApi, whenEntered } from "../../api.ts";
 import type { FoundFile } from "./found-file.ts";
 
 interface Page {
@@ -66,6 +66,8 @@ export function useFileSearch(path: string): FileSearch {
     return () => clearTimeout(timer);
   }, [path, version, ask]);
 
+  const reload = useCallback(() => setVersion((before) => before + 1), []);
+  useEffect(() => (error === null ? undefined : whenEntered(reload)), [error, reload]);
   const isStale = found !== null && found.path !== path;
   return {
     files: found?.files ?? [],
@@ -79,6 +81,6 @@ export function useFileSearch(path: string): FileSearch {
       void ask(path, found.files, found.cursor);
     },
     retry: () => askAgain.current(),
-    reload: useCallback(() => setVersion((before) => before + 1), []),
+    reload,
   };
 }

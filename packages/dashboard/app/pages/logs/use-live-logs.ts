@@ -1,6 +1,6 @@
 import type { Log } from "@upstow/contract";
-import { useEffect, useRef, useState } from "react";
-import { checkSession } from "../../api.ts";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { checkSession, whenEntered } from "../../api.ts";
 
 export type Connection = "paused" | "connecting" | "live" | "stopped";
 
@@ -37,5 +37,7 @@ export function useLiveLogs(
     return () => source.close();
   }, [path, isOn, tries]);
 
-  return { connection, retry: () => setTries((before) => before + 1) };
+  const retry = useCallback(() => setTries((before) => before + 1), []);
+  useEffect(() => (connection === "stopped" ? whenEntered(retry) : undefined), [connection, retry]);
+  return { connection, retry };
 }
