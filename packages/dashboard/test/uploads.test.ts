@@ -91,6 +91,26 @@ test("an upload that was cut off goes on after a reload, and what is refused say
   await context.close();
 });
 
+test("where nothing can be uploaded the page says why", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live`;
+  await page.route("**/routers", (route) => route.abort());
+  await page.goto(`${url}/files`);
+  await page.getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/routers");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Upload", exact: true }).waitFor();
+  await page.goto(`${url}/routes`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete route" }).click();
+  await page.getByText("No file routes").waitFor();
+  await page.goto(`${url}/files`);
+  await page.getByRole("link", { name: "Create a file route to upload here" }).click();
+  await page.getByRole("button", { name: "Create route" }).waitFor();
+  await context.close();
+});
+
 test("a folder is uploaded with everything in it, dropped or chosen, and each file keeps its path", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const root = join(dashboard.app.dataDir, "album");

@@ -61,9 +61,10 @@ export default function Files() {
         <h1>Files</h1>
         <span className="line">
           <ViewSwitch view={view} onChange={show} />
-          {mayChange && <UploadButton routes={routes.data?.routers ?? []} />}
+          {mayChange && <UploadButton routes={routes.data?.routers ?? null} />}
         </span>
       </div>
+      {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={search.reload} />}
       <FileFilters filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
       <ChoiceBar

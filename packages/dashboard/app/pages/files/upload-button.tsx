@@ -2,18 +2,21 @@ import type { Router } from "@upstow/contract";
 import { type ComponentProps, useEffect, useRef, useState } from "react";
 import { Choice } from "../../parts/choice.tsx";
 import { showHidden } from "../../parts/safe-text.tsx";
+import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { type Chosen, readChoice, readDrop } from "./chosen-files.ts";
 import { getUploader } from "./uploads.ts";
 
-/** Files and folders go to a route by the buttons, or dropped anywhere on the page. */
-export function UploadButton({ routes }: { routes: Router[] }) {
-  const { api, environment } = useWorkspace();
+/** Files and folders go to a route by the buttons, or dropped anywhere on the page. Null where routes are not known. */
+export function UploadButton({ routes }: { routes: Router[] | null }) {
+  const { api, project, environment } = useWorkspace();
   const [slug, setSlug] = useState("");
   const [problem, setProblem] = useState("");
   const fileInput = useRef<HTMLInputElement>(null);
   const folderInput = useRef<HTMLInputElement>(null);
-  const open = routes.filter((route) => route.environment === "all" || route.environment === environment);
+  const open = (routes ?? []).filter(
+    (route) => route.environment === "all" || route.environment === environment,
+  );
   const route = open.find((candidate) => candidate.slug === slug) ?? open.find(isDefault) ?? open[0];
   const add = (chosen: Chosen[]) => {
     setProblem("");
@@ -26,7 +29,10 @@ export function UploadButton({ routes }: { routes: Router[] }) {
   const drop = (data: DataTransfer) =>
     void readDrop(data).then(add, () => setProblem("A folder could not be read. Drop its files instead."));
   const isOver = useDrop(drop);
-  if (route === undefined) return null;
+  if (routes === null) return null;
+  if (route === undefined) {
+    return <Link to={`/p/${project.id}/${environment}/routes`}>Create a file route to upload here</Link>;
+  }
   return (
     <span className="line">
       <Choice
