@@ -4,7 +4,9 @@ import { AppError, invalid } from "../errors.ts";
 
 const deepest = 100;
 const mostKeys = 50_000;
-const mayBeMisread = /\\[u/]/;
+/** Only these can be misread, and of valid UTF-8 only these make NUL or half a character. */
+const telling = /\\[u/]/;
+const nul = /(?<!\\)(?:\\\\)*\\u0000/;
 /** Those with a code that need no escape, and all others, so that the second of two backslashes begins none. */
 const anyEscape = /\\(?:u(?!00[01]|0022|005c)([0-9a-f]{4})|.)/gi;
 
@@ -30,47 +32,32 @@ export function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-    if (mayBeMisread.test(text)) value = JSON.parse(withoutEscapes(text));
   } catch {
     throw new AppError("VALIDATION_ERROR", "The body is not valid JSON.", {
       suggestion: "Check quotes and commas.",
     });
   }
+  if (telling.test(text)) value = parseEscaped(text);
   if (countKeys(value, 0) !== countColons(text))
     throw invalid("body", "names the same key twice in one object");
-  // Only an escape makes NUL or half a character of valid UTF-8, and fewer digits are always kept exactly.
-  if (text.includes("\\u")) checkTexts(value);
+  // Fewer digits are always kept exactly.
   if (/\d{16}/.test(text)) checkNumbers(text);
   return value;
 }
 
 /**
  * V8 reads an escaped key as one that it met before behind the same keys, if the letters of that one are those of the
- * escape: once somebody has sent the key `\\u00`, it is what `\u00e9abc` of everybody else becomes.
+ * escape: once somebody has sent the key `\\u00`, it is what `\u00e9abc` of everybody else becomes. So escapes are
+ * written out, in a text that is known to be valid: outside of strings they would become so.
  */
-function withoutEscapes(text: string): string {
-  return text.replaceAll(anyEscape, (whole, code?: string) => {
+function parseEscaped(text: string): unknown {
+  if (nul.test(text)) throw invalid("body", "must not hold the NUL character");
+  const plain = text.replaceAll(anyEscape, (whole, code?: string) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
     return whole === "\\/" ? "/" : whole;
   });
-}
-
-function checkTexts(value: unknown): void {
-  if (typeof value === "string") checkText(value);
-  if (typeof value !== "object" || value === null) return;
-  if (Array.isArray(value)) {
-    for (const item of value) checkTexts(item);
-    return;
-  }
-  for (const key in value) {
-    checkText(key);
-    checkTexts((value as Record<string, unknown>)[key]);
-  }
-}
-
-function checkText(text: string): void {
-  if (text.includes("\u0000")) throw invalid("body", "must not hold the NUL character");
-  if (!text.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
+  if (!plain.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
+  return JSON.parse(plain);
 }
 
 /** In the text: a reviver, which is told what a number was made of, would hold everybody up for a second. */
