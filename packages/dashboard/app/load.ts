@@ -43,8 +43,7 @@ export function useLoad<T>(path: string): Loaded<T> {
   }, [path, version]);
 
   const reload = useCallback(() => setVersion((before) => before + 1), []);
-  const hasFailed = answer !== null && answer.error !== null;
-  useEffect(() => (hasFailed ? whenEntered(reload) : undefined), [hasFailed, reload]);
+  useAgainOnEntry(answer !== null && answer.error !== null, reload);
   const last = answer?.path === path ? answer : null;
   const isLoading = last?.version !== version;
   return { data: last?.data ?? null, error: isLoading ? null : last.error, isLoading, reload };
@@ -53,6 +52,11 @@ export function useLoad<T>(path: string): Loaded<T> {
 interface Page {
   nextCursor: string | null;
   hasMore: boolean;
+}
+
+/** What failed while nobody was signed in is tried again once somebody is. */
+export function useAgainOnEntry(hasFailed: boolean, again: () => void): void {
+  useEffect(() => (hasFailed ? whenEntered(again) : undefined), [hasFailed, again]);
 }
 
 export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {

@@ -12,17 +12,17 @@ const titles: Record<string, string> = {
   scrub: "Scrub: reads all stored bytes again and compares their checksums",
   sweep: "Sweep: removes what uploads left behind",
 };
-const labels: Record<string, string> = {
-  checkedBlobs: "objects checked",
-  checkedBytes: "read",
-  damaged: "damaged",
-  mended: "sound again",
-  temporaryFiles: "temporary files removed",
-  orphanedObjects: "objects without a record removed",
-  forgottenRecords: "old records removed",
-  missingObjects: "objects missing",
-  stagedObjects: "staged objects removed",
-  abandonedUploads: "abandoned uploads ended",
+/** Of one and of many. */
+const labels: Record<string, [string, string]> = {
+  checkedBlobs: ["object checked", "objects checked"],
+  damaged: ["damaged", "damaged"],
+  mended: ["sound again", "sound again"],
+  temporaryFiles: ["temporary file removed", "temporary files removed"],
+  orphanedObjects: ["object without a record removed", "objects without a record removed"],
+  forgottenRecords: ["old record removed", "old records removed"],
+  missingObjects: ["object missing", "objects missing"],
+  stagedObjects: ["staged object removed", "staged objects removed"],
+  abandonedUploads: ["abandoned upload ended", "abandoned uploads ended"],
 };
 
 /** What the last runs found. */
@@ -52,10 +52,10 @@ export function Maintenance({ reports }: { reports: Report[] }) {
 
 function describe(report: Report["report"]): string {
   const counts = Object.entries(report).flatMap(([name, value]) => {
+    if (typeof value !== "number") return [];
+    if (name === "checkedBytes") return [`${formatBytes(value)} read`];
     const label = labels[name];
-    if (typeof value !== "number" || label === undefined) return [];
-    if (name === "checkedBytes") return [`${formatBytes(value)} ${label}`];
-    return [formatMany(value, label.replace(/(object|file|record|upload)s/, "$1"), label)];
+    return label === undefined ? [] : [formatMany(value, ...label)];
   });
   return counts.join(" · ");
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { callApi, whenEntered } from "../../api.ts";
+import { callApi } from "../../api.ts";
+import { useAgainOnEntry } from "../../load.ts";
 import type { FoundFile } from "./found-file.ts";
 
 interface Page {
@@ -67,7 +68,7 @@ export function useFileSearch(path: string): FileSearch {
   }, [path, version, ask]);
 
   const reload = useCallback(() => setVersion((before) => before + 1), []);
-  useEffect(() => (error === null ? undefined : whenEntered(reload)), [error, reload]);
+  useAgainOnEntry(error !== null, reload);
   const isStale = found !== null && found.path !== path;
   return {
     files: found?.files ?? [],

@@ -1,6 +1,7 @@
 import type { Log } from "@upstow/contract";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { checkSession, whenEntered } from "../../api.ts";
+import { checkSession } from "../../api.ts";
+import { useAgainOnEntry } from "../../load.ts";
 
 export type Connection = "paused" | "connecting" | "live" | "stopped";
 
@@ -38,6 +39,6 @@ export function useLiveLogs(
   }, [path, isOn, tries]);
 
   const retry = useCallback(() => setTries((before) => before + 1), []);
-  useEffect(() => (connection === "stopped" ? whenEntered(retry) : undefined), [connection, retry]);
+  useAgainOnEntry(connection === "stopped", retry);
   return { connection, retry };
 }
