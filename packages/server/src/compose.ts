@@ -133,6 +133,9 @@ export function createBucketStore(s3: S3Config): S3Store {
   });
 }
 
+/** A customer's bucket may be hostile: answers of about 1 MiB, and no more connections than it needs. */
+const bucketBounds = { pageSize: 250, maxSockets: 64 };
+
 /** Buckets of customers, behind the same guard as their webhooks. */
 export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {
   const guard = createOutboundGuard({ allow: storageAllowCidrs });
@@ -143,7 +146,13 @@ export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBu
       if (endpoint !== null && guard.isRefusedLiteral(new URL(endpoint)))
         throw new StorageUnavailable(`the address in ${endpoint} is not public`);
       const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
-      return createS3Store({ ...access, name, headersOf: describeObject, lookup: guard.lookup });
+      return createS3Store({
+        ...access,
+        ...bucketBounds,
+        name,
+        headersOf: describeObject,
+        lookup: guard.lookup,
+      });
     },
   };
 }

@@ -21,7 +21,7 @@ export function describeObjects(subject: ContractSubject): void {
         const key = newKey(name);
         const body = Buffer.from(`body of ${name}`);
         await stage(key, body);
-        await subject.store.finishPut(key);
+        await subject.store.finishPut(key, body.length);
         await assertReads(key, body);
       });
     }
@@ -30,8 +30,8 @@ export function describeObjects(subject: ContractSubject): void {
       const [composed, decomposed] = [newKey("\u00e9"), newKey("e\u0301")];
       await stage(composed, Buffer.from("one"));
       await stage(decomposed, Buffer.from("two"));
-      await subject.store.finishPut(composed);
-      await subject.store.finishPut(decomposed);
+      await subject.store.finishPut(composed, 3);
+      await subject.store.finishPut(decomposed, 3);
       await assertReads(composed, Buffer.from("one"));
       await assertReads(decomposed, Buffer.from("two"));
     });
@@ -42,7 +42,7 @@ export function describeObjects(subject: ContractSubject): void {
       const [staged, final] = [newKey(), newKey()];
       await stage(staged, Buffer.from("staged"));
       await stage(final, Buffer.from("final"));
-      await subject.store.finishPut(final);
+      await subject.store.finishPut(final, 5);
       for (let i = 0; i < 2; i++) await subject.store.delete([staged, final, newKey("unknown")]);
       await assertNothing(staged);
       assert.equal(await subject.store.head(final), null);
@@ -53,7 +53,7 @@ export function describeObjects(subject: ContractSubject): void {
     test("outlives a URL that is still valid", async () => {
       const key = newKey();
       const url = await stage(key, Buffer.from("dead!"));
-      await subject.store.finishPut(key);
+      await subject.store.finishPut(key, 5);
       await subject.store.delete([key]);
       assert.equal(
         (await put(url, "alive", { "content-type": contentType })).status,

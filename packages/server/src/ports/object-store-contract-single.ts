@@ -22,7 +22,7 @@ export function describeSinglePut(subject: ContractSubject): void {
       // Stores with a clock of their own may round to seconds.
       assert.ok(Math.abs((received?.receivedAt ?? 0) - startedAt) < 60_000);
 
-      const object = await subject.store.finishPut(key);
+      const object = await subject.store.finishPut(key, body.length);
       assert.equal(object?.sizeBytes, body.length);
       assert.match(object?.etag ?? "", /^[^"\s]+$/);
       assert.ok(object?.sha256 === null || object?.sha256 === hash("sha256", body));
@@ -36,7 +36,7 @@ export function describeSinglePut(subject: ContractSubject): void {
       const body = randomBytes(6_000_001);
       const answer = await put(await presign(key, body.length), body, { "content-type": contentType });
       assert.match(answer.etag, /^"[^"]+"$/);
-      await subject.store.finishPut(key);
+      await subject.store.finishPut(key, body.length);
       await assertReads(key, body);
     });
 
@@ -45,7 +45,7 @@ export function describeSinglePut(subject: ContractSubject): void {
       const url = await stage(key, Buffer.from("first"));
       assert.equal((await put(url, "other", { "content-type": contentType })).status, 200);
       await sendRaw(url, [`Content-Type: ${contentType}`, "Content-Length: 5"], "bad", { end: "reset" });
-      const object = await subject.store.finishPut(key);
+      const object = await subject.store.finishPut(key, 5);
       await assertReads(key, Buffer.from("other"));
       assert.notEqual(object?.etag, undefined);
     });
@@ -55,7 +55,7 @@ export function describeSinglePut(subject: ContractSubject): void {
       for (const body of ["same", "same", "else"]) {
         const key = newKey();
         await stage(key, Buffer.from(body));
-        etags.push((await subject.store.finishPut(key))?.etag);
+        etags.push((await subject.store.finishPut(key, 4))?.etag);
       }
       assert.equal(etags[0], etags[1]);
       assert.notEqual(etags[0], etags[2]);
@@ -68,15 +68,15 @@ export function describeSinglePut(subject: ContractSubject): void {
         "content-encoding": "gzip",
       });
       assert.equal(answer.status, 200);
-      await subject.store.finishPut(key);
+      await subject.store.finishPut(key, 4);
       await assertReads(key, Buffer.from("asis"));
     });
 
     test("finishing twice, or by many at once, gives the same object", async () => {
       const key = newKey();
       await stage(key, Buffer.from("once"));
-      const objects = await Promise.all(Array.from({ length: 8 }, () => subject.store.finishPut(key)));
-      objects.push(await subject.store.finishPut(key));
+      const objects = await Promise.all(Array.from({ length: 8 }, () => subject.store.finishPut(key, 4)));
+      objects.push(await subject.store.finishPut(key, 4));
       for (const object of objects) assert.deepEqual(object, objects[0]);
       assert.equal(objects[0]?.sizeBytes, 4);
     });
@@ -136,7 +136,7 @@ export function describeSinglePut(subject: ContractSubject): void {
       const key = newKey();
       const url = await presign(key, 5);
       await sendRaw(url, [`Content-Type: ${contentType}`, "Content-Length: 5"], "exactEXCESS");
-      const object = await subject.store.finishPut(key);
+      const object = await subject.store.finishPut(key, 5);
       if (object !== null) await assertReads(key, Buffer.from("exact"));
     });
 
@@ -151,14 +151,14 @@ export function describeSinglePut(subject: ContractSubject): void {
     test("never changes bytes that are final", async () => {
       const key = newKey();
       const url = await stage(key, Buffer.from("final"));
-      const object = await subject.store.finishPut(key);
+      const object = await subject.store.finishPut(key, 5);
       assert.equal(
         (await put(url, "later", { "content-type": contentType })).status,
         traits.latePut.afterFinish,
       );
       assert.deepEqual(await subject.store.head(key), object);
       await assertReads(key, Buffer.from("final"));
-      assert.deepEqual(await subject.store.finishPut(key), object);
+      assert.deepEqual(await subject.store.finishPut(key, 5), object);
       await assertReads(key, Buffer.from("final"));
     });
   });

@@ -46,7 +46,7 @@ export function createContractSubject(getStore: () => ObjectStore, traits: Store
   };
   const assertNothing = async (key: string) => {
     assert.equal(await subject.store.findReceived(key), null);
-    assert.equal(await subject.store.finishPut(key), null);
+    assert.equal(await subject.store.finishPut(key, 3), null);
     assert.equal(await subject.store.read(key), null);
   };
 

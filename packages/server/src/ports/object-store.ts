@@ -22,8 +22,11 @@ export interface ObjectStore {
 
   /** A URL that takes one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
-  /** Makes the staged object final. Null when no complete body has arrived. */
-  finishPut(key: string): Promise<StoredObject | null>;
+  /**
+   * Makes the staged object final. Null when no complete body has arrived. `sizeBytes` is what the upload announced: a
+   * store that does not receive bodies itself leaves anything else as it is, and answers null too.
+   */
+  finishPut(key: string, sizeBytes: number): Promise<StoredObject | null>;
   /** The same within a transaction of the service. Only a store that keeps its records in the same database has it. */
   finishPutWithin?(tx: Queryable, key: string): Promise<StoredObject | null>;
 
@@ -34,7 +37,7 @@ export interface ObjectStore {
     upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number },
   ): Promise<string[]>;
   /** The parts received so far, ascending. Null when the upload is unknown. */
-  listParts(upload: MultipartRef): Promise<ReceivedPart[] | null>;
+  listParts(upload: MultipartRef, signal?: AbortSignal): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
   finishMultipart(upload: FinishMultipart): Promise<FinishMultipartResult>;
   /** As with `finishPutWithin`. */

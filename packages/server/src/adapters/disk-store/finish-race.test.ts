@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
         };
         await send("body-0");
         const sending = Array.from({ length: putters }, (_, index) => send(`body-${index + 1}`));
-        const object = await store.finishPut(key);
+        const object = await store.finishPut(key, 6);
         const atFinish = String(await readAll(store, key));
         await Promise.all(sending);
 

@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       });
       await other.write("replaced", second, { contentType });
       const sha256 = hash("sha256", second);
-      assert.deepEqual(await store.finishPut("replaced"), {
+      assert.deepEqual(await store.finishPut("replaced", 10), {
         sizeBytes: 10,
         sha256,
         etag: sha256.slice(0, 32),
@@ -68,10 +68,10 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await readAll(store, "replaced"), second);
       assert.equal(await send(opened, "twice", first), 200);
       assert.equal(await send(opened, "twice", second), 200);
-      assert.equal((await store.finishPut("twice"))?.sha256, sha256);
-      assert.equal((await store.finishPut("twice"))?.sha256, sha256);
+      assert.equal((await store.finishPut("twice", 10))?.sha256, sha256);
+      assert.equal((await store.finishPut("twice", 10))?.sha256, sha256);
       await store.delete(["twice"]);
-      assert.equal(await store.finishPut("twice"), null);
+      assert.equal(await store.finishPut("twice", 10), null);
     });
 
     test("what replaces another, in a row or a file, leaves nothing of it", async () => {

@@ -92,7 +92,7 @@ describe("a refusal", () => {
       });
     assert.deepEqual(await ask("text/html"), ["403"]);
     assert.deepEqual(await ask(type), ["continue", "200"]);
-    assert.equal((await opened.store.finishPut(key))?.sizeBytes, 3);
+    assert.equal((await opened.store.finishPut(key, 3))?.sizeBytes, 3);
   });
 });
 
@@ -154,7 +154,7 @@ describe("slow bodies", () => {
   test("an honest one that takes several windows is kept", async () => {
     const { key, url } = await newUpload(25_000);
     assert.equal(await trickle(url, 25_000, 500, 50), 200);
-    assert.equal((await opened.store.finishPut(key))?.sizeBytes, 25_000);
+    assert.equal((await opened.store.finishPut(key, 25_000))?.sizeBytes, 25_000);
   });
 
   test("a stalled one is cut and leaves nothing", async () => {
@@ -215,7 +215,7 @@ describe("a body that arrives while its upload ends", () => {
         expiresInSec: 60,
       });
       assert.equal((await put(url, "winner", { "content-type": type })).status, 200);
-      await opened.store.finishPut(finished);
+      await opened.store.finishPut(finished, 6);
     });
     assert.equal(status, 403);
     assert.equal(String(await readAll(opened.store, key)), "winner");

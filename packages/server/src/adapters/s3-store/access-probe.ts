@@ -1,9 +1,10 @@
-import { buffer } from "node:stream/consumers";
 import { randomText } from "../../ids.ts";
 import { StorageUnavailable } from "../../ports/object-store.ts";
+import { readBody } from "./exchange.ts";
+import type { ObjectCalls } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
-import { isMissing, isStatus, isUnknownCaller } from "./s3-error.ts";
+import { isMissing, isStatus, isUnknownCaller, quote } from "./s3-error.ts";
 
 export interface AccessProbe {
   /** Writes, reads and removes an object; throws when that does not work. */
@@ -22,17 +23,30 @@ export interface AccessProbe {
 
 const trustMs = 5_000;
 
-export function createAccessProbe({ objects }: S3Client, names: ObjectNames): AccessProbe {
+/** Throws where an object is not exactly this; reads no more of it than that takes. */
+export async function expectText(objects: ObjectCalls, key: string, text: string, signal: AbortSignal) {
+  const { head, stream } = await objects.get(key, { signal });
+  if (head.sizeBytes === text.length) {
+    const { text: found } = await readBody(stream, text.length, signal).catch((error) => {
+      throw new StorageUnavailable(`the bucket cannot be read: ${quote(String(error))}`);
+    });
+    if (found === text) return;
+  }
+  stream.destroy();
+  throw new StorageUnavailable("the bucket returns other bytes");
+}
+
+export function createAccessProbe(client: S3Client, names: ObjectNames, deadlineMs: number): AccessProbe {
+  const { objects } = client;
   let trustedUntil = 0;
 
   async function run(): Promise<void> {
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const { objects } = client.within(deadline);
     const key = names.probePrefix + randomText(26);
-    const written = Buffer.from(key);
-    await objects.put(key, written, { contentType: "text/plain" });
+    await objects.put(key, Buffer.from(key), { contentType: "text/plain" });
     try {
-      const { stream } = await objects.get(key, { signal: AbortSignal.timeout(10_000) });
-      if (!written.equals(await buffer(stream)))
-        throw new StorageUnavailable("the bucket returns other bytes");
+      await expectText(objects, key, key, deadline);
     } finally {
       await objects.remove(key);
     }

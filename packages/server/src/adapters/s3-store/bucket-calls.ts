@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
+import { readKey, readSize, readTime, readUploadId } from "./bucket-values.ts";
 import type { ObjectCalls } from "./object-calls.ts";
 import type { S3Calls } from "./s3-call.ts";
-import { isStatus, S3Error } from "./s3-error.ts";
+import type { ListOptions } from "./s3-client.ts";
+import { BucketFault, isStatus, S3Error } from "./s3-error.ts";
 import { canBeXml, childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
 export interface ListedObject {
@@ -21,8 +23,9 @@ export type Refusals = Map<string, S3Error>;
 export interface BucketCalls {
   /** One request. */
   check(deadlineMs: number): Promise<void>;
-  listObjects(prefix: string): AsyncGenerator<ListedObject>;
-  listUploads(prefix: string): AsyncGenerator<ListedUpload>;
+  /** All pages within the deadline, what the caller does in between included; that of every list unless given. */
+  listObjects(prefix: string, deadlineMs?: number): AsyncGenerator<ListedObject>;
+  listUploads(prefix: string, deadlineMs?: number): AsyncGenerator<ListedUpload>;
   /** Any number; keys that are not there count as removed. Returns what the store refused, key by key. */
   removeAll(keys: string[]): Promise<Refusals>;
 }
@@ -31,11 +34,15 @@ export interface BucketCalls {
 const extraMsPerKey = 50;
 const singleConcurrency = 8;
 
-export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageSize: number): BucketCalls {
+export function createBucketCalls(
+  { call }: S3Calls,
+  objects: ObjectCalls,
+  { pageSize, listDeadlineMs }: ListOptions,
+): BucketCalls {
   let hasBatches = true;
 
-  async function list(query: Record<string, string>): Promise<XmlElement> {
-    const { xml } = await call({ method: "GET", query: { ...query, "encoding-type": "url" } });
+  async function list(query: Record<string, string>, signal: AbortSignal): Promise<XmlElement> {
+    const { xml } = await call({ method: "GET", query: { ...query, "encoding-type": "url" }, signal });
     if (xml === null) throw new S3Error(502, "", "a list was cut off");
     return xml;
   }
@@ -52,11 +59,12 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
       extraMs: keys.length * extraMsPerKey,
     });
     const refusals: Refusals = new Map();
+    const asked = new Set(keys);
     for (const item of xml === null ? [] : childrenOf(xml, "Error")) {
       const [key, code] = [textOf(item, "Key"), textOf(item, "Code")];
       if (code === "NoSuchKey") continue;
       const error = new S3Error(500, code, textOf(item, "Message"));
-      if (!keys.includes(key)) throw error;
+      if (!asked.has(key)) throw error;
       refusals.set(key, error);
     }
     return refusals;
@@ -95,39 +103,52 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
       await call({ method: "HEAD", deadlineMs, once: true });
     },
 
-    async *listObjects(prefix) {
-      let token = "";
-      do {
-        const next: Record<string, string> = token === "" ? {} : { "continuation-token": token };
-        const xml = await list({ "list-type": "2", prefix, "max-keys": String(pageSize), ...next });
+    async *listObjects(prefix, deadlineMs = listDeadlineMs) {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const query = { "list-type": "2", prefix, "max-keys": String(pageSize) };
+      for (let token = ""; ; ) {
+        const xml = await list(
+          { ...query, ...(token === "" ? {} : { "continuation-token": token }) },
+          signal,
+        );
         const decode = decoderOf(xml);
         for (const item of childrenOf(xml, "Contents")) {
           yield {
-            key: decode(textOf(item, "Key")),
-            sizeBytes: Number(textOf(item, "Size")),
-            modifiedAt: Date.parse(textOf(item, "LastModified")),
-          };
-        }
-        token = textOf(xml, "IsTruncated") === "true" ? textOf(xml, "NextContinuationToken") : "";
-      } while (token !== "");
-    },
-
-    async *listUploads(prefix) {
-      let next: Record<string, string> = {};
-      do {
-        const xml = await list({ uploads: "", prefix, "max-uploads": String(pageSize), ...next });
-        const decode = decoderOf(xml);
-        for (const item of childrenOf(xml, "Upload")) {
-          yield {
-            key: decode(textOf(item, "Key")),
-            uploadId: textOf(item, "UploadId"),
-            startedAt: Date.parse(textOf(item, "Initiated")),
+            key: readKey(decode(textOf(item, "Key")), prefix),
+            sizeBytes: readSize(textOf(item, "Size")),
+            modifiedAt: readTime(textOf(item, "LastModified")),
           };
         }
         if (textOf(xml, "IsTruncated") !== "true") return;
-        const keyMarker = decode(textOf(xml, "NextKeyMarker"));
-        next = { "key-marker": keyMarker, "upload-id-marker": textOf(xml, "NextUploadIdMarker") };
-      } while (next["key-marker"] !== "");
+        // Tokens have no order, and some stores list keys in none either.
+        const next = textOf(xml, "NextContinuationToken");
+        if (next === "" || next === token)
+          throw new BucketFault("the bucket's list of objects does not get on");
+        token = next;
+      }
+    },
+
+    async *listUploads(prefix, deadlineMs = listDeadlineMs) {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const query = { uploads: "", prefix, "max-uploads": String(pageSize) };
+      for (let [key, uploadId] = ["", ""]; ; ) {
+        const marker: Record<string, string> =
+          key === "" ? {} : { "key-marker": key, "upload-id-marker": uploadId };
+        const xml = await list({ ...query, ...marker }, signal);
+        const decode = decoderOf(xml);
+        for (const item of childrenOf(xml, "Upload")) {
+          yield {
+            key: readKey(decode(textOf(item, "Key")), prefix),
+            uploadId: readUploadId(textOf(item, "UploadId")),
+            startedAt: readTime(textOf(item, "Initiated")),
+          };
+        }
+        if (textOf(xml, "IsTruncated") !== "true") return;
+        const next = [decode(textOf(xml, "NextKeyMarker")), textOf(xml, "NextUploadIdMarker")] as const;
+        if (!isLater(next, [key, uploadId]))
+          throw new BucketFault("the bucket's list of uploads does not get on");
+        [key, uploadId] = next;
+      }
     },
 
     async removeAll(keys) {
@@ -148,5 +169,19 @@ export function createBucketCalls({ call }: S3Calls, objects: ObjectCalls, pageS
 /** Keys may hold what XML cannot, so they come as in a URL where the store knows how. */
 function decoderOf(xml: XmlElement): (text: string) => string {
   if (textOf(xml, "EncodingType") !== "url") return (text) => text;
-  return (text) => decodeURIComponent(text.replaceAll("+", "%20"));
+  return (text) => {
+    try {
+      return decodeURIComponent(text.replaceAll("+", "%20"));
+    } catch {
+      throw new BucketFault("the bucket listed a key that cannot be decoded");
+    }
+  };
+}
+
+type UploadMarker = readonly [key: string, uploadId: string];
+
+/** Keys rise in the order of their bytes; the uploads of one key are in the order of their start. */
+function isLater([key, uploadId]: UploadMarker, [keyBefore, uploadIdBefore]: UploadMarker): boolean {
+  const order = Buffer.compare(Buffer.from(key), Buffer.from(keyBefore));
+  return order > 0 || (order === 0 && key !== "" && uploadId !== uploadIdBefore);
 }

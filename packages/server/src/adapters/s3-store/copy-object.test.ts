@@ -17,8 +17,8 @@ function createCopies(status: number, code: string) {
       return { etag: "x" };
     },
   };
-  const copy = createCopyObject({ objects } as S3Client, { pieceBytes: 10, guardHeader });
-  return { guarded, copy: () => copy(file) };
+  const copy = createCopyObject({ pieceBytes: 10, guardHeader });
+  return { guarded, copy: () => copy({ objects } as S3Client, file) };
 }
 
 it("goes on without a guard where the store does not know it", async () => {

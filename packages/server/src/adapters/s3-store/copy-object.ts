@@ -1,5 +1,6 @@
+import { mostParts } from "./bucket-values.ts";
 import type { S3Client } from "./s3-client.ts";
-import { hasCode, isMissing, isStatus } from "./s3-error.ts";
+import { hasCode, isMissing, isStatus, S3Error } from "./s3-error.ts";
 
 export interface Copy {
   fromKey: string;
@@ -12,7 +13,7 @@ export interface Copy {
 }
 
 /** "conflict": the source is another one by now, or the target exists. */
-export type CopyObject = (copy: Copy) => Promise<{ etag: string } | "conflict">;
+export type CopyObject = (client: S3Client, copy: Copy) => Promise<{ etag: string } | "conflict">;
 
 export interface CopyOptions {
   /** Larger objects are copied in pieces of this size: side by side, and none of them for minutes. */
@@ -25,32 +26,34 @@ const concurrency = 4;
 const baseDeadlineMs = 20_000;
 const slowestBytesPerMs = 10_000;
 
-export function createCopyObject(client: S3Client, options: CopyOptions): CopyObject {
-  const { pieceBytes, guardHeader } = options;
+/** How long a copy in one go may take. */
+export const copyDeadlineOf = (sizeBytes: number) => baseDeadlineMs + sizeBytes / slowestBytesPerMs;
+
+export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): CopyObject {
   let isGuarded = true;
 
-  async function attempt(copy: Copy, guard: Record<string, string>): Promise<{ etag: string } | "conflict"> {
-    const deadlineMs = baseDeadlineMs + copy.sizeBytes / slowestBytesPerMs;
+  async function attempt(client: S3Client, copy: Copy, guard: Record<string, string>) {
+    const deadlineMs = copyDeadlineOf(copy.sizeBytes);
     try {
       return await (copy.sizeBytes > pieceBytes
         ? copyInPieces(client, copy, pieceBytes, guard)
         : client.objects.copy({ ...copy, guard, deadlineMs }));
     } catch (error) {
-      if (isConflict(error)) return "conflict";
+      if (isConflict(error)) return "conflict" as const;
       throw error;
     }
   }
 
-  return async (copy) => {
+  return async (client, copy) => {
     if (isGuarded) {
       try {
-        return await attempt(copy, { [guardHeader]: "*" });
+        return await attempt(client, copy, { [guardHeader]: "*" });
       } catch (error) {
         if (!isUnknownGuard(error)) throw error;
       }
     }
     // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
-    const copied = await attempt(copy, {});
+    const copied = await attempt(client, copy, {});
     if (copied !== "conflict") isGuarded = false;
     return copied;
   };
@@ -80,18 +83,14 @@ async function copyInPieces(
   pieceBytes: number,
   guard: Record<string, string>,
 ) {
-  const { fromKey, toKey, sizeBytes, etag } = copy;
+  const { fromKey, toKey, etag } = copy;
   const uploadId = await multipart.create(toKey, copy);
   const upload = { key: toKey, uploadId };
-  const pieces = Array.from({ length: Math.ceil(sizeBytes / pieceBytes) }, (_, index) => ({
-    partNumber: index + 1,
-    range: { start: index * pieceBytes, end: Math.min(sizeBytes, (index + 1) * pieceBytes) - 1 },
-  }));
   const parts: { partNumber: number; etag: string }[] = [];
-  const waiting = pieces.values();
-  const deadlineMs = baseDeadlineMs + pieceBytes / slowestBytesPerMs;
+  const waiting = listPieces(copy.sizeBytes, pieceBytes);
   const work = async () => {
     for (const piece of waiting) {
+      const deadlineMs = copyDeadlineOf(piece.range.end - piece.range.start);
       const copied = await multipart.copyPart({ ...upload, ...piece, fromKey, etag, deadlineMs });
       parts.push({ partNumber: piece.partNumber, etag: copied.etag });
     }
@@ -105,5 +104,13 @@ async function copyInPieces(
     throw error;
   }
   const head = await objects.findHead(toKey);
-  return { etag: head?.etag ?? "" };
+  if (head === null) throw new S3Error(502, "", "what was copied is not there");
+  return { etag: head.etag };
+}
+
+/** One at a time, and never more than an upload has parts, whatever the size. */
+function* listPieces(sizeBytes: number, usualBytes: number) {
+  const pieceBytes = Math.max(usualBytes, Math.ceil(sizeBytes / mostParts));
+  for (let [partNumber, start] = [1, 0]; start < sizeBytes; partNumber++, start += pieceBytes)
+    yield { partNumber, range: { start, end: Math.min(sizeBytes, start + pieceBytes) - 1 } };
 }

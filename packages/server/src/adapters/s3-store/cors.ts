@@ -25,7 +25,11 @@ const deadlineMs = 5000;
  * Does what a page elsewhere would do with a presigned URL, because rules can stand in more places than a store
  * tells of. Puts three bytes there.
  */
-export async function letsBrowsersUpload(exchange: Exchange, presignedUrl: string): Promise<boolean> {
+export async function letsBrowsersUpload(
+  exchange: Exchange,
+  presignedUrl: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { pathname, search, host } = new URL(presignedUrl);
   const path = pathname + search;
   const preflight = await exchange.fetch({
@@ -38,6 +42,7 @@ export async function letsBrowsersUpload(exchange: Exchange, presignedUrl: strin
       "access-control-request-headers": "content-type",
     },
     deadlineMs,
+    signal,
   });
   const listed = (header: string | string[] | undefined) =>
     String(header ?? "")
@@ -52,6 +57,7 @@ export async function letsBrowsersUpload(exchange: Exchange, presignedUrl: strin
     headers: { host, origin, "content-type": contentType, "content-length": "3" },
     body: Buffer.from("abc"),
     deadlineMs,
+    signal,
   });
   const allowedOrigin = put.headers["access-control-allow-origin"];
   const exposed = listed(put.headers["access-control-expose-headers"]);

@@ -1,10 +1,12 @@
-import { buffer } from "node:stream/consumers";
+import type { LookupFunction } from "node:net";
 import { randomText } from "../../ids.ts";
+import { StorageUnavailable } from "../../ports/object-store.ts";
+import { expectText } from "./access-probe.ts";
 import { createExchange } from "./exchange.ts";
 import type { Location } from "./location.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { BucketOptions, S3Client } from "./s3-client.ts";
-import { isStatus } from "./s3-error.ts";
+import { isStatus, quote } from "./s3-error.ts";
 
 /** What the service does with a bucket, each of which a policy can forbid. */
 export type BucketAct = "write" | "read" | "copy" | "upload in parts" | "delete" | "list";
@@ -22,16 +24,16 @@ export interface BucketExamination {
 const deadlineMs = 5000;
 const contentType = "text/plain";
 
-/** Tries everything with small objects below the prefix, and takes them away again. */
+/** Tries everything with small objects below the prefix, and takes them away again. All of it ends with the signal. */
 export async function examineBucket(
   client: S3Client,
   names: ObjectNames,
   location: Location,
-  options: BucketOptions & { guardHeader: string },
+  options: BucketOptions & { guardHeader: string; signal: AbortSignal },
 ): Promise<BucketExamination> {
-  const { objects, multipart, bucket } = client;
+  const { signal } = options;
+  const { objects, multipart, bucket } = client.within(signal);
   const [key, copied] = [names.probePrefix + randomText(26), names.probePrefix + randomText(26)];
-  const bytes = Buffer.from(key);
   const refused: BucketExamination["refused"] = [];
   const report = { clockAheadMs: null as number | null, refused, guardsCopies: null as boolean | null };
 
@@ -74,13 +76,12 @@ export async function examineBucket(
   }
   let etag = "";
   const isWritten = await attempt("write", async () => {
-    etag = (await objects.put(key, bytes, { contentType })).etag;
+    etag = (await objects.put(key, Buffer.from(key), { contentType })).etag;
   });
   if (isWritten) {
-    await attempt("read", async () => {
-      const { stream } = await objects.get(key, { signal: AbortSignal.timeout(deadlineMs) });
-      if (!bytes.equals(await buffer(stream))) throw new Error("the bucket returns other bytes");
-    });
+    await attempt("read", () =>
+      expectText(objects, key, key, AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])),
+    );
     const isCopied = await attempt("copy", async () => void (await copy(etag, {})));
     if (isCopied) report.guardsCopies = await isGuarded(etag);
     await attempt("upload in parts", uploadInParts);
@@ -95,8 +96,11 @@ export async function examineBucket(
 }
 
 /** Of an answer to a request that is not signed: a signed one is refused where clocks are far apart. */
-async function readClock(location: Location, { lookup }: BucketOptions): Promise<number | null> {
-  const exchange = createExchange(location.origin, lookup);
+async function readClock(
+  location: Location,
+  { lookup, signal }: { lookup?: LookupFunction; signal: AbortSignal },
+): Promise<number | null> {
+  const exchange = createExchange(location.origin, { lookup });
   try {
     const startedAt = Date.now();
     const answer = await exchange.fetch({
@@ -104,6 +108,7 @@ async function readClock(location: Location, { lookup }: BucketOptions): Promise
       path: location.pathOf(),
       headers: { host: location.host },
       deadlineMs,
+      signal,
     });
     const theirs = Date.parse(answer.headers.date ?? "");
     if (Number.isNaN(theirs)) return null;
@@ -118,5 +123,7 @@ async function readClock(location: Location, { lookup }: BucketOptions): Promise
 
 function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return message === "" ? (code ?? String(error)) : message;
+  // An error of ours quotes the bucket already.
+  if (error instanceof StorageUnavailable) return message;
+  return quote(message === "" ? (code ?? String(error)) : message);
 }

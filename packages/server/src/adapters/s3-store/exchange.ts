@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { http } from "../../net/node-http.ts";
+import { BucketFault } from "./s3-error.ts";
 
 export interface HttpRequest {
   method: string;
@@ -11,6 +12,8 @@ export interface HttpRequest {
   body?: Uint8Array;
   /** For the headers of the answer; `readBody` has what is left of it. */
   deadlineMs: number;
+  /** How much of a success `fetch` reads; more is a fault. */
+  maxBodyBytes?: number;
   signal?: AbortSignal;
 }
 
@@ -24,16 +27,26 @@ export interface HttpAnswer {
 export interface Exchange {
   /** Resolves with the headers; the stream is the caller's to read or to destroy. */
   start(request: HttpRequest): Promise<HttpAnswer>;
-  /** Resolves with the whole body, within one deadline. */
+  /** Resolves with the whole body, or the beginning of a refusal, within one deadline. */
   fetch(request: HttpRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }>;
   close(): void;
 }
 
-const maxSockets = 256;
-const maxBodyBytes = 16 * 1024 * 1024;
+export interface ExchangeOptions {
+  /** Judges addresses that we do not choose ourselves. */
+  lookup?: LookupFunction | undefined;
+  maxSockets?: number | undefined;
+}
 
-/** HTTP to one origin over connections that are kept. `lookup` judges addresses that we do not choose ourselves. */
-export function createExchange(origin: string, lookup?: LookupFunction): Exchange {
+const usualMaxSockets = 256;
+const maxHeaderBytes = 16 * 1024;
+const maxInterimAnswers = 20;
+/** Of every answer whose body is of no use but to explain. */
+export const maxErrorBytes = 64 * 1024;
+
+/** HTTP to one origin over connections that are kept. Trusts nothing that comes back. */
+export function createExchange(origin: string, options: ExchangeOptions = {}): Exchange {
+  const { lookup, maxSockets = usualMaxSockets } = options;
   const url = new URL(origin);
   const isTls = url.protocol === "https:";
   const agentOptions = { keepAlive: true, keepAliveMsecs: 15_000, maxSockets, timeout: 60_000 };
@@ -42,6 +55,7 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
     agent,
     hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    maxHeaderSize: maxHeaderBytes,
     ...(lookup === undefined ? {} : { lookup }),
   };
 
@@ -57,6 +71,11 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
     };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
+    let interim = 0;
+    outgoing.on("information", () => {
+      if (++interim > maxInterimAnswers)
+        outgoing.destroy(new BucketFault("the bucket does not get to its answer"));
+    });
     outgoing.once("response", (stream) => {
       signal.removeEventListener("abort", abort);
       resolve({ status: stream.statusCode ?? 0, headers: stream.headers, stream });
@@ -80,13 +99,22 @@ export function createExchange(origin: string, lookup?: LookupFunction): Exchang
         return { status, headers, body: "" };
       }
       const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
-      return { status, headers, body: await readBody(stream, signal) };
+      if (status >= 300)
+        return { status, headers, body: (await readBody(stream, maxErrorBytes, signal)).text };
+      const { text, isWhole } = await readBody(stream, request.maxBodyBytes ?? maxErrorBytes, signal);
+      if (!isWhole) throw new BucketFault("the bucket's answer is too large");
+      return { status, headers, body: text };
     },
     close: () => agent.destroy(),
   };
 }
 
-export async function readBody(stream: IncomingMessage, signal: AbortSignal): Promise<string> {
+/** The first so many bytes as text. What comes after them is not read, and costs the connection. */
+export async function readBody(
+  stream: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ text: string; isWhole: boolean }> {
   const abort = () => stream.destroy(signal.reason as Error);
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort, { once: true });
@@ -95,10 +123,11 @@ export async function readBody(stream: IncomingMessage, signal: AbortSignal): Pr
     let sizeBytes = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length;
-      if (sizeBytes > maxBodyBytes) throw new Error("the answer is too large");
       chunks.push(chunk);
+      if (sizeBytes > maxBytes) break;
     }
-    return Buffer.concat(chunks).toString("utf8");
+    const text = Buffer.concat(chunks).toString("utf8", 0, maxBytes);
+    return { text, isWhole: sizeBytes <= maxBytes };
   } finally {
     signal.removeEventListener("abort", abort);
   }

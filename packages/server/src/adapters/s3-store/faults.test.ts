@@ -70,10 +70,10 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
       const key = newKey();
       const body = randomBytes(1000 + index);
       const url = await stage(key, body);
-      const object = await insist(() => store.finishPut(key));
+      const object = await insist(() => store.finishPut(key, body.length));
       assert.equal(object?.sizeBytes, body.length);
       await put(url, randomBytes(body.length), { "content-type": type });
-      assert.deepEqual(await insist(() => store.finishPut(key)), object);
+      assert.deepEqual(await insist(() => store.finishPut(key, body.length)), object);
       if (index % 3 === 0) {
         await insist(() => store.delete([key]));
         deleted.push(key);
@@ -95,12 +95,12 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     for (const key of [lasting, brief]) await stage(key, body);
     let copies = 0;
     s3.proxy.setFaults(({ headers }) => ("x-amz-copy-source" in headers && ++copies === 1 ? noBucket : null));
-    assert.equal((await store.finishPut(brief))?.sizeBytes, body.length);
+    assert.equal((await store.finishPut(brief, body.length))?.sizeBytes, body.length);
     assert.deepEqual(await readAll(witness, brief), body);
     s3.proxy.setFaults(({ headers }) => ("x-amz-copy-source" in headers ? noBucket : null));
-    await assert.rejects(store.finishPut(lasting), StorageUnavailable);
+    await assert.rejects(store.finishPut(lasting, body.length), StorageUnavailable);
     s3.proxy.setFaults(() => null);
-    assert.equal((await store.finishPut(lasting))?.sizeBytes, body.length);
+    assert.equal((await store.finishPut(lasting, body.length))?.sizeBytes, body.length);
   });
 
   it("knows a source that is gone also from a store without guarded copies", async () => {
@@ -118,7 +118,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
       return copies > 1 && method === "HEAD" ? gone : null;
     });
     const fresh = await openTestStore(s3.server, { bucket, endpoint: s3.proxy.url, retry: quickRetry });
-    assert.equal(await fresh.finishPut(key), null);
+    assert.equal(await fresh.finishPut(key, 100), null);
     assert.equal(copies, 2);
     await fresh.close();
   });
@@ -207,14 +207,14 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     await stage(key, randomBytes(10));
     s3.proxy.setFaults(() => ({ kind: "hang" }));
     const calls = [
-      () => hasty.finishPut(key),
+      () => hasty.finishPut(key, 10),
       () => hasty.read(key),
       () => hasty.delete([key]),
       () => hasty.check(),
     ];
     for (const call of calls) await assert.rejects(call, StorageUnavailable);
     s3.proxy.setFaults(() => null);
-    assert.equal((await store.finishPut(key))?.sizeBytes, 10);
+    assert.equal((await store.finishPut(key, 10))?.sizeBytes, 10);
     await hasty.check();
     await hasty.close();
   });
@@ -228,7 +228,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
       if (method !== "PUT" || url?.includes("probe") || ++count > 1) return null;
       return { kind: "answer", status: 200, body: "<Error><Code>InternalError</Code></Error>" };
     });
-    assert.equal((await store.finishPut(key))?.sizeBytes, 100);
+    assert.equal((await store.finishPut(key, 100))?.sizeBytes, 100);
     assert.equal(count, 2);
     assert.deepEqual(await readAll(witness, key), body);
   });
@@ -297,7 +297,7 @@ describe("a bucket behind a bad network", { skip: swiftMissing }, () => {
     s3.proxy.setFaults(({ url }) => (isNamed(url) ? denied : null));
     assert.equal(await store.head(missing), null);
     assert.equal(await store.read(missing), null);
-    const calls = [() => store.head(missing), () => store.read(missing), () => store.finishPut(missing)];
+    const calls = [() => store.head(missing), () => store.read(missing), () => store.finishPut(missing, 10)];
     for (const code of ["InvalidAccessKeyId", "RequestTimeTooSkewed"]) {
       s3.proxy.setFaults(() => ({ ...denied, body: `<Error><Code>${code}</Code></Error>` }));
       for (const call of calls) await assert.rejects(call, StorageUnavailable);

@@ -1,7 +1,7 @@
 import type { ObjectBytes } from "../../ports/object-store.ts";
 import type { MultipartDeps } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
-import { createReads } from "./reads.ts";
+import { createReads, type ReadsDeps } from "./reads.ts";
 
 export interface ImportedObject {
   key: string;
@@ -21,10 +21,14 @@ export interface ObjectImport {
   list(): AsyncGenerator<{ key: string; sizeBytes: number }>;
 }
 
-export function createObjectImport({ client, names, probe, headersOf }: MultipartDeps): ObjectImport {
+/** Millions of objects are in thousands of pages. */
+const longListMs = 24 * 3_600_000;
+
+export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImport {
+  const { client, names, headersOf } = deps;
   const { objects, multipart, bucket } = client;
-  const final = createReads(client, names, probe);
-  const staged = createReads(client, { ...names, finalOf: names.stagedOf }, probe);
+  const final = createReads(deps);
+  const staged = createReads({ ...deps, names: { ...names, finalOf: names.stagedOf } });
 
   async function putParts(name: string, headers: ObjectHeaders, pieces: AsyncIterable<Uint8Array>) {
     const upload = { key: name, uploadId: await multipart.create(name, headers) };
@@ -68,7 +72,7 @@ export function createObjectImport({ client, names, probe, headersOf }: Multipar
     read: ({ key, isStaged }) => (isStaged ? staged : final).read(key),
 
     async *list() {
-      for await (const { key, sizeBytes } of bucket.listObjects(names.finalPrefix)) {
+      for await (const { key, sizeBytes } of bucket.listObjects(names.finalPrefix, longListMs)) {
         yield { key: key.slice(names.finalPrefix.length), sizeBytes };
       }
     },

@@ -1,7 +1,17 @@
 import type { ByteRange, ReceivedPart } from "../../ports/object-store.ts";
-import { describeObject, type ObjectHeaders, putDeadlineOf, unquote } from "./object-calls.ts";
+import {
+  mostParts,
+  readEtag,
+  readPartNumber,
+  readSize,
+  readTime,
+  readUploadId,
+  unquote,
+} from "./bucket-values.ts";
+import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
 import type { S3Calls } from "./s3-call.ts";
-import { hasCode, isMissing, S3Error } from "./s3-error.ts";
+import type { ListOptions } from "./s3-client.ts";
+import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
 import { encodePath } from "./uri.ts";
 import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
@@ -33,8 +43,31 @@ export interface MultipartCalls {
 
 // Assembling thousands of parts takes some stores minutes.
 const completeDeadlineMs = 120_000;
+/** Of a list of parts. Stores show 1,000 of 10,000 at once, and some of them fewer. */
+const mostPages = 500;
 
-export function createMultipartCalls({ call }: S3Calls, bucket: string, pageSize: number): MultipartCalls {
+export function createMultipartCalls(
+  { call }: S3Calls,
+  bucket: string,
+  { pageSize, listDeadlineMs }: ListOptions,
+): MultipartCalls {
+  async function listParts({ key, uploadId }: Upload): Promise<ReceivedPart[]> {
+    const parts: ReceivedPart[] = [];
+    const signal = AbortSignal.timeout(listDeadlineMs);
+    for (let [marker, page] = [0, 1]; ; page++) {
+      const query = { uploadId, "max-parts": String(pageSize), "part-number-marker": String(marker) };
+      const { xml } = await call({ method: "GET", key, query, signal });
+      if (xml === null) throw new S3Error(502, "", "a list of parts was cut off");
+      for (const part of childrenOf(xml, "Part")) parts.push(toPart(part));
+      if (parts.length > mostParts) throw new BucketFault("the bucket lists more parts than an upload has");
+      if (textOf(xml, "IsTruncated") !== "true") return parts;
+      const next = readPartNumber(textOf(xml, "NextPartNumberMarker"));
+      if (next <= marker || page >= mostPages)
+        throw new BucketFault("the bucket's list of parts does not get on");
+      marker = next;
+    }
+  }
+
   return {
     async create(key, headers) {
       const answer = await call({
@@ -43,34 +76,23 @@ export function createMultipartCalls({ call }: S3Calls, bucket: string, pageSize
         query: { uploads: "" },
         headers: describeObject(headers),
       });
-      const uploadId = textOf(answer.xml, "UploadId");
-      if (uploadId === "") throw new S3Error(502, "", "an upload was opened without an id");
-      return uploadId;
+      return readUploadId(textOf(answer.xml, "UploadId"));
     },
 
-    async findParts({ key, uploadId }) {
-      const parts: ReceivedPart[] = [];
-      let marker = "0";
+    async findParts(upload) {
       try {
-        do {
-          const query = { uploadId, "max-parts": String(pageSize), "part-number-marker": marker };
-          const { xml } = await call({ method: "GET", key, query });
-          if (xml === null) throw new S3Error(502, "", "a list of parts was cut off");
-          parts.push(...childrenOf(xml, "Part").map(toPart));
-          marker = textOf(xml, "IsTruncated") === "true" ? textOf(xml, "NextPartNumberMarker") : "";
-        } while (marker !== "");
+        return (await listParts(upload)).sort((a, b) => a.partNumber - b.partNumber);
       } catch (error) {
         if (isNoUpload(error)) return null;
         throw error;
       }
-      return parts.sort((a, b) => a.partNumber - b.partNumber);
     },
 
     async putPart({ key, uploadId, partNumber, bytes }) {
       const query = { uploadId, partNumber: String(partNumber) };
       const deadlineMs = putDeadlineOf(bytes);
       const answer = await call({ method: "PUT", key, query, body: bytes, deadlineMs });
-      return { etag: unquote(answer.headers.etag ?? "") };
+      return { etag: readEtag(answer.headers.etag) };
     },
 
     async copyPart({ key, uploadId, fromKey, etag, partNumber, range, deadlineMs }) {
@@ -86,7 +108,7 @@ export function createMultipartCalls({ call }: S3Calls, bucket: string, pageSize
         deadlineMs,
       });
       if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
-      return { etag: unquote(textOf(xml, "ETag")) };
+      return { etag: readEtag(textOf(xml, "ETag")) };
     },
 
     async complete({ key, uploadId, parts, guard = {} }) {
@@ -116,9 +138,9 @@ export function isNoUpload(error: unknown): boolean {
 
 function toPart(part: XmlElement): ReceivedPart {
   return {
-    partNumber: Number(textOf(part, "PartNumber")),
-    etag: unquote(textOf(part, "ETag")),
-    sizeBytes: Number(textOf(part, "Size")),
-    receivedAt: Date.parse(textOf(part, "LastModified")),
+    partNumber: readPartNumber(textOf(part, "PartNumber")),
+    etag: readEtag(textOf(part, "ETag")),
+    sizeBytes: readSize(textOf(part, "Size")),
+    receivedAt: readTime(textOf(part, "LastModified")),
   };
 }

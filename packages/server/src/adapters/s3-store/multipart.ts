@@ -6,7 +6,8 @@ import type {
   ReceivedPart,
 } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
-import { type ObjectHeaders, unquote } from "./object-calls.ts";
+import { unquote } from "./bucket-values.ts";
+import type { ObjectHeaders } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing } from "./s3-error.ts";
@@ -26,44 +27,52 @@ export interface MultipartDeps {
 }
 
 /** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
-export function createMultipart({ client, names, probe, headersOf }: MultipartDeps): Multipart {
-  const { multipart, objects } = client;
+export function createMultipart(
+  { client, names, probe, headersOf }: MultipartDeps,
+  finishDeadlineMs: number,
+): Multipart {
   const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
 
   /** After a crash or a lost answer: an upload that is gone and left an object of the right size was finished. */
-  async function findFinished({ key, sizeBytes }: FinishMultipart): Promise<FinishMultipartResult> {
+  async function findFinished(
+    { objects }: S3Client,
+    { key, sizeBytes }: FinishMultipart,
+  ): Promise<FinishMultipartResult> {
     const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
     if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
     return failed("unknown-upload", "Storage has no such upload any more; abort it and start again.");
   }
 
-  async function complete(upload: FinishMultipart, received: ReceivedPart[]): Promise<FinishMultipartResult> {
+  async function complete(limited: S3Client, upload: FinishMultipart, hasUnclaimed: boolean) {
     try {
-      await multipart.complete({ ...refOf(upload), parts: upload.parts });
+      await limited.multipart.complete({ ...refOf(upload), parts: upload.parts });
     } catch (error) {
-      const refusal = toFailure(error, received.length > upload.parts.length);
+      const refusal = toFailure(error, hasUnclaimed);
       if (refusal !== null) return refusal;
       if (!isMissing(error)) throw error;
     }
-    return findFinished(upload);
+    return findFinished(limited, upload);
   }
 
   const running = new Map<string, Promise<FinishMultipartResult>>();
 
   async function finish(upload: FinishMultipart): Promise<FinishMultipartResult> {
-    const received = await multipart.findParts(refOf(upload));
-    if (received === null) return findFinished(upload);
+    const limited = client.within(AbortSignal.timeout(finishDeadlineMs));
+    const received = await limited.multipart.findParts(refOf(upload));
+    if (received === null) return findFinished(limited, upload);
     const problem = findProblem(received, upload);
-    if (problem === null) return complete(upload, received);
+    if (problem === null) return complete(limited, upload, received.length > upload.parts.length);
     // Only here can it be seen: S3 takes any size for a part.
-    if (isTooLarge(received, upload)) await multipart.abort(refOf(upload));
+    if (isTooLarge(received, upload)) await limited.multipart.abort(refOf(upload));
     return problem;
   }
 
   return {
-    startMultipart: ({ key, contentType }) => multipart.create(names.finalOf(key), headersOf(contentType)),
+    startMultipart: ({ key, contentType }) =>
+      client.multipart.create(names.finalOf(key), headersOf(contentType)),
 
-    listParts: (upload) => multipart.findParts(refOf(upload)),
+    listParts: (upload, signal) =>
+      (signal === undefined ? client : client.within(signal)).multipart.findParts(refOf(upload)),
 
     /** Those who ask for the same at once share one answer: assembling a large object is no small work. */
     finishMultipart(upload) {
@@ -73,7 +82,7 @@ export function createMultipart({ client, names, probe, headersOf }: MultipartDe
       return joined;
     },
 
-    abortMultipart: (upload) => multipart.abort(refOf(upload)),
+    abortMultipart: (upload) => client.multipart.abort(refOf(upload)),
   };
 }
 

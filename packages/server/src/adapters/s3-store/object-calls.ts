@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { ByteRange } from "../../ports/object-store.ts";
+import { readEtag, readSize } from "./bucket-values.ts";
 import type { S3Calls } from "./s3-call.ts";
 import { isMissing, S3Error } from "./s3-error.ts";
 import { encodePath } from "./uri.ts";
@@ -10,7 +11,8 @@ export interface ObjectHead {
   /** Without quotes. */
   etag: string;
   contentType: string;
-  modifiedAt: number;
+  /** As the bucket has it, if it has. */
+  lastModified: string | undefined;
 }
 
 export interface ObjectBody {
@@ -50,8 +52,6 @@ const slowestBytesPerMs = 100;
 
 export const putDeadlineOf = (bytes: Uint8Array) => putDeadlineMs + bytes.byteLength / slowestBytesPerMs;
 
-export const unquote = (etag: string) => etag.replaceAll('"', "");
-
 /** The metadata is given anew: what a client added to its PUT must not go with the object. */
 export function describeObject({ contentType, contentDisposition }: ObjectHeaders): Record<string, string> {
   return {
@@ -70,7 +70,7 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
         headers: describeObject(headers),
         deadlineMs: putDeadlineOf(bytes),
       });
-      return { etag: unquote(answer.headers.etag ?? "") };
+      return { etag: readEtag(answer.headers.etag) };
     },
 
     async findHead(key, options = {}) {
@@ -88,7 +88,12 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
         ...(etag === undefined ? {} : { "if-match": `"${etag}"` }),
       };
       const answer = await open({ method: "GET", key, headers, ...options });
-      return { head: toHead(answer.headers), stream: answer.stream };
+      try {
+        return { head: toHead(answer.headers), stream: answer.stream };
+      } catch (error) {
+        answer.stream.destroy();
+        throw error;
+      }
     },
 
     async copy({ fromKey, toKey, etag, guard, deadlineMs, ...headers }) {
@@ -106,7 +111,7 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
         once: true,
       });
       if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
-      return { etag: unquote(textOf(xml, "ETag")) };
+      return { etag: readEtag(textOf(xml, "ETag")) };
     },
 
     async remove(key) {
@@ -121,9 +126,9 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
 
 function toHead(headers: IncomingHttpHeaders): ObjectHead {
   return {
-    sizeBytes: Number(headers["content-length"] ?? 0),
-    etag: unquote(headers.etag ?? ""),
+    sizeBytes: readSize(headers["content-length"]),
+    etag: readEtag(headers.etag),
     contentType: headers["content-type"] ?? "application/octet-stream",
-    modifiedAt: Date.parse(headers["last-modified"] ?? ""),
+    lastModified: headers["last-modified"],
   };
 }

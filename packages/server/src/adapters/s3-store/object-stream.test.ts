@@ -11,6 +11,7 @@ import { createObjectStream } from "./object-stream.ts";
 const body = randomBytes(2_000_000);
 const idleMs = 150;
 const pauseMs = 10_000;
+const giveUpMs = 10_000;
 let server: Server;
 /** How many bytes the server sends from `?skip=` on before it falls silent. */
 let sendsBytes = body.length;
@@ -48,6 +49,7 @@ async function createStream(maxReopens: number, settings: { pauseMs?: number } =
     },
     maxReopens,
     idleMs,
+    giveUpMs,
     pauseMs,
     ...settings,
   });
@@ -85,6 +87,7 @@ it("gives the connection back while nobody reads, and goes on where it was", {
     reopen: () => assert.fail("asked again"),
     maxReopens: 0,
     idleMs,
+    giveUpMs,
     pauseMs: 20,
   });
   await once(small, "close");
@@ -108,7 +111,15 @@ it("fails where the store falls silent once too often", async () => {
 it("passes on nothing beyond the length, and fails", async () => {
   sendsBytes = body.length;
   const [first, lengthBytes] = [await open(0), 100_000];
-  const stream = createObjectStream({ first, lengthBytes, reopen: open, maxReopens: 2, idleMs, pauseMs });
+  const stream = createObjectStream({
+    first,
+    lengthBytes,
+    reopen: open,
+    maxReopens: 2,
+    idleMs,
+    giveUpMs,
+    pauseMs,
+  });
   let readBytes = 0;
   stream.on("data", (chunk: Buffer) => {
     readBytes += chunk.length;
@@ -127,6 +138,7 @@ it("lets go of the connection when nobody reads on", async () => {
     reopen: open,
     maxReopens: 2,
     idleMs,
+    giveUpMs,
     pauseMs,
   });
   const closed = new Promise((resolve) => first.once("close", resolve));

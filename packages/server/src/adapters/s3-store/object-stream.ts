@@ -8,25 +8,37 @@ export interface ObjectStreamOptions {
   reopen(skipBytes: number): Promise<IncomingMessage>;
   /** How often a connection that broke is made up for. */
   maxReopens: number;
-  /** How long the store may send nothing while somebody waits for it. */
+  /** How long one connection may send nothing while somebody waits for it. */
   idleMs: number;
+  /** The same for all connections that are tried in turn. */
+  giveUpMs: number;
   /** How long a connection is kept for a reader who takes nothing; then the rest is asked for when they read on. */
   pauseMs: number;
 }
 
 /** The bytes of an object as one stream, over as many connections as it takes. */
 export function createObjectStream(options: ObjectStreamOptions): Readable {
-  const { lengthBytes, reopen, idleMs, pauseMs } = options;
+  const { lengthBytes, reopen, idleMs, giveUpMs, pauseMs } = options;
   /** Null while the reader pauses and no connection is kept. */
   let current: IncomingMessage | null = options.first;
   let receivedBytes = 0;
   let reopensLeft = options.maxReopens;
   let timer: NodeJS.Timeout | undefined;
+  let lastTimer: NodeJS.Timeout | undefined;
 
+  const stopped = () => new Error("the store stopped sending");
   const disarm = () => clearTimeout(timer);
   const arm = () => {
     disarm();
-    timer = setTimeout(() => current?.destroy(new Error("the store stopped sending")), idleMs);
+    timer = setTimeout(() => current?.destroy(stopped()), idleMs);
+  };
+  const disarmLast = () => {
+    clearTimeout(lastTimer);
+    lastTimer = undefined;
+  };
+  // A connection that is made anew does not start it again.
+  const armLast = () => {
+    lastTimer ??= setTimeout(() => stream.destroy(stopped()), giveUpMs);
   };
   const letGo = () => {
     const source = current;
@@ -37,12 +49,14 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
 
   const stream = new Readable({
     read() {
+      armLast();
       if (current === null) return void goOn();
       arm();
       current.resume();
     },
     destroy(error, callback) {
       disarm();
+      disarmLast();
       current?.destroy();
       callback(error);
     },
@@ -53,10 +67,14 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     arm();
     source.on("data", (chunk: Buffer) => {
       receivedBytes += chunk.length;
+      disarmLast();
       // Whoever declared the length to a client must not send it what comes after.
       if (receivedBytes > lengthBytes)
         return void stream.destroy(new Error("the store sent more bytes than it was asked for"));
-      if (stream.push(chunk)) return void arm();
+      if (stream.push(chunk)) {
+        armLast();
+        return void arm();
+      }
       // The reader is slow, not the store.
       source.pause();
       disarm();

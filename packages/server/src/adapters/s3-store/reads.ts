@@ -1,6 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { type ByteRange, type ObjectStore, StorageUnavailable } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
+import { readTime } from "./bucket-values.ts";
 import type { ObjectBody } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import { createObjectStream } from "./object-stream.ts";
@@ -11,16 +12,22 @@ import { toStored } from "./single-put.ts";
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 
 const maxReopens = 3;
-const idleMs = 30_000;
 // Less than others wait for a connection, so that readers who sleep on all of them keep nobody out.
 const pauseMs = 5_000;
 
-export function createReads(
-  { objects, multipart, bucket }: S3Client,
-  names: ObjectNames,
-  probe: AccessProbe,
-): Reads {
-  const findHead = (key: string) => probe.nullIfForbidden(() => objects.findHead(key));
+export interface ReadsDeps {
+  client: S3Client;
+  names: ObjectNames;
+  probe: AccessProbe;
+  /** How long a reader waits for the next byte, over all connections that are tried for it. */
+  readIdleMs: number;
+  findDeadlineMs: number;
+}
+
+export function createReads({ client, names, probe, readIdleMs, findDeadlineMs }: ReadsDeps): Reads {
+  const { objects } = client;
+  const findHead = (key: string, { objects: limited } = client) =>
+    probe.nullIfForbidden(() => limited.findHead(key));
 
   async function findBody(key: string, range: ByteRange | undefined, signal: AbortSignal | undefined) {
     const options = {
@@ -37,7 +44,7 @@ export function createReads(
   }
 
   /** The parts of an upload that is still open. */
-  async function findParts(key: string) {
+  async function findParts({ bucket, multipart }: S3Client, key: string) {
     for await (const upload of bucket.listUploads(names.finalOf(key))) {
       if (upload.key !== names.finalOf(key)) continue;
       const parts = (await multipart.findParts(upload)) ?? [];
@@ -80,17 +87,20 @@ export function createReads(
           return again.stream;
         },
         maxReopens,
-        idleMs,
+        idleMs: readIdleMs / (maxReopens + 1),
+        giveUpMs: readIdleMs,
         pauseMs,
       });
       return signal === undefined ? stream : addAbortSignal(signal, stream);
     },
 
     async findReceived(key) {
-      const head = (await findHead(names.stagedOf(key))) ?? (await findHead(names.finalOf(key)));
-      if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: head.modifiedAt };
+      const limited = client.within(AbortSignal.timeout(findDeadlineMs));
+      const [staged, final] = [names.stagedOf(key), names.finalOf(key)];
+      const head = (await findHead(staged, limited)) ?? (await findHead(final, limited));
+      if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: readTime(head.lastModified) };
       // Without the right to list, nothing is known of parts.
-      return probe.nullIfForbidden(() => findParts(key));
+      return probe.nullIfForbidden(() => findParts(limited, key));
     },
   };
 }

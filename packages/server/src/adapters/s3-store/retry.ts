@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
-import { isOurMistake, isPassing } from "./s3-error.ts";
+import { isOurMistake, isPassing, quote } from "./s3-error.ts";
 
 export interface RetryPolicy {
   attempts: number;
@@ -20,21 +20,26 @@ export async function withRetries<T>(
   const startedAt = performance.now();
   for (let number = 1; ; number++) {
     try {
+      signal?.throwIfAborted();
       return await attempt();
     } catch (error) {
-      signal?.throwIfAborted();
+      if (signal?.aborted === true) throw explain(signal.reason);
       const pauseMs = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (number - 1));
       const isLate = performance.now() + pauseMs - startedAt > policy.giveUpAfterMs;
       if (number >= policy.attempts || isLate || !isPassing(error)) throw explain(error);
-      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
+      // Its end is seen at the next attempt.
+      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
     }
   }
 }
 
+/** Without the cause: Node attaches what the bucket sent, packets and certificates, and all of it would be logged. */
 function explain(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageFull || isOurMistake(error))
     return error;
   const { name, code, message } = error as NodeJS.ErrnoException;
-  const reason = name === "TimeoutError" ? "it did not answer in time" : (code ?? message);
-  return new StorageUnavailable(`the bucket cannot be reached: ${reason}`, { cause: error });
+  // The caller has gone, and is owed no explanation.
+  if (name === "AbortError") return error;
+  const reason = name === "TimeoutError" ? "it did not answer in time" : quote(String(code ?? message));
+  return new StorageUnavailable(`the bucket cannot be reached: ${reason}`);
 }

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
-import { createExchange, type HttpRequest, readBody } from "./exchange.ts";
+import { createExchange, type HttpRequest, maxErrorBytes, readBody } from "./exchange.ts";
 import type { Location } from "./location.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { toS3Error } from "./s3-error.ts";
 import type { Signer } from "./sigv4.ts";
 import { encodeQuery } from "./uri.ts";
-import { parseXml, type XmlElement } from "./xml.ts";
+import { parseLongXml, type XmlElement } from "./xml.ts";
 
 export interface S3Request {
   method: "GET" | "PUT" | "POST" | "DELETE" | "HEAD";
@@ -42,12 +42,28 @@ export interface S3Calls {
   close(): void;
 }
 
+/** The same calls, all of which end with the signal. */
+export function limitCalls(calls: S3Calls, signal: AbortSignal): S3Calls {
+  const limit = (request: S3Request): S3Request => ({
+    ...request,
+    signal: request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]),
+  });
+  return {
+    call: (request) => calls.call(limit(request)),
+    open: (request) => calls.open(limit(request)),
+    close: calls.close,
+  };
+}
+
 export interface S3CallOptions {
   location: Location;
   signer: Signer;
   retry: RetryPolicy;
   attemptDeadlineMs: number;
-  lookup?: LookupFunction;
+  /** The largest answer that is read as XML. */
+  maxXmlBytes: number;
+  maxSockets?: number | undefined;
+  lookup?: LookupFunction | undefined;
 }
 
 const emptySha256 = hash("sha256", "");
@@ -57,11 +73,12 @@ export function createS3Calls({
   signer,
   retry,
   attemptDeadlineMs,
-  lookup,
+  maxXmlBytes,
+  ...network
 }: S3CallOptions): S3Calls {
-  const exchange = createExchange(location.origin, lookup);
+  const exchange = createExchange(location.origin, network);
   // On connections of their own: slow clients must not take those that everything else needs.
-  const downloads = createExchange(location.origin, lookup);
+  const downloads = createExchange(location.origin, network);
 
   function prepare(request: S3Request): HttpRequest {
     const { method, body, signal } = request;
@@ -78,6 +95,7 @@ export function createS3Calls({
       headers: length === undefined ? headers : { ...headers, "content-length": String(length) },
       ...(bytes === undefined ? {} : { body: bytes }),
       deadlineMs: (request.deadlineMs ?? attemptDeadlineMs) + (request.extraMs ?? 0),
+      maxBodyBytes: maxXmlBytes,
       ...(signal === undefined ? {} : { signal }),
     };
   }
@@ -89,7 +107,7 @@ export function createS3Calls({
       return withRetries(policyOf(request), request.signal, async () => {
         const { status, headers, body } = await exchange.fetch(prepare(request));
         if (status >= 300) throw toS3Error(status, body);
-        const xml = parseXml(body);
+        const xml = await parseLongXml(body);
         // Copies and completions are answered before they have ended, so their failure comes under a 200.
         if (xml?.name === "Error") throw toS3Error(status, body);
         return { headers, xml };
@@ -101,7 +119,8 @@ export function createS3Calls({
         const { start } = request.isDownload === true ? downloads : exchange;
         const { status, headers, stream } = await start(prepare(request));
         if (status < 300) return { headers, stream };
-        throw toS3Error(status, await readBody(stream, AbortSignal.timeout(attemptDeadlineMs)));
+        const { text } = await readBody(stream, maxErrorBytes, AbortSignal.timeout(attemptDeadlineMs));
+        throw toS3Error(status, text);
       });
     },
 

@@ -5,7 +5,7 @@ import { createLocation } from "./location.ts";
 import { createMultipartCalls, type MultipartCalls } from "./multipart-calls.ts";
 import { createObjectCalls, type ObjectCalls } from "./object-calls.ts";
 import type { RetryPolicy } from "./retry.ts";
-import { createS3Calls } from "./s3-call.ts";
+import { createS3Calls, limitCalls, type S3Calls } from "./s3-call.ts";
 import { createSigner, type Signer } from "./sigv4.ts";
 
 /** A bucket and the right to use it. */
@@ -22,8 +22,12 @@ export interface BucketOptions {
   retry?: RetryPolicy;
   /** How long one attempt of a small request may take. */
   attemptDeadlineMs?: number;
-  /** How many names one request lists or deletes; at most and by default 1,000. */
+  /** How long a list may take, all its pages together. */
+  listDeadlineMs?: number;
+  /** How many names one request lists or deletes; at most and by default 1,000. Answers may be as large as that takes. */
   pageSize?: number;
+  /** Connections for reading, and as many again for everything else. */
+  maxSockets?: number;
   /** Epoch milliseconds; S3 compares them with its own clock. */
   now?: () => number;
 }
@@ -34,6 +38,8 @@ export interface S3Client {
   bucket: BucketCalls;
   cors: CorsCalls;
   signer: Signer;
+  /** The same bucket for one piece of work, all of which ends with the signal. */
+  within(signal: AbortSignal): S3Client;
   close(): void;
 }
 
@@ -44,25 +50,41 @@ export const defaultRetry: RetryPolicy = {
   giveUpAfterMs: 10_000,
 };
 const defaultAttemptDeadlineMs = 6_000;
+const defaultListDeadlineMs = 60_000;
+/** Keys have up to 1,024 bytes, three times that in percent, and a listed upload a kilobyte besides. */
+const listedBytes = 4 * 1024;
+const smallXmlBytes = 64 * 1024;
 
 /** What the service needs of S3, and no more. */
 export function createS3Client(options: BucketOptions): S3Client {
   const signer = createSigner({ ...options, now: options.now ?? Date.now });
+  const { bucket, pageSize = 1000, listDeadlineMs = defaultListDeadlineMs } = options;
   const calls = createS3Calls({
     location: createLocation(options),
     signer,
     retry: options.retry ?? defaultRetry,
     attemptDeadlineMs: options.attemptDeadlineMs ?? defaultAttemptDeadlineMs,
-    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    maxXmlBytes: smallXmlBytes + pageSize * listedBytes,
+    maxSockets: options.maxSockets,
+    lookup: options.lookup,
   });
-  const pageSize = options.pageSize ?? 1000;
-  const objects = createObjectCalls(calls, options.bucket);
-  return {
-    objects,
-    multipart: createMultipartCalls(calls, options.bucket, pageSize),
-    bucket: createBucketCalls(calls, objects, pageSize),
-    cors: createCorsCalls(calls),
-    signer,
-    close: calls.close,
+  const build = (limited: S3Calls): S3Client => {
+    const objects = createObjectCalls(limited, bucket);
+    return {
+      objects,
+      multipart: createMultipartCalls(limited, bucket, { pageSize, listDeadlineMs }),
+      bucket: createBucketCalls(limited, objects, { pageSize, listDeadlineMs }),
+      cors: createCorsCalls(limited),
+      signer,
+      within: (signal) => build(limitCalls(limited, signal)),
+      close: calls.close,
+    };
   };
+  return build(calls);
+}
+
+/** How lists are asked for. */
+export interface ListOptions {
+  pageSize: number;
+  listDeadlineMs: number;
 }

@@ -1,17 +1,34 @@
 import { StorageFull, StorageUnavailable } from "../../ports/object-store.ts";
 import { parseXml, textOf } from "./xml.ts";
 
+const mostQuoted = 200;
+const codePattern = /^[\w.-]{1,64}$/;
+
+/** Text that a bucket chose, fit for a log line or a page. */
+export function quote(text: string): string {
+  const printable = text
+    .slice(0, 2 * mostQuoted)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ")
+    .trim();
+  return printable.length > mostQuoted ? `${printable.slice(0, mostQuoted - 1)}…` : printable;
+}
+
+/** The bucket broke the protocol, so asking again is of no use. */
+export class BucketFault extends StorageUnavailable {}
+
 /** An answer that is not a success. What nobody makes sense of is a store that does not work. */
 export class S3Error extends StorageUnavailable {
   readonly status: number;
   readonly code: string;
 
   constructor(status: number, code: string, message: string) {
+    const known = codePattern.test(code) ? code : "";
+    const words = quote(message);
     super(
-      `the bucket answered ${status}${code === "" ? "" : ` ${code}`}${message === "" ? "" : `: ${message}`}`,
+      `the bucket answered ${status}${known === "" ? "" : ` ${known}`}${words === "" ? "" : `: ${words}`}`,
     );
     this.status = status;
-    this.code = code;
+    this.code = known;
   }
 }
 
@@ -57,7 +74,7 @@ export function toS3Error(status: number, body: string): S3Error | StorageFull {
 
 /** Whether the same request may succeed a moment later. Broken connections are not S3Errors and always may. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof StorageFull || isOurMistake(error)) return false;
+  if (error instanceof StorageFull || error instanceof BucketFault || isOurMistake(error)) return false;
   if (!(error instanceof S3Error)) return true;
   return error.status >= 500
     ? error.status !== 501

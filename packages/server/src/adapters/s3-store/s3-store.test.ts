@@ -76,7 +76,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
       "content-disposition": "inline",
       "cache-control": "public, max-age=31536000",
     });
-    await store.finishPut(key);
+    await store.finishPut(key, 3);
     const head = await sdk.send(new HeadObjectCommand({ Bucket: bucket, Key: `installation/f/${key}` }));
     assert.equal(head.ContentType, type);
     assert.equal(head.ContentDisposition, "attachment");
@@ -140,10 +140,10 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     const key = newKey();
     const body = randomBytes(2 * minPartBytes + 77);
     await stage(key, body);
-    const object = await pieces.finishPut(key);
+    const object = await pieces.finishPut(key, body.length);
     assert.equal(object?.sizeBytes, body.length);
     assert.deepEqual(await pieces.head(key), object);
-    assert.deepEqual(await pieces.finishPut(key), object);
+    assert.deepEqual(await pieces.finishPut(key, body.length), object);
     assert.deepEqual(await readAll(pieces, key), body);
     await pieces.close();
   });
@@ -241,7 +241,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
       first.presignPut({ key, contentType: type, sizeBytes: 1, expiresInSec: 60 });
     const keys = Array.from({ length: 4 }, (_, i) => `left/${i}`);
     for (const key of ["kept", ...keys]) await put(await urlOf(key), "x", { "content-type": type });
-    await first.finishPut("kept");
+    await first.finishPut("kept", 1);
     const upload = {
       key: "big",
       uploadId: await first.startMultipart({ key: "big", contentType: type, sizeBytes: 9 }),
@@ -270,7 +270,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
       () => noBucket.check(),
       () => noBucket.head("k"),
       () => noBucket.read("k"),
-      () => noBucket.finishPut("k"),
+      () => noBucket.finishPut("k", 1),
       () => noBucket.findReceived("k"),
     ];
     for (const call of calls) await assert.rejects(call, StorageUnavailable);
@@ -284,7 +284,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     const key = newKey();
     const body = randomBytes(70_000);
     await stage(key, body);
-    await store.finishPut(key);
+    await store.finishPut(key, body.length);
     const read = await sdk.send(new GetObjectCommand({ Bucket: bucket, Key: `installation/f/${key}` }));
     assert.deepEqual(Buffer.from((await read.Body?.transformToByteArray()) ?? []), body);
   });

@@ -27,6 +27,12 @@ export interface S3StoreOptions extends BucketOptions {
   headersOf: (contentType: string) => ObjectHeaders;
   /** Larger staged objects are made final in pieces of this size. */
   copyPieceBytes?: number;
+  /** How long a reader waits for the next byte. */
+  readIdleMs?: number;
+  /** How long it may take to find out what works, or what has arrived. */
+  probeDeadlineMs?: number;
+  /** How long it may take to make an upload final, besides copying it. */
+  finishDeadlineMs?: number;
 }
 
 /** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
@@ -34,43 +40,51 @@ export interface S3Store extends ObjectStore {
   presignGet(key: string, options: PresignGet): string;
   /** Writes, reads and removes an object; throws when one of them is not allowed. */
   probe(): Promise<void>;
-  /** Tries everything that the service needs of the bucket, and compares clocks. */
-  examine(): Promise<BucketExamination>;
+  /** Tries everything that the service needs of the bucket, and compares clocks. Ends early with the signal. */
+  examine(signal?: AbortSignal): Promise<BucketExamination>;
   sweep(options: SweepOptions): Promise<SweepReport>;
   /** For objects that come from another store. */
   imports: ObjectImport;
   /** Whether browsers may upload from any page and see the etag; tried with a small object. */
-  allowsBrowsers(): Promise<boolean>;
+  allowsBrowsers(signal?: AbortSignal): Promise<boolean>;
   /** Adds what browsers need to the bucket's CORS rules. */
   allowBrowsers(): Promise<void>;
 }
 
 const defaultPieceBytes = 512 * 1024 * 1024;
 const checkDeadlineMs = 3000;
+const defaultReadIdleMs = 60_000;
+const defaultProbeDeadlineMs = 60_000;
+const defaultFinishDeadlineMs = 5 * 60_000;
+/** Less than the queue of deletions leaves one that was started. */
+const deleteDeadlineMs = 45_000;
 
 export function createS3Store(options: S3StoreOptions): S3Store {
   const client = createS3Client(options);
   const names = createObjectNames(options.prefix);
-  const probe = createAccessProbe(client, names);
+  const { headersOf, readIdleMs = defaultReadIdleMs, finishDeadlineMs = defaultFinishDeadlineMs } = options;
+  const probeDeadlineMs = options.probeDeadlineMs ?? defaultProbeDeadlineMs;
+  const probe = createAccessProbe(client, names, probeDeadlineMs);
   const { signer } = client;
-  const { headersOf } = options;
-  const shared = { client, names, probe, headersOf };
+  const shared = { client, names, probe, headersOf, readIdleMs, findDeadlineMs: probeDeadlineMs };
+  const untilProbed = (signal?: AbortSignal) =>
+    AbortSignal.any([AbortSignal.timeout(probeDeadlineMs), ...(signal === undefined ? [] : [signal])]);
   const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint });
   const { origin, host } = publicLocation;
   const location = createLocation(options);
   const guardHeader = location.host.endsWith(".r2.cloudflarestorage.com")
     ? "cf-copy-destination-if-none-match"
     : "if-none-match";
-  const copy = createCopyObject(client, {
+  const copy = createCopyObject({
     pieceBytes: options.copyPieceBytes ?? defaultPieceBytes,
     guardHeader,
   });
 
   return {
     name: options.name,
-    ...createReads(client, names, probe),
-    ...createMultipart(shared),
-    finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry }),
+    ...createReads(shared),
+    ...createMultipart(shared, finishDeadlineMs),
+    finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),
 
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       const path = publicLocation.pathOf(names.stagedOf(key));
@@ -99,7 +113,8 @@ export function createS3Store(options: S3StoreOptions): S3Store {
 
     async delete(keys) {
       const namesOf = (key: string) => [names.finalOf(key), names.stagedOf(key)];
-      const refusals = await client.bucket.removeAll(keys.flatMap(namesOf));
+      const { bucket } = client.within(AbortSignal.timeout(deleteDeadlineMs));
+      const refusals = await bucket.removeAll(keys.flatMap(namesOf));
       if (refusals.size === 0) return [];
       return keys.flatMap((key) => {
         const error = namesOf(key)
@@ -120,16 +135,17 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     },
 
     probe: () => probe.run(),
-    examine: () => examineBucket(client, names, location, { ...options, guardHeader }),
+    examine: (signal) =>
+      examineBucket(client, names, location, { ...options, guardHeader, signal: untilProbed(signal) }),
     imports: createObjectImport(shared),
     sweep: (sweepOptions) => sweep(client, names, sweepOptions),
-    async allowsBrowsers() {
-      const exchange = createExchange(origin, options.lookup);
+    async allowsBrowsers(signal) {
+      const exchange = createExchange(origin, { lookup: options.lookup });
       const key = names.probePrefix + randomText(26);
       const headers = { host, "content-type": "text/plain", "content-length": "3" };
       const request = { method: "PUT", origin, path: publicLocation.pathOf(key), headers, expiresInSec: 60 };
       try {
-        return await letsBrowsersUpload(exchange, signer.presign(request));
+        return await letsBrowsersUpload(exchange, signer.presign(request), untilProbed(signal));
       } finally {
         exchange.close();
         await client.objects.remove(key);

@@ -1,6 +1,6 @@
 import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../ports/object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
-import type { CopyObject } from "./copy-object.ts";
+import { type CopyObject, copyDeadlineOf } from "./copy-object.ts";
 import type { ObjectHead, ObjectHeaders } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
@@ -13,6 +13,8 @@ export interface SinglePutDeps {
   copy: CopyObject;
   retry: RetryPolicy;
   headersOf: (contentType: string) => ObjectHeaders;
+  /** For everything but the copy itself. */
+  finishDeadlineMs: number;
 }
 
 const maxRounds = 10;
@@ -23,40 +25,50 @@ export function toStored({ sizeBytes, etag }: { sizeBytes: number; etag: string 
 
 /**
  * Copies what was staged to its final name. The copy is tied to the etag that was seen, so a PUT in between cannot
- * slip in, and to a final name that is free, so one that comes later changes nothing.
+ * slip in, and to a final name that is free, so one that comes later changes nothing. It goes on when the client hangs
+ * up: the next attempt joins it.
  */
 export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
-  const { client, names, probe, copy, retry, headersOf } = deps;
+  const { names, probe, copy, retry, headersOf, finishDeadlineMs } = deps;
   const running = new Map<string, Promise<StoredObject | null>>();
-  const findHead = (key: string) => probe.nullIfForbidden(() => client.objects.findHead(key));
+  const findHead = ({ objects }: S3Client, key: string) => probe.nullIfForbidden(() => objects.findHead(key));
 
-  async function finish(key: string): Promise<StoredObject | null> {
+  async function finish(key: string, sizeBytes: number): Promise<StoredObject | null> {
+    const deadline = AbortSignal.timeout(Math.ceil(finishDeadlineMs + copyDeadlineOf(sizeBytes)));
+    const client = deps.client.within(deadline);
     for (let round = 0; round < maxRounds; round++) {
-      const outcome = await withRetries(retry, undefined, () => finishOnce(key));
+      const outcome = await withRetries(retry, deadline, () => finishOnce(client, key, sizeBytes));
       if (outcome !== "conflict") return outcome;
     }
     throw new StorageUnavailable("the staged object changed each time it was looked at");
   }
 
-  async function finishOnce(key: string): Promise<StoredObject | null | "conflict"> {
+  async function finishOnce(
+    client: S3Client,
+    key: string,
+    sizeBytes: number,
+  ): Promise<StoredObject | null | "conflict"> {
     // In this order: what is copied was there before the final name was seen to be free. The other way round, a
     // second completion that was held up could carry a later PUT over the bytes that the first one confirmed.
-    const staged = await findHead(names.stagedOf(key));
-    const final = await findHead(names.finalOf(key));
-    if (final === null && staged === null) {
+    const staged = await findHead(client, names.stagedOf(key));
+    const final = await findHead(client, names.finalOf(key));
+    const arrived = final ?? staged;
+    if (arrived === null) {
       await probe.confirmMissing(names.stagedOf(key));
       return null;
     }
-    const object = final === null && staged !== null ? await makeFinal(key, staged) : final;
-    if (object === "conflict" || object === null) return "conflict";
+    // The PUT's URL signs the length, so only a bucket that does not check it, or lies, has another one.
+    if (arrived.sizeBytes !== sizeBytes) return null;
+    const object = final === null ? await makeFinal(client, key, arrived) : final;
+    if (object === "conflict") return object;
     // Its time has passed whether or not this works: what stays is swept.
     if (staged !== null) await client.objects.remove(names.stagedOf(key)).catch(() => {});
     return toStored(object);
   }
 
-  async function makeFinal(key: string, staged: ObjectHead) {
+  async function makeFinal(client: S3Client, key: string, staged: ObjectHead) {
     const { sizeBytes, etag, contentType } = staged;
-    const copied = await copy({
+    const copied = await copy(client, {
       fromKey: names.stagedOf(key),
       toKey: names.finalOf(key),
       sizeBytes,
@@ -66,8 +78,8 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
     return copied === "conflict" ? copied : { sizeBytes, etag: copied.etag };
   }
 
-  return (key) => {
-    const joined = running.get(key) ?? finish(key).finally(() => running.delete(key));
+  return (key, sizeBytes) => {
+    const joined = running.get(key) ?? finish(key, sizeBytes).finally(() => running.delete(key));
     running.set(key, joined);
     return joined;
   };

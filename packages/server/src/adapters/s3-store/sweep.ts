@@ -11,7 +11,11 @@ export interface SweepOptions {
   now: number;
   /** Ends it before the next request. */
   signal?: AbortSignal;
+  /** For all of it; half an hour unless given. */
+  deadlineMs?: number;
 }
+
+const usualDeadlineMs = 30 * 60_000;
 
 export interface SweepReport {
   stagedObjects: number;
@@ -22,23 +26,24 @@ export interface SweepReport {
 
 /** Removes what uploads left behind. Looks only at names below the prefix that nothing but this store writes. */
 export async function sweep(
-  { bucket, multipart }: S3Client,
+  client: S3Client,
   names: ObjectNames,
   options: SweepOptions,
 ): Promise<SweepReport> {
-  const { now, maxDeletions, dryRun = false, signal } = options;
+  const { now, maxDeletions, dryRun = false, signal, deadlineMs = usualDeadlineMs } = options;
+  const { bucket, multipart } = client.within(AbortSignal.timeout(deadlineMs));
   const staged: string[] = [];
   const isFull = () => staged.length + stale.length >= maxDeletions;
   const stale: { key: string; uploadId: string }[] = [];
 
   for (const prefix of [names.stagedPrefix, names.probePrefix]) {
-    for await (const { key, modifiedAt } of bucket.listObjects(prefix)) {
+    for await (const { key, modifiedAt } of bucket.listObjects(prefix, deadlineMs)) {
       signal?.throwIfAborted();
       if (isFull()) break;
       if (modifiedAt < now - options.stagedOlderThanMs) staged.push(key);
     }
   }
-  for await (const upload of bucket.listUploads(names.finalPrefix)) {
+  for await (const upload of bucket.listUploads(names.finalPrefix, deadlineMs)) {
     signal?.throwIfAborted();
     if (isFull()) break;
     if (upload.startedAt >= now - options.uploadsIdleMs) continue;

@@ -25,9 +25,9 @@ export interface BucketFindings {
 }
 
 export interface CustomerBucket extends ObjectStore {
-  /** Writes, reads, copies and removes small objects. */
-  examine(): Promise<BucketFindings>;
-  allowsBrowsers(): Promise<boolean>;
+  /** Writes, reads, copies and removes small objects. Ends early with the signal. */
+  examine(signal?: AbortSignal): Promise<BucketFindings>;
+  allowsBrowsers(signal?: AbortSignal): Promise<boolean>;
 }
 
 /** Buckets at addresses that customers chose, and so not to be trusted. */

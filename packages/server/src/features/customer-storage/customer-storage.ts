@@ -49,13 +49,14 @@ export async function setStorage(
   deps: StorageDeps,
   projectId: string,
   input: StorageInput,
+  signal?: AbortSignal,
 ): Promise<ShownStore> {
   await checkProject(deps, projectId);
   const place = checkPlace(input);
   const refusal = place.endpoint === null ? null : await deps.customerBuckets.judgeEndpoint(place.endpoint);
   if (refusal !== null) throw refusedUrl("endpoint", refusal, "UPSTOW_STORAGE_ALLOW_CIDRS");
   const bucket = deps.customerBuckets.open("candidate", place, input);
-  const report = await probe(bucket);
+  const report = await probe(bucket, signal);
   if (!report.ok) throw invalid("bucket", `cannot be used: ${explain(report)}`);
   const now = deps.now();
   const sealed = sealCredentials(deps.keyring, input);
@@ -92,10 +93,14 @@ async function save(
   return row;
 }
 
-export async function probeStorage(deps: StorageDeps, projectId: string): Promise<ProbeReport> {
+export async function probeStorage(
+  deps: StorageDeps,
+  projectId: string,
+  signal?: AbortSignal,
+): Promise<ProbeReport> {
   const row = await getRow(deps, projectId);
   const credentials = openCredentials(deps.keyring, row.sealed);
-  return probe(deps.customerBuckets.open(row.id, placeOf(row), credentials));
+  return probe(deps.customerBuckets.open(row.id, placeOf(row), credentials), signal);
 }
 
 export async function removeStorage(deps: StorageDeps, projectId: string): Promise<void> {
@@ -125,11 +130,11 @@ async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreTab
   return true;
 }
 
-async function probe(bucket: CustomerBucket): Promise<ProbeReport> {
+async function probe(bucket: CustomerBucket, signal: AbortSignal | undefined): Promise<ProbeReport> {
   try {
-    const { unusable, refused, clockAheadMs } = await bucket.examine();
+    const { unusable, refused, clockAheadMs } = await bucket.examine(signal);
     const ok = unusable === null && !refused.some(({ act }) => needed.includes(act));
-    const allowsBrowsers = ok ? await bucket.allowsBrowsers().catch(() => null) : null;
+    const allowsBrowsers = ok ? await bucket.allowsBrowsers(signal).catch(() => null) : null;
     return { ok, unusable, refused, clockAheadMs, allowsBrowsers };
   } finally {
     await bucket.close();

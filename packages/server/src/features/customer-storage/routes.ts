@@ -1,6 +1,7 @@
 import { IdParam, Type } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { signalGone } from "../../http/signal-gone.ts";
 import { enterProject } from "../console/access.ts";
 import type { Session } from "../console/sessions.ts";
 import { findStorage, probeStorage, removeStorage, setStorage } from "./customer-storage.ts";
@@ -30,15 +31,15 @@ export function customerStorageRoutes(app: ApiApp, deps: Deps): void {
   app.put(
     "/projects/:id/storage",
     { schema: { ...schema, body: StorageBody } },
-    async ({ session, params, body }) => {
+    async ({ session, params, body }, reply) => {
       await enter(session, params.id);
-      return { storage: await setStorage(deps, params.id, body) };
+      return { storage: await setStorage(deps, params.id, body, signalGone(reply.raw)) };
     },
   );
 
-  app.post("/projects/:id/storage/probe", { schema }, async ({ session, params }) => {
+  app.post("/projects/:id/storage/probe", { schema }, async ({ session, params }, reply) => {
     await enter(session, params.id);
-    return { probe: await probeStorage(deps, params.id) };
+    return { probe: await probeStorage(deps, params.id, signalGone(reply.raw)) };
   });
 
   app.delete("/projects/:id/storage", { schema }, async ({ session, params }) => {

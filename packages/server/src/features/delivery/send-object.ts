@@ -3,6 +3,7 @@ import type { Environment } from "@upstow/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
+import { signalGone } from "../../http/signal-gone.ts";
 import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
@@ -181,18 +182,12 @@ async function readBytes(
 ): Promise<ObjectBytes> {
   const isLong = range.end - range.start >= longBytes;
   const store = await deps.stores.get(object.store);
-  const bytes = await store.read(object.storeKey, isLong ? { range, signal: signalGone(reply) } : { range });
+  const bytes = await store.read(
+    object.storeKey,
+    isLong ? { range, signal: signalGone(reply.raw) } : { range },
+  );
   if (bytes === null) throw bytesNotFound(reply);
   return bytes;
-}
-
-/** Reading stops when the client goes away. */
-function signalGone({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once("close", () => {
-    if (!raw.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }
 
 function preconditionFailed(): AppError {

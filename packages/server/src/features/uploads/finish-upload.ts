@@ -47,11 +47,11 @@ export async function completeSingle(
 }
 
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
-async function sealPut(deps: Deps, { store: name, key }: FileTable): Promise<Seal> {
+async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileTable): Promise<Seal> {
   const store = await deps.stores.get(name);
   const { finishPutWithin } = store;
   if (finishPutWithin !== undefined) return async (tx) => toSealed(await finishPutWithin(tx, key));
-  const sealed = toSealed(await store.finishPut(key));
+  const sealed = toSealed(await store.finishPut(key, size_bytes));
   return async () => sealed;
 }
 
@@ -120,6 +120,8 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     const sealed = await seal(tx);
     if (!sealed.ok) return sealed;
     const stored = sealed.object;
+    // A customer's bucket says what it likes, and what it says would be counted, shown and served.
+    if (stored.sizeBytes !== file.size_bytes) return notArrived;
     const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
     // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
     const guard = tx.run(markUploaded, {

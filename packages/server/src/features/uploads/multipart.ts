@@ -40,10 +40,11 @@ export async function listReceivedParts(
   deps: Deps,
   actor: Actor,
   ref: { fileId: string; uploadId: string },
+  signal: AbortSignal,
 ): Promise<{ file: FileTable; parts: ReceivedPart[] }> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   const store = await deps.stores.get(file.store);
-  const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId });
+  const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId }, signal);
   if (parts === null) throw notFound("An open upload with this id was");
   return { file, parts };
 }

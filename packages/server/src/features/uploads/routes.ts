@@ -18,6 +18,7 @@ import {
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { signalGone } from "../../http/signal-gone.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
@@ -145,9 +146,9 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       },
       config: { bucket },
     },
-    async ({ actor, params, query }) => {
+    async ({ actor, params, query }, reply) => {
       const ref = { fileId: params.fileId, uploadId: query.uploadId };
-      const { file, parts } = await listReceivedParts(deps, actor, ref);
+      const { file, parts } = await listReceivedParts(deps, actor, ref, signalGone(reply.raw));
       return {
         ...ref,
         key: file.key,
