@@ -88,7 +88,7 @@ export const lies = {
   "another size of the final object": {
     acts: ["head-object"],
     onFinalName: true,
-    tell: sendHead({ "content-length": "11", etag: '"another"' }),
+    tell: sendHead({ "content-length": "13", etag: '"another"' }),
   },
   "no length": {
     acts: ["head-object", "get-object"],

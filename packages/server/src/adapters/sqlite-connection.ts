@@ -54,14 +54,14 @@ export function openConnection(path: string, findChanges: FindChanges = () => []
       release: database.prepare("RELEASE job"),
     },
     all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind, toRow } = prepare(statement);
-      const rows = guardEngine(() => run.all(...bind(params)) as unknown as unknown[][]);
-      return rows.map(toRow) as Row[];
+      const ready = prepare(statement);
+      const rows = guardEngine(() => readAll(ready, ready.bind(params)));
+      return rows.map(ready.toRow) as Row[];
     },
     get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
-      const { run, bind, toRow } = prepare(statement);
-      const values = guardEngine(() => run.get(...bind(params)) as unknown as unknown[] | undefined);
-      return values === undefined ? null : (toRow(values) as Row);
+      const ready = prepare(statement);
+      const values = guardEngine(() => readFirst(ready, ready.bind(params)));
+      return values === undefined ? null : (ready.toRow(values) as Row);
     },
     run(statement, params) {
       const { run, bind } = prepare(statement);
@@ -92,6 +92,47 @@ function prepareStatement(
     toRow: compileRow(run.columns().map((column) => column.name)),
     changes: findChanges(sql),
   };
+}
+
+type Values = unknown[];
+
+function readAll(ready: Prepared, params: SQLInputValue[]): Values[] {
+  const read = () => ready.run.all(...params) as unknown as Values[];
+  try {
+    return read();
+  } catch (error) {
+    return readWide(ready, error, read).map(toNumbers);
+  }
+}
+
+function readFirst(ready: Prepared, params: SQLInputValue[]): Values | undefined {
+  const read = () => ready.run.get(...params) as unknown as Values | undefined;
+  try {
+    return read();
+  } catch (error) {
+    const values = readWide(ready, error, read);
+    return values && toNumbers(values);
+  }
+}
+
+/** A total that no number holds, of files of absurd sizes, must not keep anybody from seeing the rest. */
+function readWide<T>({ run, changes }: Prepared, error: unknown, read: () => T): T {
+  // What changes rows has changed them already.
+  if ((error as NodeJS.ErrnoException).code !== "ERR_OUT_OF_RANGE" || changes.length > 0) throw error;
+  run.setReadBigInts(true);
+  try {
+    return read();
+  } finally {
+    run.setReadBigInts(false);
+  }
+}
+
+/** The nearest number that is exact. */
+function toNumbers(values: Values): Values {
+  const most = Number.MAX_SAFE_INTEGER;
+  return values.map((value) =>
+    typeof value === "bigint" ? Math.max(-most, Math.min(most, Number(value))) : value,
+  );
 }
 
 /** Objects of one shape, made by code that knows it: adding names one by one costs more than the query. */

@@ -11,6 +11,14 @@ export function databaseNow(dialect: DialectName): RawBuilder<number> {
     : sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`;
 }
 
+/** A sum of sizes, at most the largest number that JavaScript has: no sum of the engine's own overflows then. */
+export function sumBytes(dialect: DialectName, column: string): RawBuilder<number> {
+  const most = sql.lit(Number.MAX_SAFE_INTEGER);
+  return dialect === "sqlite"
+    ? sql<number>`cast(min(total(${sql.ref(column)}), ${most}) as integer)`
+    : sql<number>`cast(least(coalesce(sum(${sql.ref(column)}), 0), ${most}) as bigint)`;
+}
+
 /**
  * Whether a column's text is in a JSON array that was passed as one parameter, so that one statement serves any number
  * of them. As an array, PostgreSQL looks each up in an index; as a subquery it would join them with the whole table,

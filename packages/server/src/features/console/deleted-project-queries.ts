@@ -1,4 +1,5 @@
 import { sql } from "#kysely";
+import { sumBytes } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 
 /** In either environment. The words are those of the index that lists files. */
@@ -8,7 +9,7 @@ const filesLeft = sql`from file where file.project_id = project.id and file.stat
 export const mostCounted = 10_000;
 
 /** What the account pays for: deleted projects that still hold files or what is known of their events. */
-export const listDeletedProjects = statement((q, p: { accountId: string }) =>
+export const listDeletedProjects = statement((q, p: { accountId: string }, dialect) =>
   q
     .selectFrom("project")
     .select([
@@ -18,8 +19,8 @@ export const listDeletedProjects = statement((q, p: { accountId: string }) =>
       sql<number>`deleted_at`.as("deletedAt"),
       sql<number>`(select count(*)
         from (select 1 ${filesLeft} limit ${mostCounted + 1}) counted)`.as("files"),
-      sql<number>`coalesce((select cast(sum(stored_bytes) as bigint) from usage_total
-        where usage_total.project_id = project.id), 0)`.as("storedBytes"),
+      sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from usage_total
+        where usage_total.project_id = project.id)`.as("storedBytes"),
     ])
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is not", null)

@@ -1,4 +1,5 @@
 import type { Deps } from "../../deps.ts";
+import { findSafeOrigin } from "../customer-storage/rules.ts";
 import { listAccessibleStores } from "./access-queries.ts";
 
 const anyUpload = { key: "a", contentType: "text/plain", sizeBytes: 1, expiresInSec: 1 };
@@ -11,7 +12,8 @@ export async function findStorageOrigins(
   const rows = await db.all(listAccessibleStores, { accountId });
   const origins = rows.map(async ({ id }) => {
     try {
-      return originOf(await (await stores.get(id)).presignPut(anyUpload));
+      // Rows may be older than the check of endpoints.
+      return findSafeOrigin(await (await stores.get(id)).presignPut(anyUpload));
     } catch (error) {
       // Such as credentials that no secret opens any more. The pages are of use without that bucket.
       log.warn({ err: error, store: id }, "the address of a bucket could not be found out");
