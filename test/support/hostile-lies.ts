@@ -74,6 +74,18 @@ const listParts = (content: (marker: number) => string): Lie => ({
 const truncated = (next: number) =>
   `<IsTruncated>true</IsTruncated><NextPartNumberMarker>${next}</NextPartNumberMarker>`;
 
+function largestItem(act: BucketAct, query: URLSearchParams): string {
+  const prefix = query.get("prefix") ?? "";
+  const key = `<Key>${prefix}${"%E2%82%AC".repeat(Math.floor((1024 - prefix.length) / 3))}</Key>`;
+  const [time, etag] = ["2024-01-01T00:00:00.000Z", `&quot;${"e".repeat(64)}-10000&quot;`];
+  const person = `<ID>${"i".repeat(64)}</ID><DisplayName>${"d".repeat(64)}</DisplayName>`;
+  if (act === "list-parts")
+    return `<Part><PartNumber>1</PartNumber><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>5368709120</Size></Part>`;
+  if (act === "list-objects")
+    return `<Contents>${key}<LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>5368709120</Size><Owner>${person}</Owner><StorageClass>INTELLIGENT_TIERING</StorageClass></Contents>`;
+  return `<Upload>${key}<UploadId>${"u".repeat(350)}</UploadId><Initiator>${person}</Initiator><Owner>${person}</Owner><StorageClass>STANDARD</StorageClass><Initiated>${time}</Initiated></Upload>`;
+}
+
 export const lies = {
   "absurd size": {
     acts: ["head-object"],
@@ -137,6 +149,14 @@ export const lies = {
       const item = `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified><Size>1</Size></Contents>`;
       const next = `<NextContinuationToken>${Math.random()}</NextContinuationToken>`;
       sendXml(answer, "ListBucketResult", `<IsTruncated>true</IsTruncated>${next}${item}`);
+    },
+  },
+  /** No lie: keys of 1,024 bytes, all of them percent-encoded. */
+  "pages as large as S3 makes them": {
+    acts: ["list-objects", "list-uploads", "list-parts"],
+    tell: (answer, { act, query }) => {
+      const most = Number(query.get("max-keys") ?? query.get("max-uploads") ?? query.get("max-parts"));
+      sendXml(answer, "List", `<EncodingType>url</EncodingType>${largestItem(act, query).repeat(most)}`);
     },
   },
   "objects that stand still": {

@@ -134,7 +134,7 @@ export function createBucketStore(s3: S3Config): S3Store {
 }
 
 /** A customer's bucket may be hostile: answers of about 1 MiB, and no more connections than it needs. */
-const bucketBounds = { pageSize: 250, maxSockets: 64 };
+const bucketBounds = { pageSize: 250, maxSockets: 128 };
 
 /** Buckets of customers, behind the same guard as their webhooks. */
 export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {

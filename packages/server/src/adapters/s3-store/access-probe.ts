@@ -5,6 +5,7 @@ import type { ObjectCalls } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
 import { isMissing, isStatus, isUnknownCaller, quote } from "./s3-error.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 export interface AccessProbe {
   /** Writes, reads and removes an object; throws when that does not work. */
@@ -40,8 +41,9 @@ export function createAccessProbe(client: S3Client, names: ObjectNames, deadline
   const { objects } = client;
   let trustedUntil = 0;
 
-  async function run(): Promise<void> {
-    const deadline = AbortSignal.timeout(deadlineMs);
+  const run = () => withDeadline(deadlineMs, tryObject);
+
+  async function tryObject(deadline: AbortSignal): Promise<void> {
     const { objects } = client.within(deadline);
     const key = names.probePrefix + randomText(26);
     await objects.put(key, Buffer.from(key), { contentType: "text/plain" });

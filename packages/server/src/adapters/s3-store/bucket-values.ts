@@ -6,6 +6,7 @@ export const mostParts = 10_000;
 // Etags go into response headers and rows, upload ids into URLs and rows.
 const etagPattern = /^[\x21\x23-\x7e]{1,256}$/;
 const uploadIdPattern = /^[\x21-\x7e]{1,2048}$/;
+const longestTime = 64;
 /** S3 allows 1,024 bytes. */
 const longestKey = 1024;
 
@@ -38,7 +39,7 @@ export function readUploadId(text: string): string {
 
 /** Epoch milliseconds. */
 export function readTime(text: string | undefined): number {
-  const time = Date.parse(text ?? "");
+  const time = Date.parse((text ?? "").slice(0, longestTime));
   if (!Number.isSafeInteger(time)) throw new BucketFault("the bucket sent a time that is none");
   return time;
 }

@@ -47,7 +47,8 @@ export async function letsBrowsersUpload(
   const listed = (header: string | string[] | undefined) =>
     String(header ?? "")
       .toLowerCase()
-      .split(/\s*,\s*/);
+      .split(",")
+      .map((name) => name.trim());
   const allowed = listed(preflight.headers["access-control-allow-headers"]);
   if (preflight.status >= 300 || !(allowed.includes("content-type") || allowed.includes("*"))) return false;
 

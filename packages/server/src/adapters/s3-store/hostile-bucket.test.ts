@@ -50,7 +50,9 @@ describe("a hostile bucket", { timeout: 60_000 }, () => {
   };
 
   const listAll = async ({ imports }: S3Store) => {
-    for await (const _ of imports.list());
+    let count = 0;
+    for await (const _ of imports.list()) count++;
+    return count;
   };
 
   it("is a working bucket while it does not lie", async () => {
@@ -143,6 +145,16 @@ describe("a hostile bucket", { timeout: 60_000 }, () => {
     assert.deepEqual(absurd.ok ? null : absurd.problem, "wrong-size");
   });
 
+  it("may fill its pages with the longest keys there are", async () => {
+    bucket.lie("pages as large as S3 makes them");
+    for (const pageSize of [250, 1000]) {
+      const store = open({ pageSize });
+      assert.equal(await listAll(store), pageSize);
+      assert.equal((await store.listParts({ key, uploadId: "1" }))?.length, pageSize);
+      assert.equal(await store.findReceived("listed among other uploads"), null);
+    }
+  });
+
   it("has one deadline for a list of many pages, and for a sweep", async () => {
     const { store, upload } = await startParts(open({ listDeadlineMs: soonMs }));
     bucket.lie("objects without end");
@@ -154,7 +166,12 @@ describe("a hostile bucket", { timeout: 60_000 }, () => {
   });
 
   it("ends every call within its deadline, and every probe", async () => {
-    const hasty = { attemptDeadlineMs: soonMs, probeDeadlineMs: soonMs, finishDeadlineMs: soonMs };
+    const hasty = {
+      retry: { ...patient, attempts: 1 },
+      attemptDeadlineMs: soonMs,
+      probeDeadlineMs: soonMs,
+      finishDeadlineMs: soonMs,
+    };
     for (const lie of ["no answer", "one byte a second", "interim answers without end"] as const) {
       const { store, upload } = await startParts(await stage(open(hasty)));
       bucket.lie(lie);

@@ -13,6 +13,7 @@ import type { S3Calls } from "./s3-call.ts";
 import type { ListOptions } from "./s3-client.ts";
 import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
 import { encodePath } from "./uri.ts";
+import { withDeadline } from "./with-deadline.ts";
 import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
 export interface Upload {
@@ -51,9 +52,8 @@ export function createMultipartCalls(
   bucket: string,
   { pageSize, listDeadlineMs }: ListOptions,
 ): MultipartCalls {
-  async function listParts({ key, uploadId }: Upload): Promise<ReceivedPart[]> {
+  async function listParts({ key, uploadId }: Upload, signal: AbortSignal): Promise<ReceivedPart[]> {
     const parts: ReceivedPart[] = [];
-    const signal = AbortSignal.timeout(listDeadlineMs);
     for (let [marker, page] = [0, 1]; ; page++) {
       const query = { uploadId, "max-parts": String(pageSize), "part-number-marker": String(marker) };
       const { xml } = await call({ method: "GET", key, query, signal });
@@ -81,7 +81,8 @@ export function createMultipartCalls(
 
     async findParts(upload) {
       try {
-        return (await listParts(upload)).sort((a, b) => a.partNumber - b.partNumber);
+        const parts = await withDeadline(listDeadlineMs, (signal) => listParts(upload, signal));
+        return parts.sort((a, b) => a.partNumber - b.partNumber);
       } catch (error) {
         if (isNoUpload(error)) return null;
         throw error;

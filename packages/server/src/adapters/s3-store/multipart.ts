@@ -12,6 +12,7 @@ import type { ObjectNames } from "./object-names.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
 type Failure = Extract<FinishMultipartResult, { ok: false }>;
@@ -56,8 +57,7 @@ export function createMultipart(
 
   const running = new Map<string, Promise<FinishMultipartResult>>();
 
-  async function finish(upload: FinishMultipart): Promise<FinishMultipartResult> {
-    const limited = client.within(AbortSignal.timeout(finishDeadlineMs));
+  async function finish(limited: S3Client, upload: FinishMultipart): Promise<FinishMultipartResult> {
     const received = await limited.multipart.findParts(refOf(upload));
     if (received === null) return findFinished(limited, upload);
     const problem = findProblem(received, upload);
@@ -77,7 +77,8 @@ export function createMultipart(
     /** Those who ask for the same at once share one answer: assembling a large object is no small work. */
     finishMultipart(upload) {
       const question = JSON.stringify([upload.key, upload.uploadId, upload.sizeBytes, upload.parts]);
-      const joined = running.get(question) ?? finish(upload).finally(() => running.delete(question));
+      const start = () => withDeadline(finishDeadlineMs, (signal) => finish(client.within(signal), upload));
+      const joined = running.get(question) ?? start().finally(() => running.delete(question));
       running.set(question, joined);
       return joined;
     },

@@ -8,6 +8,7 @@ import { createObjectStream } from "./object-stream.ts";
 import type { S3Client } from "./s3-client.ts";
 import { isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 
@@ -94,15 +95,16 @@ export function createReads({ client, names, probe, readIdleMs, findDeadlineMs }
       return signal === undefined ? stream : addAbortSignal(signal, stream);
     },
 
-    async findReceived(key) {
-      const limited = client.within(AbortSignal.timeout(findDeadlineMs));
-      const [staged, final] = [names.stagedOf(key), names.finalOf(key)];
-      const head = (await findHead(staged, limited)) ?? (await findHead(final, limited));
-      if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: readTime(head.lastModified) };
-      // Without the right to list, nothing is known of parts.
-      return probe.nullIfForbidden(() => findParts(limited, key));
-    },
+    findReceived: (key) => withDeadline(findDeadlineMs, (signal) => findReceived(client.within(signal), key)),
   };
+
+  async function findReceived(limited: S3Client, key: string) {
+    const [staged, final] = [names.stagedOf(key), names.finalOf(key)];
+    const head = (await findHead(staged, limited)) ?? (await findHead(final, limited));
+    if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: readTime(head.lastModified) };
+    // Without the right to list, nothing is known of parts.
+    return probe.nullIfForbidden(() => findParts(limited, key));
+  }
 }
 
 /** A customer's bucket says what it likes: it may have another object by now, or know no ranges. */

@@ -15,6 +15,7 @@ import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts
 import { isStatus } from "./s3-error.ts";
 import { createFinishPut, toStored } from "./single-put.ts";
 import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */
@@ -113,8 +114,9 @@ export function createS3Store(options: S3StoreOptions): S3Store {
 
     async delete(keys) {
       const namesOf = (key: string) => [names.finalOf(key), names.stagedOf(key)];
-      const { bucket } = client.within(AbortSignal.timeout(deleteDeadlineMs));
-      const refusals = await bucket.removeAll(keys.flatMap(namesOf));
+      const refusals = await withDeadline(deleteDeadlineMs, (signal) =>
+        client.within(signal).bucket.removeAll(keys.flatMap(namesOf)),
+      );
       if (refusals.size === 0) return [];
       return keys.flatMap((key) => {
         const error = namesOf(key)

@@ -5,6 +5,7 @@ import type { ObjectHead, ObjectHeaders } from "./object-calls.ts";
 import type { ObjectNames } from "./object-names.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import type { S3Client } from "./s3-client.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 export interface SinglePutDeps {
   client: S3Client;
@@ -33,11 +34,19 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
   const running = new Map<string, Promise<StoredObject | null>>();
   const findHead = ({ objects }: S3Client, key: string) => probe.nullIfForbidden(() => objects.findHead(key));
 
-  async function finish(key: string, sizeBytes: number): Promise<StoredObject | null> {
-    const deadline = AbortSignal.timeout(Math.ceil(finishDeadlineMs + copyDeadlineOf(sizeBytes)));
-    const client = deps.client.within(deadline);
+  const finish = (key: string, sizeBytes: number) =>
+    withDeadline(finishDeadlineMs + copyDeadlineOf(sizeBytes), (signal) =>
+      finishWithin(signal, key, sizeBytes),
+    );
+
+  async function finishWithin(
+    signal: AbortSignal,
+    key: string,
+    sizeBytes: number,
+  ): Promise<StoredObject | null> {
+    const client = deps.client.within(signal);
     for (let round = 0; round < maxRounds; round++) {
-      const outcome = await withRetries(retry, deadline, () => finishOnce(client, key, sizeBytes));
+      const outcome = await withRetries(retry, signal, () => finishOnce(client, key, sizeBytes));
       if (outcome !== "conflict") return outcome;
     }
     throw new StorageUnavailable("the staged object changed each time it was looked at");

@@ -24,8 +24,7 @@ export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number
   // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
   if ((await deps.stores.get(file.store)).isArriving?.(file.key)) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
-  // A bucket whose clock is years ahead must not keep an upload open for years.
-  return lastReceived === null ? null : Math.min(lastReceived, deps.now()) + idleLifeMs(file);
+  return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }
 
 /** When bytes last came in; null where none did. */

@@ -53,7 +53,7 @@ async function transfer(deps: CopyDeps, object: SourceObject, as: TargetObject):
       sent = yield* readPieces(segments, deps.openBlob, object.size_bytes);
     }
     await deps.target.put(as, pieces());
-    const arrived = await readBack(deps.target, as);
+    const arrived = await readBack(deps.target, as, object.size_bytes);
     if (isSame(sent, arrived)) return;
     if (attempt >= mostAttempts) {
       throw new Error(
@@ -72,7 +72,12 @@ function isSame(sent: Digest | null, arrived: Digest | null): boolean {
   );
 }
 
-async function readBack(target: BucketTarget, object: TargetObject): Promise<Digest | null> {
+/** Reads no more than one chunk beyond what was sent: that says enough. */
+async function readBack(
+  target: BucketTarget,
+  object: TargetObject,
+  sentBytes: number,
+): Promise<Digest | null> {
   const bytes = await target.read(object);
   if (bytes === null) return null;
   const hash = createHash("sha256");
@@ -80,6 +85,7 @@ async function readBack(target: BucketTarget, object: TargetObject): Promise<Dig
   for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : (bytes as AsyncIterable<Buffer>)) {
     hash.update(chunk);
     sizeBytes += chunk.length;
+    if (sizeBytes > sentBytes) break;
   }
   return { sizeBytes, sha256: hash.digest("hex") };
 }
