@@ -4,7 +4,13 @@ import type { AddressInfo } from "node:net";
 /** What to do with a request instead of passing it on and its answer back. */
 export type Fault =
   /** Answers itself. The server sees the request first if `isForwarded`. */
-  | { kind: "answer"; status: number; body?: string; isForwarded?: boolean }
+  | {
+      kind: "answer";
+      status: number;
+      headers?: Record<string, string>;
+      body?: string;
+      isForwarded?: boolean;
+    }
   /** Cuts the connection. The server sees the request first if `isForwarded`. */
   | { kind: "reset"; isForwarded?: boolean }
   /** Passes on so many bytes of the answer's body, then cuts the connection. */
@@ -63,7 +69,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     else if (fault.kind === "cut") pass(fault.afterBytes);
     else if (fault.kind === "reset") finish(() => reset(response), fault.isForwarded);
     else if (fault.kind === "answer")
-      finish(() => response.writeHead(fault.status).end(fault.body), fault.isForwarded);
+      finish(() => response.writeHead(fault.status, fault.headers).end(fault.body), fault.isForwarded);
   }
 
   const server = createServer(handle);

@@ -291,7 +291,9 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     await client.upload(randomBytes(10));
     // Said to be stored, and not there.
     s3.proxy.setFaults(({ method, url = "" }) =>
-      method === "PUT" && url.includes("/upstow/f/") ? { kind: "answer", status: 200 } : null,
+      method === "PUT" && url.includes("/upstow/f/")
+        ? { kind: "answer", status: 200, headers: { etag: '"x"' } }
+        : null,
     );
     const changed = await runFailing(["migrate", "storage"], env);
     assert.match(changed.message, /does not give back what was put into it/);

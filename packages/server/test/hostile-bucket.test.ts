@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "#kysely";
 import { type HostileBucket, startHostileBucket } from "../../../test/support/hostile-bucket.ts";
 import { statement } from "../src/db/statement.ts";
@@ -151,6 +152,27 @@ onBothDatabases("a customer's hostile bucket", (database) => {
     const lines = app.logLines.slice(linesBefore);
     assert.ok(lines.length > 0);
     for (const line of lines) assert.ok(line.length < 10_000, line.slice(0, 1000));
+  });
+
+  it("is left alone when whoever had it tried has gone", async () => {
+    const other = await startHostileBucket();
+    other.lie("no list of parts");
+    const gone = new AbortController();
+    const cookie = `upstow_session=${await createSessionToken(app, tenant.accountId)}`;
+    const asked = fetch(`${app.url}/dashboard/api${path()}`, {
+      method: "PUT",
+      headers: { cookie, origin: app.url, "content-type": "application/json" },
+      body: JSON.stringify({ ...input(), endpoint: other.url }),
+      signal: gone.signal,
+    });
+    while (other.count("list-parts") === 0) await sleep(5);
+    gone.abort();
+    await assert.rejects(asked, { name: "AbortError" });
+    // Its two objects are taken away, which is the end of it.
+    while (other.count("delete-object") < 2) await sleep(5);
+    assert.equal(other.count("list-parts"), 1);
+    assert.equal((await owner("GET", path())).body.storage.endpoint, bucket.url);
+    await other.stop();
   });
 
   it("is named by nothing but a plain host in the dashboard's policy", async () => {

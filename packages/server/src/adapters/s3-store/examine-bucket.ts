@@ -85,8 +85,10 @@ export async function examineBucket(
     const isCopied = await attempt("copy", async () => void (await copy(etag, {})));
     if (isCopied) report.guardsCopies = await isGuarded(etag);
     await attempt("upload in parts", uploadInParts);
-    await attempt("delete", () => objects.remove(copied));
-    await attempt("delete", () => objects.remove(key));
+    // Whatever ended the rest: nobody else takes them away.
+    const cleaner = client.within(AbortSignal.timeout(deadlineMs));
+    await attempt("delete", () => cleaner.objects.remove(copied));
+    await attempt("delete", () => cleaner.objects.remove(key));
   }
   await attempt("list", async () => {
     await bucket.listObjects(names.probePrefix).next();
