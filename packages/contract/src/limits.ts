@@ -22,6 +22,8 @@ export const PROJECT_NAME_MAX = 100;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const BULK_DELETE_MAX = 100;
+/** Files per batch of upload requests or completions. */
+export const UPLOAD_BATCH_MAX = 100;
 export const METADATA_MAX_BYTES = 16 * KB;
 export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;

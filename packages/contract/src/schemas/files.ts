@@ -1,9 +1,9 @@
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
-import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX } from "../limits.ts";
+import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX, UPLOAD_BATCH_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
-import { NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
+import { ErrorEnvelope, NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
 
 // Not a Type.Record: its pattern for keys knows no line breaks, and answers would leave such keys out.
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
@@ -77,6 +77,24 @@ export const RequestedUpload = Type.Object({
 export const CompleteUploadBody = Type.Object({
   fileId: Type.String({ minLength: 1 }),
   metadata: Type.Optional(Metadata),
+});
+
+/** Items are validated one by one: a malformed one is its own error, not the call's. */
+export const UploadBatchBody = Type.Object({
+  files: Type.Array(Type.Unsafe<unknown>({}), { minItems: 1, maxItems: UPLOAD_BATCH_MAX }),
+});
+const batchOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({ files: Type.Array(item, { minItems: 1, maxItems: UPLOAD_BATCH_MAX }) });
+export const RequestUploadBatchBody = batchOf(RequestUploadBody);
+export const CompleteUploadBatchBody = batchOf(CompleteUploadBody);
+
+const index = Type.Integer({ description: "position in the request's files" });
+const failedItem = Type.Object({ index, ...ErrorEnvelope.properties });
+export const RequestedUploadBatch = Type.Object({
+  uploads: Type.Array(Type.Union([Type.Object({ index, ...RequestedUpload.properties }), failedItem])),
+});
+export const CompletedUploadBatch = Type.Object({
+  files: Type.Array(Type.Union([Type.Object({ index, file: CompletedFile }), failedItem])),
 });
 
 const multipartRef = { fileId: Type.String({ minLength: 1 }), uploadId: Type.String({ minLength: 1 }) };

@@ -54,7 +54,8 @@ export function rawErrorResponse(error: AppError, requestId: string): string {
   ].join("\r\n");
 }
 
-function toAppError(error: unknown): AppError {
+/** What a caller is told of any failure. */
+export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseReadOnly) return new ReadOnlyError();
   if (error instanceof DatabaseUnavailable || error instanceof StorageUnavailable) {

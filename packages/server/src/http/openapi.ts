@@ -62,7 +62,9 @@ function describeOperation(route: RouteOptions, path: string, method: string): o
       ...queryParameters(schema.querystring as ObjectSchema | undefined),
       ...(method === "POST" && !isPublic ? [idempotencyKey] : []),
     ],
-    ...(schema.body === undefined ? {} : { requestBody: describeBody(schema.body as ObjectSchema) }),
+    ...(schema.body === undefined
+      ? {}
+      : { requestBody: describeBody((schema.documentedBody ?? schema.body) as ObjectSchema) }),
     responses: describeResponses(
       schema.response as Record<string, unknown> | undefined,
       listErrors({ method, path, isPublic, takesInput }),

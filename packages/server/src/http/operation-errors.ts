@@ -4,6 +4,8 @@ import { ERROR_STATUS, type ErrorCode } from "@upstow/contract";
 const ownErrors: Readonly<Record<string, readonly ErrorCode[]>> = {
   "POST /upload/request": ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"],
   "POST /upload/complete": ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"],
+  "POST /upload/batch/request": ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"],
+  "POST /upload/batch/complete": ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"],
   "POST /upload/multipart/init": [
     "FILE_TOO_SMALL_FOR_MULTIPART",
     "INVALID_FILE_TYPE",

@@ -17,6 +17,8 @@ declare module "fastify" {
     tags?: string[];
     summary?: string;
     description?: string;
+    /** What the document shows where it says more than the validator asks for. */
+    documentedBody?: unknown;
   }
   interface FastifyContextConfig {
     /** Which of a key's rate windows the route counts to; "other" when not said. */

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import type { ErrorDetail } from "@upstow/contract";
-import type { Ajv, ErrorObject } from "ajv";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
+import type { Static, TSchema } from "typebox";
 import { AppError, invalid } from "../errors.ts";
 import { compileLate } from "./compile-late.ts";
 import { ofSignedUrl } from "./signed-url.ts";
@@ -21,6 +22,16 @@ export function validateRequests(app: FastifyInstance): void {
     route.preValidation = [checkBefore(route.schema), ...[route.preValidation ?? []].flat()];
   });
   app.setSchemaErrorFormatter((errors, part) => validationError(errors as ErrorObject[], part));
+}
+
+/** Checks a value as strictly as a body: throws what the caller is told. */
+export function createCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
+  let validate: ValidateFunction | undefined;
+  return (value) => {
+    validate ??= createValidator(false).compile(schema as object);
+    if (!validate(value)) throw validationError(validate.errors ?? [], "file");
+    return value as Static<Schema>;
+  };
 }
 
 interface QuerySchema {

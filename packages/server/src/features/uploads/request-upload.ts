@@ -17,7 +17,7 @@ import { findUpload, insertFile } from "./queries.ts";
 import { checkFitsSingle, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
 import { buildStorageKey } from "./storage-key.ts";
 
-type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+export type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
 
 export async function requestUpload(
   deps: Deps,

@@ -23,6 +23,7 @@ import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { toCompletedFile } from "../files/serialize.ts";
+import { uploadBatchRoutes } from "./batch-routes.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
 import { createOpenedUploads } from "./opened-uploads.ts";
@@ -106,6 +107,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       return { file: toCompletedFile(cdnFor(config, actor), file) };
     },
   );
+
+  uploadBatchRoutes(app, deps, opened, toRequested);
 
   app.post(
     "/upload/multipart/init",
