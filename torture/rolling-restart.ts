@@ -84,7 +84,7 @@ function createLimitedKey(db: Database): Promise<string> {
     const id = createId(now);
     await tx.get(insertAccount, { id, email: `${id}@example.com`, passwordHash: null, tier, now });
     const project = await createProject(tx, now, { accountId: id, tier }, "limited");
-    const wanted = { projectId: project.id, tier, type: "live", name: "limited", reach: "account" } as const;
+    const wanted = { projectId: project.id, tier, type: "live", name: "limited" } as const;
     return (await createKey(tx, now, wanted)).secret;
   });
 }

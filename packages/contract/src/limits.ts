@@ -5,9 +5,18 @@ export const RATE_WINDOW_SEC = 60;
 /** Requests per window and API key, by bucket (spec §8). */
 export const RATE_LIMITS = { upload: 30, transform: 120, other: 10 } as const;
 export type RateBucket = keyof typeof RATE_LIMITS;
+/** Null: no limit. */
+export type RateLimits = Readonly<Record<RateBucket, number | null>>;
+
+/** All keys of an account together get this many times a key's limit. */
+export const ACCOUNT_RATE_FACTOR = 20;
+/** API keys an account can create per hour, operator commands excluded. */
+export const KEYS_PER_HOUR = 60;
+/** Deleted projects per account that still hold files, open uploads or usage of this month. */
+export const DELETED_PROJECTS_MAX = 200;
 
 /** Requests per window and address. */
-export const ADDRESS_LIMITS = { unauthenticated: 120, failedPut: 300, toolProtocol: 300 } as const;
+export const ADDRESS_LIMITS = { unauthenticated: 3_000, failedPut: 300, toolProtocol: 300 } as const;
 export type AddressBucket = keyof typeof ADDRESS_LIMITS;
 
 export const SINGLE_URL_SEC = 15 * 60;

@@ -54,5 +54,7 @@ export const TIERS: Readonly<Record<TierName, Tier>> = {
   },
 };
 
-/** What a project may keep in its test environment, whatever the tier. */
-export const SANDBOX_STORAGE_BYTES = GB;
+/** Storage of a project's test environment: room for the tier's largest file twice, and never less than 1 GB. */
+export function sandboxStorageBytes(tier: TierName): number {
+  return Math.max(GB, 2 * TIERS[tier].maxFileSizeBytes);
+}

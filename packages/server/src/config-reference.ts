@@ -84,6 +84,12 @@ export const configReference: readonly ConfigVariable[] = [
     about: "lets `/metrics` be read from elsewhere than this machine",
   },
   {
+    name: "UPSTOW_RATE_LIMITS",
+    default: "`upload=30,transform=120,other=10`",
+    about:
+      "requests per minute and key, any subset of the three; `off` for none. See [rate limits](concepts/quotas.md#rate-limits)",
+  },
+  {
     name: "UPSTOW_LOG_LEVEL",
     default: "`info`",
     about: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`",

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { RATE_LIMITS, type RateBucket, type RateLimits } from "@upstow/contract";
 
 // What a variable may hold. A message goes on where the name of the variable stops.
 
@@ -110,4 +111,25 @@ export function logLevel(value: string): LogLevel {
   const level = logLevels.find((known) => known === value);
   if (level === undefined) throw new Error(`must be one of ${logLevels.join(", ")}, not "${value}"`);
   return level;
+}
+
+const mostRequests = 1_000_000_000;
+
+/** `off`, or any of the windows with a number each; those not named keep their default. */
+export function rateLimits(value: string): RateLimits {
+  if (value === "off") return { upload: null, transform: null, other: null };
+  const limits: Record<RateBucket, number> = { ...RATE_LIMITS };
+  const named = new Set<string>();
+  for (const entry of value.split(",")) {
+    const [, name = "", digits = ""] = /^\s*(upload|transform|other)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
+    const number = Number(digits);
+    if (name === "" || named.has(name) || number < 1 || number > mostRequests) {
+      throw new Error(
+        `must be off, or any of upload, transform and other once, such as upload=30,transform=120,other=10 with numbers from 1 to ${mostRequests}, not "${value}"`,
+      );
+    }
+    named.add(name);
+    limits[name as RateBucket] = number;
+  }
+  return limits;
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { RATE_LIMITS, type RateLimits } from "@upstow/contract";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
 import { ConfigError } from "./config-error.ts";
 import {
@@ -20,6 +21,7 @@ import {
   logLevel,
   originList,
   postgresUrl,
+  rateLimits,
   redisUrl,
   secretList,
   wholeNumber,
@@ -50,6 +52,8 @@ export interface Config {
   storageAllowCidrs: CidrList;
   allowedOrigins: string[];
   metricsToken: string | null;
+  /** Requests per minute and key, unless the account has limits of its own. Null: no limit. */
+  rateLimits: RateLimits;
   logLevel: LogLevel;
   /** Names that begin like ours and mean nothing, most likely misspelt. */
   unknownVariables: string[];
@@ -101,6 +105,7 @@ export function readConfig(env: Env): Config {
     storageAllowCidrs: cidrs("UPSTOW_STORAGE_ALLOW_CIDRS"),
     allowedOrigins: read<string[]>("UPSTOW_ALLOWED_ORIGINS", [], originList),
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
+    rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
   };
   const unknownVariables = Object.keys(env).filter((name) => name.startsWith("UPSTOW_") && !asked.has(name));

@@ -29,10 +29,14 @@ export class AppError extends Error {
   }
 }
 
+/** `reason` says what is wrong with the key, in a few words. */
 export function unauthorized(
+  reason: string | null = null,
   suggestion = "Send the header 'Authorization: Bearer <API_KEY>' with an active key of this project.",
 ): AppError {
-  return new AppError("UNAUTHORIZED", "Invalid or missing API key.", { suggestion });
+  return new AppError("UNAUTHORIZED", `Invalid or missing API key${reason === null ? "" : `: ${reason}`}.`, {
+    suggestion,
+  });
 }
 
 export function notFound(what: string): AppError {

@@ -44,14 +44,15 @@ onBothDatabases("authentication", (database) => {
       "a cookie": [`Cookie: authorization=Bearer ${live}; session=${live}`],
       "proxy-authorization": [`Proxy-Authorization: Bearer ${live}`],
     };
-    const bodies = new Set<string>();
+    const withoutKey = ["no header", "x-api-key", "a cookie", "proxy-authorization"];
     for (const [what, lines] of Object.entries(refused)) {
       const answer = await get(lines);
       assert.equal(answer.status, 401, what);
-      expectError(answer, 401, "UNAUTHORIZED");
-      bodies.add(JSON.stringify(answer.body));
+      const { message } = expectError(answer, 401, "UNAUTHORIZED");
+      const reason = withoutKey.includes(what) ? "no key was sent" : "the key is malformed";
+      assert.equal(message, `Invalid or missing API key: ${reason}.`, what);
+      assert.ok(!JSON.stringify(answer.body).includes(live), "a key is never repeated");
     }
-    assert.equal(bodies.size, 1, "the answer never says what was wrong with the key");
     for (const name of ["api_key", "key", "access_token", "authorization"]) {
       expectError(await get([], `/api/v1/projects?${name}=${live}`), 401, "UNAUTHORIZED");
     }
@@ -72,6 +73,16 @@ onBothDatabases("authentication", (database) => {
       "a".repeat(10_000),
     ];
     for (const key of wrong) expectError(await app.call("GET", "projects", { key }), 401, "UNAUTHORIZED");
+    const messageFor = async (key: string) =>
+      expectError(await app.call("GET", "projects", { key }), 401, "UNAUTHORIZED").message;
+    const unknown = "Invalid or missing API key: the key is revoked or unknown.";
+    assert.equal(await messageFor(createApiKeySecret("live").secret), unknown);
+    assert.equal(await messageFor(flipped(20)), "Invalid or missing API key: the key is malformed.");
+    const tenant = await app.createTenant("pro");
+    const path = `projects/${tenant.projectId}/keys`;
+    const { body } = await app.call("POST", path, { key: tenant.live, body: {} });
+    await app.call("DELETE", `keys/${body.key.id}`, { key: tenant.live });
+    assert.equal(await messageFor(body.secret), unknown);
   });
 
   it("settles who calls before it looks at what is asked", async () => {

@@ -94,6 +94,14 @@ describe("configuration", () => {
     assert.deepEqual(config.unknownVariables, ["UPSTOW_PROT"]);
   });
 
+  it("takes any of the rate limits, and keeps the others", () => {
+    const limits = (value: string) => readConfig({ UPSTOW_RATE_LIMITS: value }).rateLimits;
+    assert.deepEqual(readConfig({}).rateLimits, { upload: 30, transform: 120, other: 10 });
+    assert.deepEqual(limits("upload=600"), { upload: 600, transform: 120, other: 10 });
+    assert.deepEqual(limits(" other = 5 , transform=7 "), { upload: 30, transform: 7, other: 5 });
+    assert.deepEqual(limits("off"), { upload: null, transform: null, other: null });
+  });
+
   it("refuses a wrong value in one line that names the variable", () => {
     const url = ["not a url", "ftp://h", "//h", "https://h?x=1", "https://h#x", "https://user:hunter2@h"];
     const cidrs = ["10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/", "::/129", "a\nb"];
@@ -137,6 +145,22 @@ describe("configuration", () => {
         "https://a,,",
       ],
       UPSTOW_LOG_LEVEL: ["verbose", "INFO", "1"],
+      UPSTOW_RATE_LIMITS: [
+        "on",
+        "OFF",
+        "30",
+        "upload",
+        "upload=",
+        "upload=0",
+        "upload=-1",
+        "upload=1.5",
+        "upload=1e3",
+        "uploads=30",
+        "upload=30,upload=31",
+        "upload=30,",
+        "off,upload=30",
+        "other=2000000000",
+      ],
     };
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) expectRefused(name, { [name]: value });

@@ -132,6 +132,12 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       const range = await fetch(parts.url, { headers: { range: "bytes=5-9" } });
       assert.deepEqual(Buffer.from(await range.arrayBuffer()), Buffer.concat(pieces).subarray(5, 10));
       await assertCountersMatch(app, tenant.projectId, { live: 3 });
+      const usage = await client.usage();
+      assert.deepEqual(
+        [usage.uploads, usage.storageBytes],
+        [3, smallBody.length],
+        "their bucket, their bytes",
+      );
 
       const refused = await owner("DELETE", path());
       assert.deepEqual([refused.status, refused.body.error.code], [409, "VALIDATION_ERROR"]);

@@ -148,11 +148,20 @@ onBothDatabases("quotas", (database) => {
     assert.equal(usage.body.limits.uploads, null);
   });
 
-  it("a file that alone is over the sandbox is refused before anything is counted", async () => {
-    const { tenant } = await createClients("enterprise");
-    const test = createUploadClient(app, tenant.test);
-    expectError(await test.requestAnswer({ fileSize: GB + 1 }), 403, "TIER_LIMIT_EXCEEDED");
-    assert.equal((await test.requestAnswer({ fileSize: GB })).status, 200);
+  it("the sandbox holds the tier's largest file twice, and 1 GB at least", async () => {
+    const expected = { free: GB, pro: GB, team: 10 * GB, enterprise: 20 * GB };
+    for (const [tier, storageBytes] of Object.entries(expected) as [TierName, number][]) {
+      const { test } = await createClients(tier, { environment: "test", storedBytes: storageBytes - 9 });
+      assert.equal(
+        (await app.call("GET", "usage", { key: test.key })).body.limits.storageBytes,
+        storageBytes,
+      );
+      expectError(await test.requestAnswer({ fileSize: 10 }), 403, "TIER_LIMIT_EXCEEDED");
+      assert.equal((await test.requestAnswer({ fileSize: 9 })).status, 200);
+    }
+    const { test } = await createClients("team");
+    for (let i = 0; i < 2; i++) assert.equal((await test.initAnswer({ fileSize: 5 * GB })).status, 200);
+    expectError(await test.requestAnswer({ fileSize: 1 }), 403, "TIER_LIMIT_EXCEEDED");
   });
 
   it("a refusal in the multipart flow leaves nothing open in the store", async () => {

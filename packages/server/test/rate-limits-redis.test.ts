@@ -22,6 +22,7 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
   });
   after(() => redis.stop());
 
+  const refuse = () => Promise.reject(new Error("the fallback was asked"));
   type Options = {
     url?: string;
     windowMs?: number;
@@ -33,7 +34,7 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
     openRedisRateLimiter({
       url: redis.url,
       windowMs: 60_000,
-      fallback: { hit: () => Promise.reject(new Error("the fallback was asked")) },
+      fallback: { hit: refuse, hitBoth: refuse },
       log,
       ...options,
     });
@@ -49,6 +50,21 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
     assert.ok(hits.every((hit) => hit.resetSec >= 1 && hit.resetSec <= 2));
     await wait(2050);
     assert.deepEqual(await one.hit("exact", 10), { isAllowed: true, remaining: 9, resetSec: 2 });
+  });
+
+  it("count a window and the one it shares together, and nothing there that the first refuses", async (t) => {
+    const [one, two] = [await open({ answerWithinMs: 30_000 }), await open({ answerWithinMs: 30_000 })];
+    t.after(() => Promise.all([one.close(), two.close()]));
+    const shared = { name: "together", limit: 25 };
+    const hits = await Promise.all(
+      Array.from({ length: 80 }, (_, i) =>
+        (i % 2 ? one : two).hitBoth({ name: `own-${i % 4}`, limit: 10 }, shared),
+      ),
+    );
+    assert.equal(hits.filter(({ own }) => own.isAllowed).length, 40);
+    assert.equal(hits.filter((hit) => hit.shared?.isAllowed).length, 25);
+    assert.equal(hits.filter((hit) => hit.shared === null).length, 40);
+    assert.equal((await one.hit("together", 100)).remaining, 59);
   });
 
   it("are shared by two servers, and the three buckets stay apart", async (t) => {

@@ -34,10 +34,9 @@ onBothDatabases("API keys", (database) => {
   const path = (tenant: Tenant) => `projects/${tenant.projectId}/keys`;
   const create = (tenant: Tenant, key: string, body?: CallOptions["body"]) =>
     app.call("POST", path(tenant), { key, body });
-  const list = async (tenant: Tenant) =>
-    (await app.call("GET", path(tenant), { key: tenant.live })).body.keys;
-  const idOf = async (tenant: Tenant, type: string) =>
-    (await list(tenant)).find((key: { type: string }) => key.type === type).id;
+  const list = async (tenant: Tenant, type: "live" | "test" = "live") =>
+    (await app.call("GET", path(tenant), { key: tenant[type] })).body.keys;
+  const idOf = async (tenant: Tenant, type: "live" | "test") => (await list(tenant, type))[0].id;
 
   it("creates with 201, shows the secret this once, and lists without it", async () => {
     const tenant = await app.createTenant("pro");
@@ -64,13 +63,13 @@ onBothDatabases("API keys", (database) => {
   it("takes its place in its own project alone, and none in one that was deleted", async () => {
     const [tenant, neighbour] = [await app.createTenant("pro"), await app.createTenant("pro")];
     const limit = TIERS.pro.keysPerProject ?? 0;
-    for (let made = 2; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
+    for (let made = 1; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
     expectError(await create(tenant, tenant.live), 403, "TIER_LIMIT_EXCEEDED");
     assert.equal((await create(neighbour, neighbour.live)).status, 201);
 
     const { projectId } = neighbour;
     await app.call("DELETE", `projects/${projectId}`, { key: neighbour.live });
-    const wanted = { projectId, tier: "pro", type: "live", name: "late", reach: "account" } as const;
+    const wanted = { projectId, tier: "pro", type: "live", name: "late" } as const;
     const late = app.app.deps.db.transact((tx) => createKey(tx, app.clock.now(), wanted));
     await assert.rejects(late, { code: "TIER_LIMIT_EXCEEDED" });
   });
@@ -81,7 +80,7 @@ onBothDatabases("API keys", (database) => {
     const { db } = app.app.deps;
     const at = Date.UTC(2031, 0, 1);
     for (const time of [at, at - 1000]) await db.run(setLastUsed, { id, at: time });
-    const key = (await list(tenant)).find((listed: { id: string }) => listed.id === id);
+    const [key] = await list(tenant, "test");
     assert.equal(key.lastUsedAt, new Date(at).toISOString());
   });
 
@@ -124,7 +123,7 @@ onBothDatabases("API keys", (database) => {
     const tenant = await app.createTenant("pro");
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(tenant, tenant.live, {})));
     const made = answers.filter((answer) => answer.status === 201);
-    assert.equal(made.length, 8);
+    assert.equal(made.length, 9);
     for (const answer of answers) if (answer.status !== 201) expectError(answer, 403, "TIER_LIMIT_EXCEEDED");
     assert.equal((await list(tenant)).length, 10);
     await app.call("DELETE", `keys/${made[0]?.body.key.id}`, { key: tenant.live });
@@ -152,8 +151,8 @@ onBothDatabases("API keys", (database) => {
   it("frees one place where two revoke it at the same moment, and keeps the time of the first", async () => {
     const tenant = await app.createTenant("pro");
     const limit = TIERS.pro.keysPerProject ?? 0;
-    for (let made = 2; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
-    const id = await idOf(tenant, "test");
+    for (let made = 1; made < limit; made++) assert.equal((await create(tenant, tenant.live)).status, 201);
+    const id = (await list(tenant)).at(0).id;
     const { db } = app.app.deps;
     const now = app.clock.now();
     const revoke = (at: number) => db.transact((tx) => revokeKey(tx, at, id));
@@ -179,6 +178,27 @@ onBothDatabases("API keys", (database) => {
     assert.equal((await app.call("GET", "usage", { key: app.owner.live })).status, 200);
   });
 
+  it("shows a key those of its own type only", async () => {
+    const tenant = await app.createTenant("pro");
+    await create(tenant, tenant.live, {});
+    for (const [type, count] of [
+      ["live", 2],
+      ["test", 1],
+    ] as const) {
+      const types = (await list(tenant, type)).map((key: { type: string }) => key.type);
+      assert.deepEqual(types, Array(count).fill(type));
+    }
+  });
+
+  it("counts live and test keys apart: Free has room to rotate either", async () => {
+    const tenant = await app.createTenant("free");
+    for (const key of [tenant.live, tenant.test]) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => create(tenant, key, {})));
+      assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+      expectError(await create(tenant, key, {}), 403, "TIER_LIMIT_EXCEEDED");
+    }
+  });
+
   it("lets a test key revoke test keys only", async () => {
     const tenant = await app.createTenant("pro");
     const other = (await create(tenant, tenant.test, {})).body;
@@ -198,7 +218,9 @@ onBothDatabases("API keys", (database) => {
     for (const projectId of [stranger.projectId, sibling.project._id, createId(Date.now())]) {
       const foreign = `projects/${projectId}/keys`;
       const refused = await app.call("GET", foreign, { key: tenant.live });
-      assert.match(expectError(refused, 401, "UNAUTHORIZED").suggestion, /^The path names another project/);
+      const error = expectError(refused, 401, "UNAUTHORIZED");
+      assert.equal(error.message, "Invalid or missing API key: a key of another project.");
+      assert.match(error.suggestion, /^The path names another project/);
       for (const body of [{}, { type: "wrong" }, "not json"]) {
         expectError(await app.call("POST", foreign, { key: tenant.live, body }), 401, "UNAUTHORIZED");
       }
@@ -207,24 +229,23 @@ onBothDatabases("API keys", (database) => {
     const [foreign, unknown] = [await revoke(await idOf(stranger, "live")), await revoke(createId(1))];
     expectError(foreign, 404, "NOT_FOUND");
     assert.deepEqual(foreign.body, unknown.body);
-    assert.equal((await list(stranger)).length, 2);
+    assert.equal((await list(stranger)).length, 1);
   });
 
   it("writes down when a key was used, at the latest when the server closes", async (t) => {
     const kept = await keepData(database);
     t.after(() => kept.remove());
     const first = await startApp({ database, reuse: kept.reuse });
-    const { live, projectId } = first.owner;
-    const keysOf = async (server: TestApp) =>
-      (await server.call("GET", `projects/${projectId}/keys`, { key: live })).body.keys;
+    const { live, test, projectId } = first.owner;
+    const keysOf = async (server: TestApp, key = live) =>
+      (await server.call("GET", `projects/${projectId}/keys`, { key })).body.keys;
     const usedAt = Date.UTC(2031, 0, 2, 3, 4, 5, 6);
     first.clock.setTime(usedAt);
     assert.ok((await keysOf(first)).every((key: { lastUsedAt: unknown }) => key.lastUsedAt === null));
     await first.close();
     const second = await startApp({ database, reuse: kept.reuse });
     t.after(() => second.close());
-    const keys = await keysOf(second);
-    const lastUse = (type: string) => keys.find((key: { type: string }) => key.type === type).lastUsedAt;
-    assert.deepEqual([lastUse("live"), lastUse("test")], [new Date(usedAt).toISOString(), null]);
+    const [[used], [unused]] = [await keysOf(second), await keysOf(second, test)];
+    assert.deepEqual([used.lastUsedAt, unused.lastUsedAt], [new Date(usedAt).toISOString(), null]);
   });
 });

@@ -40,6 +40,35 @@ onBothDatabases("file routes", (database) => {
   const patch = (id: string, body: object, key = tenant.live) =>
     app.call("PATCH", `routers/${id}`, { key, body });
 
+  it("shows a test key no webhook of a live route", async () => {
+    const webhookUrl = "https://127.0.0.7:8443/secret";
+    const live = await created({ slug: "live-hook", webhookUrl, environment: "live" });
+    const all = await created({ slug: "all-hook", webhookUrl });
+    const listed = await app.call("GET", `projects/${tenant.projectId}/routers`, { key: tenant.test });
+    const urlOf = (id: string) =>
+      listed.body.routers.find((router: { id: string }) => router.id === id).webhookUrl;
+    assert.deepEqual([urlOf(live.id), urlOf(all.id)], [null, webhookUrl]);
+    const single = await app.call("GET", `routers/${live.id}`, { key: tenant.test });
+    assert.equal(single.body.router.webhookUrl, null);
+    const own = await app.call("GET", `routers/${live.id}`, { key: tenant.live });
+    assert.equal(own.body.router.webhookUrl, webhookUrl);
+  });
+
+  it("says which key met which route", async () => {
+    await created({ slug: "only-live", environment: "live" });
+    await created({ slug: "only-test", environment: "test" });
+    const upload = { fileName: "a", fileSize: 1, contentType: "text/plain" };
+    for (const [key, type, slug] of [
+      [tenant.test, "test", "only-live"],
+      [tenant.live, "live", "only-test"],
+    ] as const) {
+      const refused = await app.call("POST", "upload/request", { key, body: { ...upload, routeSlug: slug } });
+      const { message } = expectError(refused, 401, "UNAUTHORIZED");
+      const [, other] = slug.split("-");
+      assert.equal(message, `Invalid or missing API key: a ${type} key on ${other} route "${slug}".`);
+    }
+  });
+
   it("creates with 201, exactly the fields of a route, and defaults", async () => {
     const answer = await create({ slug: "plain" });
     assert.equal(answer.status, 201);

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import { TIERS } from "@upstow/contract";
 import { listRoutes } from "../src/features/file-routes/queries.ts";
 import { createId } from "../src/ids.ts";
+import { isApiKey } from "../src/security/api-key-secret.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 
@@ -85,7 +86,7 @@ onBothDatabases("projects", (database) => {
     const tenant = await app.createTenant("pro");
     const first = await create(tenant.live, "first");
     app.clock.advance(5);
-    const second = await create(tenant.test, "second");
+    const second = await create(tenant.live, "second");
     const { status, body } = await app.call("GET", "projects", { key: tenant.test });
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), ["projects"]);
@@ -94,6 +95,78 @@ onBothDatabases("projects", (database) => {
     assert.deepEqual(names, ["second", "first", "tenant"]);
     assert.equal(body.projects[1]._id, first.body.project._id);
     assert.equal(second.status, 201);
+  });
+
+  it("lets a test key create, change and delete none", async () => {
+    const tenant = await app.createTenant("pro");
+    const path = `projects/${tenant.projectId}`;
+    for (const [method, target, body] of [
+      ["POST", "projects", { name: "x" }],
+      ["POST", "projects", { name: 5 }],
+      ["PATCH", path, { name: "renamed" }],
+      ["PATCH", path, {}],
+      ["DELETE", path, undefined],
+      ["DELETE", "projects/unknown", undefined],
+    ] as const) {
+      const refused = await app.call(method, target, { key: tenant.test, body });
+      assert.match(
+        expectError(refused, 401, "UNAUTHORIZED").message,
+        /^Invalid or missing API key: a test key cannot \w+ projects\.$/,
+      );
+    }
+    const { body } = await app.call("GET", "projects", { key: tenant.test });
+    assert.deepEqual(
+      body.projects.map((project: { name: string }) => project.name),
+      ["tenant"],
+    );
+  });
+
+  it("creates the keys that are asked for, whose secrets a replay omits", async () => {
+    const tenant = await app.createTenant("free");
+    const headers = { "idempotency-key": "with-keys" };
+    const call = () =>
+      app.call("POST", "projects", {
+        key: tenant.live,
+        body: { name: "made", createKeys: ["test", "live"] },
+        headers,
+      });
+    const { status, body } = await call();
+    assert.equal(status, 201);
+    assert.deepEqual(Object.keys(body), ["project", "keys"]);
+    for (const [i, type] of ["test", "live"].entries()) {
+      const key = body.keys[i];
+      assert.deepEqual(Object.keys(key), ["id", "type", "prefix", "secret"]);
+      assert.equal(key.type, type);
+      assert.ok(isApiKey(key.secret) && key.secret.startsWith(key.prefix.slice(0, -1)));
+      const listed = await app.call("GET", `projects/${body.project._id}/keys`, { key: key.secret });
+      assert.deepEqual(
+        listed.body.keys.map((found: { id: string }) => found.id),
+        [key.id],
+      );
+      assert.equal((await app.call("GET", "usage", { key: key.secret })).status, 200);
+    }
+    const again = await call();
+    assert.equal(again.headers.get("idempotency-replayed"), "true");
+    const masked = body.keys.map(({ secret: _, ...key }: { secret: string }) => key);
+    assert.deepEqual(again.body, { project: body.project, keys: masked });
+  });
+
+  it("refuses wrong lists of keys, and creates nothing then", async () => {
+    const tenant = await app.createTenant("pro");
+    const withKeys = (createKeys: unknown, key = tenant.live) =>
+      app.call("POST", "projects", { key, body: { name: "x", createKeys } });
+    for (const wrong of [["live", "live"], "live", null, {}, ["live", "test", "live"]])
+      expectInvalid(await withKeys(wrong), "createKeys");
+    expectInvalid(await withKeys(["prod"]), "createKeys.0");
+    expectError(await withKeys(["test"], tenant.test), 401, "UNAUTHORIZED");
+    const { body } = await app.call("GET", "projects", { key: tenant.live });
+    assert.equal(body.projects.length, 1);
+    const one = await withKeys(["test"]);
+    assert.deepEqual(
+      one.body.keys.map((key: { type: string }) => key.type),
+      ["test"],
+    );
+    assert.deepEqual((await withKeys([])).body.keys, []);
   });
 
   it("renames without touching the slug, and changes nothing for an empty body", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { GB, SANDBOX_STORAGE_BYTES, TIER_NAMES, TIERS } from "@upstow/contract";
+import { GB, sandboxStorageBytes, TIER_NAMES, TIERS } from "@upstow/contract";
 import type { UsagePeriodTable } from "../src/db/schema.ts";
 import { statement } from "../src/db/statement.ts";
 import { setOwnLimits } from "../src/features/accounts/queries.ts";
@@ -47,7 +47,7 @@ onBothDatabases("usage", (database) => {
       assert.deepEqual(Object.keys(body), ["usage", "limits", "tier"]);
       const period = new Date().toISOString().slice(0, 7);
       const zeros = { storageBytes: 0, uploads: 0, bandwidthBytes: 0, transformUnits: 0 };
-      assert.deepEqual(body.usage, { period, ...zeros });
+      assert.deepEqual(body.usage, { period, ...zeros, reservedUploads: 0, reservedBytes: 0 });
       assert.deepEqual(body.limits, {
         storageBytes: TIERS[tier].storageBytes,
         uploads: TIERS[tier].uploadsPerMonth,
@@ -68,7 +68,7 @@ onBothDatabases("usage", (database) => {
     assert.equal(body.usage.uploads, 0);
     assert.deepEqual(
       [body.limits.storageBytes, body.limits.uploads, body.limits.bandwidthBytes, body.limits.transformUnits],
-      [SANDBOX_STORAGE_BYTES, null, null, null],
+      [sandboxStorageBytes("pro"), null, null, null],
     );
     assert.equal(body.limits.storageBytes, GB);
     assert.equal((await app.call("GET", "usage", { key: tenant.live })).body.usage.uploads, 7);

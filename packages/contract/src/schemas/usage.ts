@@ -11,6 +11,13 @@ export const UsageRecord = Type.Object({
   transformUnits: Type.Integer(),
 });
 
+/** The month that is under way, with what uploads that are still open have reserved. */
+export const CurrentUsage = Type.Object({
+  ...UsageRecord.properties,
+  reservedUploads: Type.Integer({ description: "uploads of this month that are still open" }),
+  reservedBytes: Type.Integer({ description: "storage reserved by open uploads" }),
+});
+
 export const UsageLimits = Type.Object({
   storageBytes: NullableInteger,
   uploads: NullableInteger,
@@ -21,7 +28,7 @@ export const UsageLimits = Type.Object({
   keys: NullableInteger,
 });
 
-export const Usage = Type.Object({ usage: UsageRecord, limits: UsageLimits, tier: StringEnum(TIER_NAMES) });
+export const Usage = Type.Object({ usage: CurrentUsage, limits: UsageLimits, tier: StringEnum(TIER_NAMES) });
 
 export const UsageHistoryQuery = Type.Object({
   months: Type.Optional(Type.Integer({ minimum: 1, maximum: 120, default: 12 })),

@@ -18,6 +18,7 @@ import { webhookOrder } from "./migrations/016-webhook-order.ts";
 import { keyReach } from "./migrations/017-key-reach.ts";
 import { plainChecks } from "./migrations/018-plain-checks.ts";
 import { purgeAgain } from "./migrations/019-purge-again.ts";
+import { accountLimits } from "./migrations/021-account-limits.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -41,6 +42,7 @@ const migrations: readonly Migration[] = [
   { id: "017-key-reach", sql: keyReach },
   { id: "018-plain-checks", sql: plainChecks, only: "sqlite" },
   { id: "019-purge-again", sql: purgeAgain },
+  { id: "021-account-limits", sql: accountLimits },
 ];
 
 interface Migration {

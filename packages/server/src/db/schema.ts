@@ -81,6 +81,9 @@ export interface AccountTable {
   rate_other: number | null;
   transform_units: number | null;
   project_count: number;
+  /** API keys created since `keys_made_since`, an hour at most. */
+  keys_made: number;
+  keys_made_since: number;
   created_at: number;
   updated_at: number;
 }
@@ -98,6 +101,8 @@ export interface ProjectTable {
   store_id: string | null;
   /** Where its files are given out, without a slash at the end; null for the installation's own address. */
   cdn_url: string | null;
+  /** 0 once a deleted project holds nothing that counts toward its account's quotas. */
+  is_counted: number;
 }
 
 /** A bucket that a customer brought. */
@@ -139,10 +144,7 @@ export interface ApiKeyTable {
   last_used_at: number | null;
   created_at: number;
   revoked_at: number | null;
-  reach: KeyReach;
 }
-
-export type KeyReach = "account" | "project";
 
 export interface IdempotencyTable {
   scope: string;

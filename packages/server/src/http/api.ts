@@ -20,7 +20,7 @@ export function customerApi(app: FastifyInstance, deps: Deps, services: Services
   app.register(
     async (scope) => {
       authenticate(scope, deps, services.lastUsed);
-      limitRates(scope, deps.limiter);
+      limitRates(scope, deps);
       honourIdempotencyKeys(scope, deps);
       const api = scope as unknown as ApiApp;
       for (const addRoutes of [

@@ -6,6 +6,7 @@ import type { Actor } from "../features/api-keys/actor.ts";
 import { createActorFinder } from "../features/api-keys/find-actor.ts";
 import type { LastUsed } from "../features/api-keys/last-used.ts";
 import { addressBucket } from "../net/address-bucket.ts";
+import { isApiKey } from "../security/api-key-secret.ts";
 import { rateLimited } from "./rate-limit.ts";
 
 const scheme = "Bearer ";
@@ -14,26 +15,32 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
   const findActor = createActorFinder(deps.db);
   app.decorateRequest("actor");
   app.addHook("onRequest", (request, _reply, done) => {
+    const secret = presentedKey(request);
     const admit = (actor: Actor | null) => {
       if (actor === null) {
-        refuse(request, deps).then(done, done);
+        refuse(request, deps, explainRefusal(request, secret)).then(done, done);
         return;
       }
       request.actor = actor;
       lastUsed.touch(actor.keyId, deps.now());
       done();
     };
-    const secret = presentedKey(request);
     const found = secret === null ? null : findActor(secret);
     if (found instanceof Promise) found.then(admit, done);
     else admit(found);
   });
 }
 
-async function refuse(request: FastifyRequest, deps: Deps): Promise<AppError> {
+async function refuse(request: FastifyRequest, deps: Deps, reason: string): Promise<AppError> {
   const address = `address:${addressBucket(request.clientAddress)}`;
   const hit = await deps.limiter.hit(address, ADDRESS_LIMITS.unauthenticated);
-  return hit.isAllowed ? unauthorized() : rateLimited(hit);
+  return hit.isAllowed ? unauthorized(reason) : rateLimited(hit);
+}
+
+/** Helps whoever mixed up their keys. A key that was revoked and one that never was look the same. */
+function explainRefusal({ raw }: FastifyRequest, secret: string | null): string {
+  if (raw.headers.authorization === undefined) return "no key was sent";
+  return secret !== null && isApiKey(secret) ? "the key is revoked or unknown" : "the key is malformed";
 }
 
 /** Exactly "Bearer", one space and the key, in one header. Node would drop a second one and say nothing. */

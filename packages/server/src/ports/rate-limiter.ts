@@ -1,7 +1,17 @@
-/** Counts requests in fixed windows that start at a bucket's first request. */
+/** Counts requests in fixed windows that start at a window's first request. */
 export interface RateLimiter {
   /** Answers at once where nobody else has to be asked. */
-  hit(bucket: string, limit: number): RateLimitResult | Promise<RateLimitResult>;
+  hit(name: string, limit: number): RateLimitResult | Promise<RateLimitResult>;
+  /**
+   * Counts a request in its own window and, where that has room, in a wider one that it shares with others. Takes no
+   * more round trips than `hit`.
+   */
+  hitBoth(own: RateWindow, shared: RateWindow): RateLimitPair | Promise<RateLimitPair>;
+}
+
+export interface RateWindow {
+  name: string;
+  limit: number;
 }
 
 export interface RateLimitResult {
@@ -9,6 +19,12 @@ export interface RateLimitResult {
   remaining: number;
   /** Whole seconds until the window ends, at least 1. */
   resetSec: number;
+}
+
+export interface RateLimitPair {
+  own: RateLimitResult;
+  /** Null where the request's own window is full: what is refused there costs the others nothing. */
+  shared: RateLimitResult | null;
 }
 
 export function rateLimitResult(count: number, limit: number, msLeft: number): RateLimitResult {

@@ -5,7 +5,7 @@ import type { TestApp } from "./start-app.ts";
 const listRows = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("file")
-    .select(["environment", "status", "size_bytes", "reserved_period"])
+    .select(["environment", "status", "size_bytes", "reserved_period", "store"])
     .where("project_id", "=", p.projectId),
 );
 const listTotals = statement((q, p: { projectId: string }) =>
@@ -40,9 +40,11 @@ export async function assertCountersMatch(
   const expected = new Map<string, Count>();
   for (const row of await db.all(listRows, { projectId })) {
     const count = countOf(row.environment, expected);
-    if (row.status === "UPLOADED") count.stored += row.size_bytes;
+    // Bytes in a customer's bucket are theirs.
+    const sizeBytes = row.store === app.app.deps.store.name ? row.size_bytes : 0;
+    if (row.status === "UPLOADED") count.stored += sizeBytes;
     if (row.status !== "UPLOADING") continue;
-    count.reserved += row.size_bytes;
+    count.reserved += sizeBytes;
     count.reservedUploads++;
   }
   const counted = new Map<string, Count>();

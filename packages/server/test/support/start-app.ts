@@ -190,7 +190,7 @@ async function createTenant(app: App, tier: TierName): Promise<Tenant> {
     const account = await tx.get(insertAccount, { id: createId(now), email, passwordHash: null, tier, now });
     if (account === null) throw new Error("the account exists");
     const project = await createProject(tx, now, { accountId: account.id, tier }, "tenant");
-    const wanted = { projectId: project.id, tier, reach: "account" as const };
+    const wanted = { projectId: project.id, tier };
     const live = await createKey(tx, now, { ...wanted, type: "live", name: "live" });
     const test = await createKey(tx, now, { ...wanted, type: "test", name: "test" });
     return { accountId: account.id, email, projectId: project.id, live: live.secret, test: test.secret };

@@ -1,4 +1,4 @@
-import { type RateLimiter, rateLimitResult } from "../../ports/rate-limiter.ts";
+import { type RateLimiter, type RateLimitResult, rateLimitResult } from "../../ports/rate-limiter.ts";
 
 const smallestSweep = 10_000;
 
@@ -17,17 +17,23 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
     sweepAt = Math.max(smallestSweep, windows.size * 2);
   }
 
+  function hit(name: string, limit: number): RateLimitResult {
+    const time = now();
+    let window = windows.get(name);
+    if (window === undefined || hasEnded(window.startedAt, time)) {
+      if (windows.size >= sweepAt) forgetEnded(time);
+      window = { startedAt: time, count: 0 };
+      windows.set(name, window);
+    }
+    window.count++;
+    return rateLimitResult(window.count, limit, window.startedAt + windowMs - time);
+  }
+
   return {
-    hit(bucket, limit) {
-      const time = now();
-      let window = windows.get(bucket);
-      if (window === undefined || hasEnded(window.startedAt, time)) {
-        if (windows.size >= sweepAt) forgetEnded(time);
-        window = { startedAt: time, count: 0 };
-        windows.set(bucket, window);
-      }
-      window.count++;
-      return rateLimitResult(window.count, limit, window.startedAt + windowMs - time);
+    hit,
+    hitBoth(own, shared) {
+      const result = hit(own.name, own.limit);
+      return { own: result, shared: result.isAllowed ? hit(shared.name, shared.limit) : null };
     },
   };
 }

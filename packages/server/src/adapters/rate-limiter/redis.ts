@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { type RateLimiter, type RateLimitResult, rateLimitResult } from "../../ports/rate-limiter.ts";
+import { type RateLimiter, type RateWindow, rateLimitResult } from "../../ports/rate-limiter.ts";
 
 export interface OpenRateLimiter extends RateLimiter {
   close(): Promise<void>;
@@ -19,15 +19,27 @@ const defaultAnswerWithinMs = 250;
 const retryAfterMs = 1000;
 const connectWithinMs = 2000;
 
-/** One round trip counts the hit and starts the window; a key without an end, however it came to be, gets one. */
-const countHit = `
-local count = redis.call('INCR', KEYS[1])
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  left = tonumber(ARGV[1])
+/** Counts a hit and starts the window; a key without an end, however it came to be, gets one. */
+const countOne = `
+local function count_one(key)
+  local count = redis.call('INCR', key)
+  local left = redis.call('PTTL', key)
+  if left < 0 then
+    redis.call('PEXPIRE', key, ARGV[1])
+    left = tonumber(ARGV[1])
+  end
+  return count, left
 end
+local count, left = count_one(KEYS[1])`;
+const countHit = `${countOne}
 return { count, left }`;
+/** In the shared window only what the first has room for. Still one round trip. */
+const countBoth = `${countOne}
+if count > tonumber(ARGV[2]) then return { count, left } end
+local shared_count, shared_left = count_one(KEYS[2])
+return { count, left, shared_count, shared_left }`;
+
+const keyOf = (name: string) => `upstow:rate:${name}`;
 
 /** Windows shared by all instances through Redis. The client is loaded only where it is used. */
 export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenRateLimiter> {
@@ -36,15 +48,24 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
   const hit = defineScript({
     SCRIPT: countHit,
     NUMBER_OF_KEYS: 1,
-    parseCommand(parser, bucket: string) {
-      parser.pushKey(`upstow:rate:${bucket}`);
+    parseCommand(parser, name: string) {
+      parser.pushKey(keyOf(name));
       parser.push(String(windowMs));
     },
     transformReply: ([count, msLeft]: [number, number]) => ({ count, msLeft }),
   });
+  const hitBoth = defineScript({
+    SCRIPT: countBoth,
+    NUMBER_OF_KEYS: 2,
+    parseCommand(parser, own: RateWindow, shared: RateWindow) {
+      parser.pushKeys([keyOf(own.name), keyOf(shared.name)]);
+      parser.push(String(windowMs), String(own.limit));
+    },
+    transformReply: (numbers: number[]) => numbers,
+  });
   const client = createClient({
     url: options.url,
-    scripts: { hit },
+    scripts: { hit, hitBoth },
     disableOfflineQueue: true,
     socket: {
       connectTimeout: connectWithinMs,
@@ -68,29 +89,47 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
     isLost = true;
   }
 
-  async function countInRedis(bucket: string, limit: number): Promise<RateLimitResult> {
-    const { count, msLeft } = await within(answerWithinMs, client.hit(bucket));
-    if (isLost) log.info("Redis is back and counts rate limits again");
-    isLost = false;
-    retryAt = 0;
-    return rateLimitResult(count, limit, msLeft);
+  /** Asks Redis, or the fallback while it is lost. */
+  async function ask<T>(count: () => Promise<T>, countWithout: () => T | Promise<T>): Promise<T> {
+    if (performance.now() < retryAt) return countWithout();
+    // While it is lost, one hit at a time finds out whether it is back.
+    if (isLost) retryAt = performance.now() + retryAfterMs;
+    try {
+      const counted = await within(answerWithinMs, count());
+      if (isLost) log.info("Redis is back and counts rate limits again");
+      isLost = false;
+      retryAt = 0;
+      return counted;
+    } catch (error) {
+      lose(error);
+      return countWithout();
+    }
   }
 
   const connecting = client.connect();
   connecting.catch(() => {});
   await within(connectWithinMs, connecting).catch(lose);
   return {
-    async hit(bucket, limit) {
-      if (performance.now() < retryAt) return fallback.hit(bucket, limit);
-      // While it is lost, one hit at a time finds out whether it is back.
-      if (isLost) retryAt = performance.now() + retryAfterMs;
-      try {
-        return await countInRedis(bucket, limit);
-      } catch (error) {
-        lose(error);
-        return fallback.hit(bucket, limit);
-      }
-    },
+    hit: (name, limit) =>
+      ask(
+        async () => {
+          const { count, msLeft } = await client.hit(name);
+          return rateLimitResult(count, limit, msLeft);
+        },
+        () => fallback.hit(name, limit),
+      ),
+    hitBoth: (own, shared) =>
+      ask(
+        async () => {
+          const [count = 0, msLeft = 0, sharedCount, sharedMsLeft = 0] = await client.hitBoth(own, shared);
+          return {
+            own: rateLimitResult(count, own.limit, msLeft),
+            shared:
+              sharedCount === undefined ? null : rateLimitResult(sharedCount, shared.limit, sharedMsLeft),
+          };
+        },
+        () => fallback.hitBoth(own, shared),
+      ),
     async close() {
       client.destroy();
     },

@@ -46,7 +46,7 @@ export async function setUpInstallation(
     const won = await tx.get(insertInstallation, { ownerAccountId: account.id, secretCheck, now });
     if (won === null) throw new Error("the installation was set up by an older start that did not finish");
     const project = await createProject(tx, now, { accountId: account.id, tier: account.tier }, "default");
-    const wanted = { projectId: project.id, tier: account.tier, reach: "account" as const };
+    const wanted = { projectId: project.id, tier: account.tier };
     const live = await createKey(tx, now, { ...wanted, type: "live", name: "First live key" });
     const test = await createKey(tx, now, { ...wanted, type: "test", name: "First test key" });
     const loginToken = await createLoginToken(tx, now, account.id);

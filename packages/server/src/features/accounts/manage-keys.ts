@@ -25,7 +25,7 @@ export async function createKeyFor(
         suggestion: "Check the id; a deleted project takes no new keys.",
       });
     }
-    return createKey(tx, deps.now(), { ...wanted, tier: account.tier, reach: "account" });
+    return createKey(tx, deps.now(), { ...wanted, tier: account.tier });
   });
 }
 

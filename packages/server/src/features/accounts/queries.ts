@@ -15,6 +15,8 @@ export const insertAccount = statement(
         rate_other: null,
         transform_units: null,
         project_count: 0,
+        keys_made: 0,
+        keys_made_since: 0,
         created_at: p.now,
         updated_at: p.now,
       })

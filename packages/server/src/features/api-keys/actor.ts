@@ -1,5 +1,4 @@
 import type { Environment, TierName } from "@upstow/contract";
-import type { KeyReach } from "../../db/schema.ts";
 
 /** Who makes a call: the key presented, with what it is bound to. */
 export interface Actor {
@@ -7,8 +6,6 @@ export interface Actor {
   projectId: string;
   accountId: string;
   environment: Environment;
-  /** Whether all projects of the account are theirs, or only this one. */
-  reach: KeyReach;
   /** The customer's bucket that new files go to; null for the installation's store. */
   storeName: string | null;
   /** The domain that files are given out at; null for the installation's own. */

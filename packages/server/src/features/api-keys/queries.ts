@@ -1,3 +1,4 @@
+import type { KeyType } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ApiKeyTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -13,7 +14,6 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
     .select([
       "api_key.id as keyId",
       "api_key.type as environment",
-      "api_key.reach as reach",
       "project.id as projectId",
       "project.store_id as storeName",
       "project.cdn_url as cdnUrl",
@@ -26,11 +26,12 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
     ]),
 );
 
-export const listActiveKeys = statement((q, p: { projectId: string }) =>
+export const listActiveKeys = statement((q, p: { projectId: string; type: KeyType }) =>
   q
     .selectFrom("api_key")
     .selectAll()
     .where("project_id", "=", p.projectId)
+    .where("type", "=", p.type)
     .where("revoked_at", "is", null)
     .orderBy("id", "desc"),
 );
@@ -50,19 +51,53 @@ export const insertKey = statement((q, p: ApiKeyTable) =>
     last_used_at: null,
     created_at: p.created_at,
     revoked_at: null,
-    reach: p.reach,
   }),
 );
 
-/** Takes one of the project's key places; no row when all are taken. The condition is the lock. */
-export const takeKeyPlace = statement((q, p: { projectId: string; limit: number }) =>
+/** No row for a deleted project. Whoever creates another key of this project waits until the transaction ends. */
+export const takeKeyPlace = statement((q, p: { projectId: string }) =>
   q
     .updateTable("project")
     .set({ key_count: sql`key_count + 1` })
     .where("id", "=", p.projectId)
     .where("deleted_at", "is", null)
-    .where("key_count", "<", p.limit)
     .returning("id"),
+);
+
+/** Exact behind `takeKeyPlace`, which keeps others from adding any. */
+export const countActiveKeys = statement((q, p: { projectId: string; type: KeyType }) =>
+  q
+    .selectFrom("api_key")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("project_id", "=", p.projectId)
+    .where("type", "=", p.type)
+    .where("revoked_at", "is", null),
+);
+
+interface KeyCreation {
+  accountId: string;
+  limit: number;
+  now: number;
+  windowMs: number;
+}
+
+/** No row where the account has created `limit` keys in the window. The condition is the lock. */
+export const countKeyCreation = statement((q, p: KeyCreation) => {
+  // In the future too, for a clock that was set back.
+  const hasEnded = sql<boolean>`abs(cast(${p.now} as bigint) - keys_made_since) >= cast(${p.windowMs} as bigint)`;
+  return q
+    .updateTable("account")
+    .set({
+      keys_made: sql`case when ${hasEnded} then 1 else keys_made + 1 end`,
+      keys_made_since: sql`case when ${hasEnded} then cast(${p.now} as bigint) else keys_made_since end`,
+    })
+    .where("id", "=", p.accountId)
+    .where(sql<boolean>`(${hasEnded} or keys_made < cast(${p.limit} as bigint))`)
+    .returning("id");
+});
+
+export const findKeyCreations = statement((q, p: { accountId: string }) =>
+  q.selectFrom("account").select("keys_made_since").where("id", "=", p.accountId),
 );
 
 export const freeKeyPlace = statement((q, p: { projectId: string }) =>

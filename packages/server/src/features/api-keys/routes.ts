@@ -12,7 +12,7 @@ import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
-import { createKey, revokeOwnKey, typeForNewKey } from "./api-keys.ts";
+import { createCountedKey, revokeOwnKey, typeForNewKey } from "./api-keys.ts";
 import { listActiveKeys } from "./queries.ts";
 
 const tags = ["API keys"];
@@ -23,14 +23,15 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "List the project's active keys",
+        summary: "List the project's active keys of the caller's own type",
         params: IdParam,
         response: { 200: Type.Object({ keys: Type.Array(ApiKey) }) },
       },
     },
     async ({ actor, params }) => {
       requireOwnProject(actor, params.id);
-      const rows = await deps.db.all(listActiveKeys, { projectId: actor.projectId });
+      const { projectId, environment: type } = actor;
+      const rows = await deps.db.all(listActiveKeys, { projectId, type });
       return { keys: rows.map(toApiKey) };
     },
   );
@@ -49,10 +50,10 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body, idempotency }, reply) => {
       const type = typeForNewKey(actor, body.type);
-      const { projectId, tier, reach } = actor;
-      const wanted = { projectId, tier, reach, type, name: body.name ?? `${type} key` };
+      const { projectId, accountId, tier } = actor;
+      const wanted = { projectId, tier, type, name: body.name ?? `${type} key` };
       const created = await deps.db.transact(async (tx) => {
-        const { key, secret } = await createKey(tx, deps.now(), wanted);
+        const { key, secret } = await createCountedKey(tx, deps.now(), accountId, wanted);
         await idempotency.remember(tx, 201, { key: toApiKey(key) });
         return { key: toApiKey(key), secret };
       });

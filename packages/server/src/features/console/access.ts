@@ -29,8 +29,7 @@ export async function enterProject(
       suggestion: "Ask the project's owner.",
     });
   }
-  const reach = found.accountId === session.accountId ? "account" : "project";
-  return { ...bound, keyId: `session:${session.id}`, environment, reach };
+  return { ...bound, keyId: `session:${session.id}`, environment };
 }
 
 export function roleOf(session: Session, project: { accountId: string; memberRole: Role | null }): Role {

@@ -2,7 +2,6 @@ import type { Queryable } from "../../db/database.ts";
 import type { CustomerStoreTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound, refusedUrl } from "../../errors.ts";
-import { createId } from "../../ids.ts";
 import { writeLog } from "../logs/write-log.ts";
 import type { BucketFindings, BucketPlace, CustomerBucket } from "./customer-bucket.ts";
 import {
@@ -20,6 +19,7 @@ import {
 } from "./queries.ts";
 import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
 import { openCredentials, placeOf, sealCredentials } from "./sealed-store.ts";
+import { createStoreId } from "./store-id.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
 
@@ -75,7 +75,7 @@ async function save(
   const known = await tx.all(listStoresOfProject, { projectId });
   const same = known.find((row) => isSamePlace(placeOf(row), place));
   const row: CustomerStoreTable = {
-    id: same?.id ?? `cs_${createId(now)}`,
+    id: same?.id ?? createStoreId(now),
     project_id: projectId,
     ...where,
     force_path_style: forcePathStyle ? 1 : 0,

@@ -120,6 +120,7 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
 function mayChange(actor: Actor, environment: RouteEnvironment): void {
   if (actor.environment !== "test" || environment === "test") return;
   throw unauthorized(
+    `a test key cannot change ${environment === "all" ? "routes of all environments" : "live routes"}`,
     'A test key changes only routes of the environment "test". Name that one, or send a live key.',
   );
 }

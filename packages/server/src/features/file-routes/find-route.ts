@@ -21,6 +21,7 @@ export function serves(route: Pick<FileRouteTable, "environment">, environment: 
 export function requireServes(route: FileRouteTable, environment: Environment): void {
   if (serves(route, environment)) return;
   throw unauthorized(
+    `a ${environment} key on ${route.environment} route "${route.slug}"`,
     `The file route "${route.slug}" takes ${route.environment} keys only. Send one of those.`,
   );
 }

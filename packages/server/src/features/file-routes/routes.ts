@@ -11,6 +11,7 @@ import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
+import type { Actor } from "../api-keys/actor.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
 import { listRoutes } from "./queries.ts";
@@ -32,7 +33,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, params }) => {
       requireOwnProject(actor, params.id);
       const rows = await deps.db.all(listRoutes, { projectId: actor.projectId });
-      return { routers: rows.map(toRouter) };
+      return { routers: rows.map((row) => toRouter(row, actor)) };
     },
   );
 
@@ -50,16 +51,16 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body, idempotency }, reply) => {
       const route = await createRoute(deps, actor, body, (tx, saved) =>
-        idempotency.remember(tx, 201, { router: toRouter(saved) }),
+        idempotency.remember(tx, 201, { router: toRouter(saved, actor) }),
       );
-      return reply.code(201).send({ router: toRouter(route) });
+      return reply.code(201).send({ router: toRouter(route, actor) });
     },
   );
 
   app.get(
     "/routers/:id",
     { schema: { tags, summary: "Get a file route", params: IdParam, response: { 200: RouterEnvelope } } },
-    async ({ actor, params }) => ({ router: toRouter(await getRoute(deps, actor, params.id)) }),
+    async ({ actor, params }) => ({ router: toRouter(await getRoute(deps, actor, params.id), actor) }),
   );
 
   app.patch(
@@ -74,7 +75,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor, params, body }) => ({
-      router: toRouter(await updateRoute(deps, actor, params.id, body)),
+      router: toRouter(await updateRoute(deps, actor, params.id, body), actor),
     }),
   );
 
@@ -95,14 +96,15 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-function toRouter(row: FileRouteTable): RouterAnswer {
+/** Where live events go is nothing for a test key, which may be in many hands. */
+function toRouter(row: FileRouteTable, { environment }: Actor): RouterAnswer {
   return {
     id: row.id,
     projectId: row.project_id,
     slug: row.slug,
     allowedTypes: JSON.parse(row.allowed_types),
     maxFileSize: row.max_file_size_bytes,
-    webhookUrl: row.webhook_url,
+    webhookUrl: environment === "test" && row.environment === "live" ? null : row.webhook_url,
     environment: row.environment,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

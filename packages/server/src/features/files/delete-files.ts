@@ -3,6 +3,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { FileTable, StorageDeletionTable } from "../../db/schema.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { deleteVariantsOfFiles } from "../transforms/queries.ts";
+import { countedBytes } from "../usage/counted-bytes.ts";
 import { type Released, releaseUsage } from "../usage/quota.ts";
 import { nameFile } from "./name-file.ts";
 import { deleteFiles as deleteRows } from "./queries.ts";
@@ -43,6 +44,7 @@ export async function deleteFiles(
     keysJson: JSON.stringify(keys),
     now,
   });
+  const stored = deleted.filter((file) => file.etag !== null);
   const released = sumReleased(deleted);
   if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
   const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));
@@ -66,7 +68,7 @@ export async function deleteFiles(
   );
   return {
     deletedKeys: new Set(deleted.map((file) => file.key)),
-    reclaimedBytes: released.storedBytes,
+    reclaimedBytes: stored.reduce((sum, file) => sum + file.size_bytes, 0),
     deletions,
   };
 }
@@ -75,9 +77,9 @@ export async function deleteFiles(
 function sumReleased(files: DeletedFile[]): Released {
   const released: Released = { storedBytes: 0, reservedBytes: 0, uploadsByPeriod: new Map() };
   for (const file of files) {
-    if (file.etag !== null) released.storedBytes += file.size_bytes;
+    if (file.etag !== null) released.storedBytes += countedBytes(file, file.size_bytes);
     if (file.reserved_period === null) continue;
-    released.reservedBytes += file.size_bytes;
+    released.reservedBytes += countedBytes(file, file.size_bytes);
     const count = released.uploadsByPeriod.get(file.reserved_period) ?? 0;
     released.uploadsByPeriod.set(file.reserved_period, count + 1);
   }

@@ -5,6 +5,7 @@ import type { Actor } from "../api-keys/actor.ts";
 export function requireOwnProject(actor: Actor, projectId: string): void {
   if (projectId === actor.projectId) return;
   throw unauthorized(
+    "a key of another project",
     "The path names another project than that of the key. Send a key of the project; it gets its first one in the dashboard or by 'upstow key create'.",
   );
 }

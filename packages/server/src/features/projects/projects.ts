@@ -1,4 +1,4 @@
-import { TIERS, type TierName } from "@upstow/contract";
+import { DELETED_PROJECTS_MAX, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { ProjectTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
@@ -9,9 +9,12 @@ import { revokeKeysOfProject } from "../api-keys/queries.ts";
 import { insertDefaultRoute } from "../file-routes/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { insertUsageTotals } from "../usage/counter-queries.ts";
+import { periodOf } from "../usage/period.ts";
 import {
+  countDeletedProjects,
   deleteProject as deleteProjectRow,
   findProject,
+  forgetEmptyProjects,
   freeProjectPlace,
   insertProject,
   renameProject,
@@ -34,6 +37,7 @@ export async function createProject(
       suggestion: "Delete a project you no longer need, or move to a larger tier.",
     });
   }
+  if (limit !== null) await boundDeletedProjects(tx, now, owner.accountId);
   const project = await tx.get(insertProject, {
     id: createId(now),
     account_id: owner.accountId,
@@ -52,6 +56,24 @@ export async function createProject(
     message: `Project "${name}" was created.`,
   });
   return project;
+}
+
+/**
+ * Every reservation of a limited account adds up its projects, deleted ones included, so those must stay few. The
+ * account's row is locked by the place that was taken: no reservation is under way.
+ */
+async function boundDeletedProjects(tx: Queryable, now: number, accountId: string): Promise<void> {
+  await tx.run(forgetEmptyProjects, { accountId, period: periodOf(now) });
+  const deleted = await tx.get(countDeletedProjects, { accountId });
+  if (Number(deleted?.count) < DELETED_PROJECTS_MAX) return;
+  throw new AppError(
+    "TIER_LIMIT_EXCEEDED",
+    `The account has ${DELETED_PROJECTS_MAX} deleted projects that still hold files, open uploads or usage of this month.`,
+    {
+      suggestion:
+        "Purge deleted projects in the dashboard or with 'upstow project purge', or wait for the next month.",
+    },
+  );
 }
 
 export async function getProject(deps: Deps, actor: Actor, id: string): Promise<ProjectTable> {

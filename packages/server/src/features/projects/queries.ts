@@ -35,7 +35,7 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
 );
 
 export const insertProject = statement(
-  (q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id" | "cdn_url">) =>
+  (q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">) =>
     q
       .insertInto("project")
       .values({
@@ -49,6 +49,7 @@ export const insertProject = statement(
         deleted_at: null,
         store_id: null,
         cdn_url: null,
+        is_counted: 1,
       })
       .returningAll(),
 );
@@ -71,4 +72,34 @@ export const deleteProject = statement((q, p: { id: string; accountId: string; n
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is", null)
     .returning("id"),
+);
+
+/**
+ * Deleted projects that no longer hold anything stop counting: no bytes or open uploads, and no usage in this period.
+ * Nothing can be added to them, because their keys are revoked.
+ */
+export const forgetEmptyProjects = statement((q, p: { accountId: string; period: string }) =>
+  q
+    .updateTable("project")
+    .set({ is_counted: 0 })
+    .where("account_id", "=", p.accountId)
+    .where(sql<boolean>`is_counted = 1`)
+    .where("deleted_at", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from usage_total where usage_total.project_id = project.id
+        and stored_bytes + reserved_bytes > 0)`,
+    )
+    .where(
+      sql<boolean>`not exists (select 1 from usage_period where usage_period.project_id = project.id
+        and period >= ${p.period} and uploads + reserved_uploads + transform_units > 0)`,
+    ),
+);
+
+export const countDeletedProjects = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("project")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("account_id", "=", p.accountId)
+    .where(sql<boolean>`is_counted = 1`)
+    .where("deleted_at", "is not", null),
 );

@@ -1,4 +1,5 @@
 import {
+  CreatedProject,
   CreateProjectBody,
   IdParam,
   Ok,
@@ -13,9 +14,10 @@ import type { Deps } from "../../deps.ts";
 import { unauthorized } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { isoTime } from "../../iso-time.ts";
+import type { Actor } from "../api-keys/actor.ts";
+import { createKeysFor } from "./create-keys.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
-import { requireAccountReach, requireInReach } from "./reach.ts";
 
 const tags = ["projects"];
 const ProjectEnvelope = Type.Object({ project: Project });
@@ -33,27 +35,34 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor }) => {
       const { accountId } = actor;
       const rows = await deps.db.recallAll(listProjects, accountId, () => ({ accountId }));
-      const inReach = actor.reach === "account" ? rows : rows.filter((row) => row.id === actor.projectId);
-      return { projects: inReach.map(toProject) };
+      return { projects: rows.map(toProject) };
     },
   );
 
   app.post(
     "/projects",
     {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "create projects"),
       schema: {
         tags,
-        summary: "Create a project",
+        summary: "Create a project, and keys for it where asked to",
         body: CreateProjectBody,
-        response: { 201: ProjectEnvelope },
+        response: { 201: CreatedProject },
       },
     },
     async ({ actor, body, idempotency }, reply) => {
-      requireAccountReach(actor);
+      const { createKeys } = body;
       const answer = await deps.db.transact(async (tx) => {
-        const project = { project: toProject(await createProject(tx, deps.now(), actor, body.name)) };
-        await idempotency.remember(tx, 201, project);
-        return project;
+        const now = deps.now();
+        const project = toProject(await createProject(tx, now, actor, body.name));
+        if (createKeys === undefined) {
+          await idempotency.remember(tx, 201, { project });
+          return { project };
+        }
+        const keys = await createKeysFor(tx, now, actor, project._id, createKeys);
+        const masked = keys.map(({ secret: _, ...key }) => key);
+        await idempotency.remember(tx, 201, { project, keys: masked });
+        return { project, keys };
       });
       return reply.code(201).send(answer);
     },
@@ -62,15 +71,13 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id",
     { schema: { tags, summary: "Get a project", params: IdParam, response: { 200: ProjectEnvelope } } },
-    async ({ actor, params }) => {
-      requireInReach(actor, params.id);
-      return { project: toProject(await getProject(deps, actor, params.id)) };
-    },
+    async ({ actor, params }) => ({ project: toProject(await getProject(deps, actor, params.id)) }),
   );
 
   app.patch(
     "/projects/:id",
     {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "change projects"),
       schema: {
         tags,
         summary: "Rename a project",
@@ -79,16 +86,15 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: ProjectEnvelope },
       },
     },
-    async ({ actor, params, body }) => {
-      requireInReach(actor, params.id);
-      requireAccountReach(actor);
-      return { project: toProject(await updateProject(deps, actor, params.id, body.name)) };
-    },
+    async ({ actor, params, body }) => ({
+      project: toProject(await updateProject(deps, actor, params.id, body.name)),
+    }),
   );
 
   app.delete(
     "/projects/:id",
     {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "delete projects"),
       schema: {
         tags,
         summary: "Delete a project and revoke its keys",
@@ -97,14 +103,16 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor, params }) => {
-      // It would revoke live keys, which no test key may.
-      if (actor.environment === "test") throw unauthorized("A test key deletes no project. Send a live key.");
-      requireInReach(actor, params.id);
-      requireAccountReach(actor);
       await deleteProject(deps, actor, params.id);
       return { ok: true };
     },
   );
+}
+
+/** Projects hold what is live, which no test key may touch. */
+function requireLiveKey(actor: Actor, what: string): void {
+  if (actor.environment === "live") return;
+  throw unauthorized(`a test key cannot ${what}`, "Send a live key.");
 }
 
 /** The wire calls a project's id "_id" and its account "userId". */

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { TransformedImage, TransformImageBody } from "@upstow/contract";
+import { TIERS, type TransformedImage, type TransformImageBody } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid, notFound } from "../../errors.ts";
+import { AppError, invalid, notFound, unauthorized } from "../../errors.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { type Cdn, cdnFor } from "../files/file-url.ts";
@@ -11,6 +11,7 @@ import { nameFile } from "../files/name-file.ts";
 import { findFile } from "../files/queries.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { encodeKey } from "../uploads/storage-key.ts";
+import { lockAccount, sumAccountUse } from "../usage/account-queries.ts";
 import { periodEndsInSec, periodOf } from "../usage/period.ts";
 import { findUsageTotal } from "../usage/queries.ts";
 import { transformUnitsFor } from "../usage/usage.ts";
@@ -110,7 +111,7 @@ async function countUnits(
   file: FileTable,
   recipe: Recipe,
 ): Promise<TransformedImage["usage"]> {
-  const { projectId, environment } = actor;
+  const { projectId, environment, accountId } = actor;
   const period = periodOf(now);
   const limit = transformUnitsFor(actor);
   const units = recipe.format === "auto" ? 3 : 1;
@@ -120,19 +121,25 @@ async function countUnits(
     const row = await tx.get(findUnits, { projectId, environment, period });
     return { period, used: row?.transform_units ?? 0, limit, units, counted: false };
   }
+  const { projects } = TIERS[actor.tier];
+  if (projects !== null) await tx.get(lockAccount, { accountId });
   const total = await tx.get(findUsageTotal, { projectId, environment });
   const storedBytes = total?.stored_bytes ?? 0;
   const taken =
     units > limit
       ? null
       : await tx.get(takeUnits, { projectId, environment, period, units, limit, storedBytes });
-  if (taken === null) {
-    const waitSec = periodEndsInSec(now);
-    throw new AppError(
-      "IMAGE_TRANSFORM_LIMIT_EXCEEDED",
-      `The ${limit} transform units of ${period} are used up. Retry after ${waitSec} seconds.`,
-      { headers: { "retry-after": String(waitSec) } },
-    );
+  if (taken === null) throw unitsUsedUp(now, `The ${limit} transform units of ${period} are used up.`);
+  if (projects !== null) {
+    const ceiling = limit * projects;
+    const use = await tx.get(sumAccountUse, { accountId, projectId, environment, period });
+    // Deleted since the key was looked at: what it takes now would count for nobody.
+    if (use === null || use.isOpen === 0) throw unauthorized("the key is revoked or unknown");
+    if (use.transformUnits > ceiling)
+      throw unitsUsedUp(
+        now,
+        `All projects of the account together, deleted ones included, have used up the ${ceiling} transform units of ${period}.`,
+      );
   }
   await writeLog(tx, now, {
     projectId,
@@ -143,6 +150,13 @@ async function countUnits(
     data: { recipe: formatRecipe(recipe), units },
   });
   return { period, used: taken.transform_units, limit, units, counted: true };
+}
+
+function unitsUsedUp(now: number, message: string): AppError {
+  const waitSec = periodEndsInSec(now);
+  return new AppError("IMAGE_TRANSFORM_LIMIT_EXCEEDED", `${message} Retry after ${waitSec} seconds.`, {
+    headers: { "retry-after": String(waitSec) },
+  });
 }
 
 export function signUrl(

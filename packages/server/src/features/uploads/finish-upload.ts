@@ -9,6 +9,7 @@ import { findRoute, serves } from "../file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../files/file-url.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { countedBytes } from "../usage/counted-bytes.ts";
 import { settleUpload } from "../usage/quota.ts";
 import { enqueueUploadCompleted } from "../webhooks/enqueue.ts";
 import { serialiseMetadata } from "./metadata.ts";
@@ -137,8 +138,8 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
     const consequences = Promise.all([
       logCompleted(tx, now, uploaded),
       settleUpload(tx, now, scopeOf(file), {
-        reservedBytes: file.size_bytes,
-        storedBytes: stored.sizeBytes,
+        reservedBytes: countedBytes(file, file.size_bytes),
+        storedBytes: countedBytes(file, stored.sizeBytes),
         reservedPeriod: file.reserved_period ?? "",
       }),
       enqueueUploadCompleted(tx, now, {

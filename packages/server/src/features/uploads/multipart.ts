@@ -7,6 +7,7 @@ import type { ReceivedPart } from "../../ports/object-store.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { countedBytes } from "../usage/counted-bytes.ts";
 import { releaseUsage } from "../usage/quota.ts";
 import { getOpenUpload } from "./finish-upload.ts";
 import { keepOpen } from "./lifetime.ts";
@@ -68,7 +69,7 @@ export async function abortMultipart(
     if (file === null) throw notFound("An open upload with this id was");
     await releaseUsage(tx, now, actor, {
       storedBytes: 0,
-      reservedBytes: file.size_bytes,
+      reservedBytes: countedBytes(file, file.size_bytes),
       uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
     });
     await writeLog(tx, now, {

@@ -4,6 +4,7 @@ import { StorageUnavailable } from "../../ports/object-store.ts";
 import { UnknownStore } from "../../ports/object-stores.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { countedBytes } from "../usage/counted-bytes.ts";
 import { releaseUsage } from "../usage/quota.ts";
 import { findOpenUntil } from "./lifetime.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
@@ -61,7 +62,7 @@ async function fail(deps: Deps, file: FileTable): Promise<boolean> {
     if ((await tx.run(markFailed, { id: file.id, now })) === 0) return null;
     await releaseUsage(tx, now, scope, {
       storedBytes: 0,
-      reservedBytes: file.size_bytes,
+      reservedBytes: countedBytes(file, file.size_bytes),
       uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
     });
     await writeLog(tx, now, {

@@ -9,8 +9,10 @@ import type { Actor } from "../api-keys/actor.ts";
 import { holdStore } from "../customer-storage/queries.ts";
 import { findRoute, requireServes } from "../file-routes/find-route.ts";
 import { writeLog } from "../logs/write-log.ts";
+import { countedBytes } from "../usage/counted-bytes.ts";
 import { periodOf } from "../usage/period.ts";
-import { quotaLimits, reserveQuota } from "../usage/quota.ts";
+import { reserveQuota } from "../usage/quota.ts";
+import { quotaLimits } from "../usage/quota-limits.ts";
 import { emptyLifeMs, keepOpen } from "./lifetime.ts";
 import { serialiseMetadata } from "./metadata.ts";
 import { findUpload, insertFile } from "./queries.ts";
@@ -137,7 +139,7 @@ async function open(
           multipart: file.upload_id !== null,
         },
       }),
-      reserveQuota(tx, actor, { bytes: file.size_bytes, period }, limits),
+      reserveQuota(tx, actor, { bytes: countedBytes(file, file.size_bytes), period }, limits),
     ]);
     if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
     await onSaved(tx, saved);

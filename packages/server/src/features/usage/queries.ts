@@ -14,6 +14,15 @@ export const findUsageTotal = statement((q, p: Scope) =>
     .where("environment", "=", p.environment),
 );
 
+export const findUsagePeriod = statement((q, p: Scope & { period: string }) =>
+  q
+    .selectFrom("usage_period")
+    .select(["uploads", "reserved_uploads"])
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
 /** The newest record up to a period and all before it, enough to carry a month without changes forward. */
 export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
   q

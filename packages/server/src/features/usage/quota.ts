@@ -1,7 +1,7 @@
-import { type Environment, SANDBOX_STORAGE_BYTES, TIERS, type TierName } from "@upstow/contract";
+import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import { gather } from "../../db/gather.ts";
-import { AppError } from "../../errors.ts";
+import { lockAccount, sumAccountUse } from "./account-queries.ts";
 import {
   moveBytes,
   noteStorage,
@@ -13,32 +13,21 @@ import {
   settleInThisMonth,
 } from "./counter-queries.ts";
 import { periodOf } from "./period.ts";
+import { findUsagePeriod, findUsageTotal } from "./queries.ts";
+import type { QuotaLimits } from "./quota-limits.ts";
+import { checkCeiling, storageReached, type Use, uploadsReached } from "./quota-reached.ts";
 
 interface Scope {
   projectId: string;
   environment: Environment;
 }
 
-export interface QuotaLimits {
-  storageBytes: number;
-  uploads: number;
-}
-
-const unlimited = Number.MAX_SAFE_INTEGER;
-
-/**
- * What blocks an upload. A single upload is held up only on the free tier, a multipart one wherever the tier
- * names a figure; the sandbox has its own cap. Elsewhere the overage is counted and allowed.
- */
-export function quotaLimits(environment: Environment, tier: TierName, isMultipart: boolean): QuotaLimits {
-  if (environment === "test") return { storageBytes: SANDBOX_STORAGE_BYTES, uploads: unlimited };
-  if (tier !== "free" && !isMultipart) return { storageBytes: unlimited, uploads: unlimited };
-  const { storageBytes, uploadsPerMonth } = TIERS[tier];
-  return { storageBytes: storageBytes ?? unlimited, uploads: uploadsPerMonth ?? unlimited };
+interface Reserving extends Scope {
+  accountId: string;
 }
 
 interface Places {
-  scope: Scope;
+  scope: Reserving;
   period: string;
   limits: QuotaLimits;
   bytes: number;
@@ -52,12 +41,12 @@ interface Places {
  */
 export function reserveQuota(
   tx: Queryable,
-  { projectId, environment }: Scope,
+  { accountId, projectId, environment }: Reserving,
   { bytes, period }: { bytes: number; period: string },
   limits: QuotaLimits,
 ): Promise<void> {
   const name = [projectId, environment, period, limits.storageBytes, limits.uploads].join(" ");
-  const places = { scope: { projectId, environment }, period, limits, bytes, count: 1 };
+  const places = { scope: { accountId, projectId, environment }, period, limits, bytes, count: 1 };
   return takePlaces(tx, name, places);
 }
 
@@ -68,18 +57,36 @@ const takePlaces = gather<Places>(
   },
   async (tx, { scope, period, limits, bytes, count }) => {
     const ofMonth = { ...scope, period, count, limit: limits.uploads };
-    // Nearly always the month has a row to count on, and changing it costs half of adding it where it is missing.
-    const [total, places] = await Promise.all([
+    const { account } = limits;
+    // Sent together and run in this order. Nearly always the month has a row to count on, and changing it costs half of
+    // adding it where it is missing.
+    const [, total, places, use] = await Promise.all([
+      account && tx.get(lockAccount, scope),
       tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
       tx.run(reserveMoreUploads, ofMonth),
+      account && tx.get(sumAccountUse, { ...scope, period }),
     ]);
     if (total === 0)
-      throw quotaReached("storage", scope.environment === "test" ? deleteTestFiles : deleteFiles);
-    if (places > 0) return;
-    if (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0)
-      throw quotaReached("monthly upload", waitForMonth);
+      throw storageReached(scope.environment, await findUse(tx, scope, period), limits.storageBytes);
+    const isFirst = places === 0;
+    if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
+      throw uploadsReached(await findUse(tx, scope, period), limits.uploads);
+    if (account === null || use === null) return;
+    checkCeiling({ ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) }, account);
   },
 );
+
+/** What the project has, to explain a refusal with. */
+async function findUse(tx: Queryable, scope: Scope, period: string): Promise<Use> {
+  const total = await tx.get(findUsageTotal, scope);
+  const month = await tx.get(findUsagePeriod, { ...scope, period });
+  return {
+    storedBytes: total?.stored_bytes ?? 0,
+    reservedBytes: total?.reserved_bytes ?? 0,
+    uploads: month?.uploads ?? 0,
+    reservedUploads: month?.reserved_uploads ?? 0,
+  };
+}
 
 interface Settlement {
   scope: Scope;
@@ -153,15 +160,4 @@ export async function releaseUsage(
     changes.push(tx.run(noteStorage, { projectId, environment, period: periodOf(now), bandwidthBytes: 0 }));
   }
   await Promise.all(changes);
-}
-
-const deleteFiles = "Delete files you no longer need, or move to a larger tier.";
-/** The sandbox is the same on every tier. */
-const deleteTestFiles = "Delete test files you no longer need.";
-const waitForMonth = "Wait for the next month, or move to a larger tier.";
-
-function quotaReached(which: string, suggestion: string): AppError {
-  return new AppError("TIER_LIMIT_EXCEEDED", `The ${which} quota of this project is reached.`, {
-    suggestion,
-  });
 }

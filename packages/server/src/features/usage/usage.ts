@@ -1,14 +1,21 @@
-import { SANDBOX_STORAGE_BYTES, TIERS, type Usage, type UsageRecord } from "@upstow/contract";
+import { sandboxStorageBytes, TIERS, type Usage, type UsageRecord } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { unlessReadOnly } from "../read-only/read-only-error.ts";
 import { periodOf, periodsBack } from "./period.ts";
-import { findUsageTotal, listUsagePeriods } from "./queries.ts";
+import { findUsagePeriod, findUsageTotal, listUsagePeriods } from "./queries.ts";
 
 export async function getUsage(deps: Deps, actor: Actor): Promise<Usage> {
   const [usage] = await getUsageHistory(deps, actor, 1);
   if (usage === undefined) throw new Error("the current period has no record");
-  return { usage, limits: limitsFor(actor), tier: actor.tier };
+  const { projectId, environment } = actor;
+  const total = await deps.db.get(findUsageTotal, { projectId, environment });
+  const month = await deps.db.get(findUsagePeriod, { projectId, environment, period: usage.period });
+  const reserved = {
+    reservedUploads: month?.reserved_uploads ?? 0,
+    reservedBytes: total?.reserved_bytes ?? 0,
+  };
+  return { usage: { ...usage, ...reserved }, limits: limitsFor(actor), tier: actor.tier };
 }
 
 /** One record per month, newest first. A month in which nothing changed keeps the storage of the one before. */
@@ -35,7 +42,7 @@ function limitsFor(actor: Actor): Usage["limits"] {
   const tier = TIERS[actor.tier];
   const isTest = actor.environment === "test";
   return {
-    storageBytes: isTest ? SANDBOX_STORAGE_BYTES : tier.storageBytes,
+    storageBytes: isTest ? sandboxStorageBytes(actor.tier) : tier.storageBytes,
     uploads: isTest ? null : tier.uploadsPerMonth,
     bandwidthBytes: isTest ? null : tier.bandwidthBytesPerMonth,
     transformUnits: isTest ? null : transformUnitsFor(actor),
