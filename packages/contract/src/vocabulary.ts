@@ -28,6 +28,7 @@ export const LOG_TYPES = [
   "project.created",
   "project.updated",
   "project.deleted",
+  "rate.limited",
   "storage.set",
   "storage.removed",
   "member.invited",

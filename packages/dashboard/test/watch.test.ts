@@ -118,6 +118,22 @@ test("a session that ends while logs are watched leads to the sign-in page", asy
   await context.close();
 });
 
+test("usage shows what open uploads reserve, and when a key meets its limit", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("free");
+  const upload = { fileName: "a.txt", fileSize: 2048, contentType: "text/plain", routeSlug: "default" };
+  await app.call("POST", "upload/request", { key: tenant.live, body: upload });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard`);
+  await goToPage(page, "Usage");
+  await page.getByText("+ 1 reserved by open uploads").waitFor();
+  await page.getByText("+ 2.0 KB reserved by open uploads").waitFor();
+  const note = page.locator("section", { has: page.getByRole("heading", { name: "Rate limits" }) });
+  await note.getByText("30 upload, 120 transform and 10 other requests per minute").waitFor();
+  await note.getByText("UPSTOW_RATE_LIMITS").waitFor();
+  await context.close();
+});
+
 test("usage is shown by month and downloaded as a table", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");

@@ -23,6 +23,14 @@ describe("the first start's message", () => {
     assert.match(shown, /^ {2}Dashboard {2}http:\S+\/dashboard\/claim#\S{43}$/m);
   });
 
+  it("says when a key meets its limit, and what raises it", () => {
+    assert.match(shown, /30 upload requests per minute/);
+    assert.match(shown, /UPSTOW_RATE_LIMITS/);
+    const { config, firstStart } = { ...app.app.deps, ...app.app };
+    const off = { upload: null, transform: null, other: null };
+    assert.match(welcome({ ...config, rateLimits: off }, firstStart), /Rate limits are off/);
+  });
+
   it("has a curl command that works as pasted", async () => {
     const lines = pasted(/\/api\/v1\/projects /);
     assert.equal(lines.length, 1);

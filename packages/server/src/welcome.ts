@@ -1,3 +1,4 @@
+import type { RateLimits } from "@upstow/contract";
 import type { Config } from "./config.ts";
 import type { FirstStart } from "./features/accounts/first-start.ts";
 
@@ -21,10 +22,19 @@ ${ready}
 
 ${firstUpload(publicUrl, firstStart.testKey)}
 
+  ${rateNote(config.rateLimits)}
+
   What a key can do:
 
 curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
 `;
+}
+
+/** A first application meets the limit soon: all its users share one key. */
+function rateNote({ upload, other }: RateLimits): string {
+  if (upload === null || other === null) return "Rate limits are off (UPSTOW_RATE_LIMITS).";
+  return `A key may send ${upload} upload requests per minute, two for each small file, and ${other} others; beyond that it
+  gets 429. UPSTOW_RATE_LIMITS raises that for all keys, 'upstow account set-limits' for one account.`;
 }
 
 /** Request, PUT, complete. Lines start at the margin and need nothing but curl and sed, in any shell. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { createKeyFor } from "../src/features/accounts/manage-keys.ts";
 import { setOwnLimits } from "../src/features/accounts/queries.ts";
 import { signInAs } from "./support/console-client.ts";
@@ -67,11 +68,18 @@ onBothDatabases("rate limits of an account", (database) => {
     t.after(() => app.close());
     const tenant = await app.createTenant("free");
     await Promise.all(Array.from({ length: 40 }, () => app.call("GET", "usage", { key: tenant.live })));
-    const lines = app.logLines.filter((line) => line.includes("rate limit"));
+    const lines = app.logLines.filter((line) => line.includes("met its rate limit"));
     assert.equal(lines.length, 1, lines.join(""));
     assert.match(lines[0] ?? "", /UPSTOW_RATE_LIMITS/);
     assert.match(lines[0] ?? "", /set-limits/);
     assert.ok(!lines[0]?.includes(tenant.live));
+    const call = await signInAs(app, tenant.accountId);
+    const noted = async () =>
+      (await call("GET", `/in/${tenant.projectId}/live/logs?type=rate.limited`)).body.logs;
+    while ((await noted()).length === 0) await wait(20);
+    const [entry, ...more] = await noted();
+    assert.deepEqual(more, []);
+    assert.match(entry.message, /10 requests per minute/);
   });
 
   it("follow UPSTOW_RATE_LIMITS where the account has none of its own", async (t) => {

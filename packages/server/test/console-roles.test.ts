@@ -93,6 +93,7 @@ const needed: Record<string, Needed> = {
   [`GET ${inProject}/usage`]: "viewer",
   [`GET ${inProject}/usage/history`]: "viewer",
   [`GET ${inProject}/usage/days`]: "viewer",
+  [`GET ${inProject}/rate-limits`]: "viewer",
   [`GET ${inProject}/webhooks/deliveries`]: "viewer",
   [`GET ${inProject}/webhooks/deliveries/:id`]: "viewer",
   [`POST ${inProject}/webhooks/deliveries/:id/redeliver`]: "developer",

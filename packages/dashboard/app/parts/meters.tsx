@@ -2,8 +2,8 @@ import type { Usage } from "@upstow/contract";
 import { formatBytes, formatCount } from "../format.ts";
 
 const meters = [
-  { label: "Storage", name: "storageBytes", format: formatBytes },
-  { label: "Uploads", name: "uploads", format: formatCount },
+  { label: "Storage", name: "storageBytes", reserved: "reservedBytes", format: formatBytes },
+  { label: "Uploads", name: "uploads", reserved: "reservedUploads", format: formatCount },
   { label: "Bandwidth", name: "bandwidthBytes", format: formatBytes },
   { label: "Transform units", name: "transformUnits", format: formatCount },
 ] as const;
@@ -12,8 +12,15 @@ const meters = [
 export function Meters({ usage: { usage, limits } }: { usage: Usage }) {
   return (
     <div className="meters">
-      {meters.map(({ label, name, format }) => (
-        <Meter key={name} label={label} value={usage[name]} limit={limits[name]} format={format} />
+      {meters.map(({ name, ...meter }) => (
+        <Meter
+          key={name}
+          label={meter.label}
+          value={usage[name]}
+          reserved={"reserved" in meter ? usage[meter.reserved] : 0}
+          limit={limits[name]}
+          format={meter.format}
+        />
       ))}
     </div>
   );
@@ -22,12 +29,14 @@ export function Meters({ usage: { usage, limits } }: { usage: Usage }) {
 interface MeterProps {
   label: string;
   value: number;
+  /** Held by uploads that are still open; counts toward the limit. */
+  reserved: number;
   limit: number | null;
   format: (value: number) => string;
 }
 
-function Meter({ label, value, limit, format }: MeterProps) {
-  const share = limit === null || limit === 0 ? 0 : Math.min(1, value / limit);
+function Meter({ label, value, reserved, limit, format }: MeterProps) {
+  const share = limit === null || limit === 0 ? 0 : Math.min(1, (value + reserved) / limit);
   return (
     <div className="meter">
       <span className="dim">{label}</span>
@@ -35,6 +44,7 @@ function Meter({ label, value, limit, format }: MeterProps) {
       {limit !== null && limit > 0 && (
         <progress aria-label={label} value={share} max={1} className={share > 0.9 ? "full" : undefined} />
       )}
+      {reserved > 0 && <small>+ {format(reserved)} reserved by open uploads</small>}
       <small>{limit === null ? "no limit" : limit === 0 ? "not in this tier" : `of ${format(limit)}`}</small>
     </div>
   );

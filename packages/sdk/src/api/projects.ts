@@ -1,6 +1,7 @@
 import type {
   ApiKey,
   CreatedKey,
+  CreatedProject,
   CreateKeyBody,
   CreateProjectBody,
   CreateRouterBody,
@@ -19,7 +20,13 @@ export function createProjects(request: Request) {
     list: (options?: RequestOptions) =>
       pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),
     get: (id: string, options?: RequestOptions) => one("GET", pathTo("projects", id), options),
-    create: (body: CreateProjectBody, options?: PostOptions) => one("POST", "/projects", options, body),
+    create: (body: Omit<CreateProjectBody, "createKeys">, options?: PostOptions) =>
+      one("POST", "/projects", options, body),
+    /** Creates a project together with its first keys, whose secrets are shown this once. */
+    createWithKeys: (
+      body: CreateProjectBody & Required<Pick<CreateProjectBody, "createKeys">>,
+      options?: PostOptions,
+    ) => request<Required<CreatedProject>>("POST", "/projects", options, body),
     update: (id: string, body: UpdateProjectBody, options?: RequestOptions) =>
       one("PATCH", pathTo("projects", id), options, body),
     /** Revokes the project's keys; its files stay. */

@@ -12,6 +12,24 @@ export interface Project extends ProjectListItem {
 
 export interface CreateProjectBody {
   name: string;
+  /** Types of keys to create with the project, each once. */
+  createKeys?: KeyType[];
+}
+
+/** A key created together with its project. */
+export interface ProjectKey {
+  id: string;
+  type: KeyType;
+  /** Masked, such as `svc_live_Ab3d…`. */
+  prefix: string;
+  /** Shown this once; absent when a repeated call is replayed. */
+  secret?: string;
+}
+
+export interface CreatedProject {
+  project: Project;
+  /** Present where `createKeys` was sent. */
+  keys?: ProjectKey[];
 }
 
 export interface UpdateProjectBody {

@@ -7,6 +7,14 @@ export interface UsageRecord {
   transformUnits: number;
 }
 
+/** The month that is under way. */
+export interface CurrentUsage extends UsageRecord {
+  /** Uploads of this month that are still open; they count toward the limit. */
+  reservedUploads: number;
+  /** Storage reserved by open uploads. */
+  reservedBytes: number;
+}
+
 /** Null means unlimited. */
 export interface UsageLimits {
   storageBytes: number | null;
@@ -19,7 +27,7 @@ export interface UsageLimits {
 }
 
 export interface Usage {
-  usage: UsageRecord;
+  usage: CurrentUsage;
   limits: UsageLimits;
   tier: "free" | "pro" | "team" | "enterprise";
 }

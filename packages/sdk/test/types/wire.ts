@@ -32,6 +32,7 @@ export type Agreements = AllSame<{
   project: Same<wire.Project, contract.Project>;
   projectListItem: Same<wire.ProjectListItem, contract.ProjectListItem>;
   createProject: Same<wire.CreateProjectBody, Of<Contract["CreateProjectBody"]>>;
+  createdProject: Same<wire.CreatedProject, contract.CreatedProject>;
   updateProject: Same<wire.UpdateProjectBody, Of<Contract["UpdateProjectBody"]>>;
   router: Same<wire.Router, contract.Router>;
   createRouter: Same<wire.CreateRouterBody, contract.CreateRouterBody>;

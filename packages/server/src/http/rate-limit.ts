@@ -4,9 +4,10 @@ import type { Deps } from "../deps.ts";
 import { AppError } from "../errors.ts";
 import type { Actor } from "../features/api-keys/actor.ts";
 import { rateLimitFor } from "../features/api-keys/rate-limit-for.ts";
+import { writeLog } from "../features/logs/write-log.ts";
 import type { RateLimitPair, RateLimitResult, RateWindow } from "../ports/rate-limiter.ts";
 
-type LimitDeps = Pick<Deps, "config" | "limiter" | "log">;
+type LimitDeps = Pick<Deps, "config" | "db" | "limiter" | "log" | "now">;
 
 /** Three windows per key, beside wider ones per account; every response says how much is left (IETF RateLimit fields). */
 export function limitRates(app: FastifyInstance, deps: LimitDeps): void {
@@ -22,15 +23,11 @@ interface Windows {
   policy: string;
 }
 
-function countTo(bucket: RateBucket, { config, limiter, log }: LimitDeps): onRequestHookHandler {
+function countTo(bucket: RateBucket, deps: LimitDeps): onRequestHookHandler {
+  const { config, limiter } = deps;
   // The calls of a key share one actor while nothing changes, and a text that is made once is hashed once.
   const known = new WeakMap<Actor, Windows | null>();
-  const mention = createMentions((actor: Actor, of: string, limit: number) =>
-    log.warn(
-      { keyId: actor.keyId, projectId: actor.projectId, accountId: actor.accountId, window: bucket, limit },
-      `${of} met its rate limit; raise it with UPSTOW_RATE_LIMITS, or for one Enterprise account in the dashboard or with \`upstow account set-limits\``,
-    ),
-  );
+  const mention = createMentions((actor, who, limit) => tellOfLimit(deps, actor, { bucket, who, limit }));
 
   function windowsOf(actor: Actor): Windows | null {
     let windows = known.get(actor);
@@ -58,7 +55,7 @@ function countTo(bucket: RateBucket, { config, limiter, log }: LimitDeps): onReq
         return;
       }
       const { name, limit } = isAccountFull ? windows.account : windows.key;
-      mention(name, hit.resetSec, actor, isAccountFull ? "an account" : "a key", limit);
+      mention({ name, endsInSec: hit.resetSec }, actor, isAccountFull ? "An account" : "An API key", limit);
       done(rateLimited(hit));
     };
     const hit = limiter.hitBoth(windows.key, windows.account);
@@ -78,18 +75,44 @@ const policyOf = (bucket: RateBucket, { limit }: RateWindow) => `"${bucket}";q=$
 
 const mostMentioned = 10_000;
 
-/** One line per window: a client that keeps calling would fill the log. */
-function createMentions<Args extends unknown[]>(
-  tell: (...args: Args) => void,
-): (name: string, resetSec: number, ...args: Args) => void {
+type Tell = (actor: Actor, who: string, limit: number) => void;
+
+/** Once per window: a client that keeps calling would fill the log. */
+function createMentions(
+  tell: Tell,
+): (window: { name: string; endsInSec: number }, ...args: Parameters<Tell>) => void {
   const mentioned = new Map<string, number>();
-  return (name, resetSec, ...args) => {
+  return ({ name, endsInSec }, ...args) => {
     const now = performance.now();
     if (now < (mentioned.get(name) ?? 0)) return;
     if (mentioned.size >= mostMentioned) mentioned.clear();
-    mentioned.set(name, now + resetSec * 1000);
+    mentioned.set(name, now + endsInSec * 1000);
     tell(...args);
   };
+}
+
+/** For the operator in the service's log, and for the project in its own. Nobody waits for it. */
+function tellOfLimit(
+  { db, log, now }: LimitDeps,
+  { keyId, projectId, accountId, environment }: Actor,
+  { bucket, who, limit }: { bucket: RateBucket; who: string; limit: number },
+): void {
+  const met = `${who} met its rate limit of ${limit} requests per minute ("${bucket}").`;
+  log.warn(
+    { keyId, projectId, accountId, window: bucket, limit },
+    `${met} Raise it with UPSTOW_RATE_LIMITS, or for one Enterprise account in the dashboard or with 'upstow account set-limits'.`,
+  );
+  const message = `${met} The operator of this service can raise it.`;
+  const entry = {
+    projectId,
+    environment,
+    type: "rate.limited",
+    message,
+    data: { keyId, window: bucket, limit },
+  } as const;
+  db.transact((tx) => writeLog(tx, now(), entry)).catch((error: unknown) =>
+    log.debug({ err: error }, "a met rate limit was not noted in the project's log"),
+  );
 }
 
 export function rateLimited(hit: RateLimitResult): AppError {

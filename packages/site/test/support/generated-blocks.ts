@@ -1,4 +1,13 @@
-import { ADDRESS_LIMITS, GB, MB, RATE_LIMITS, TB, TIERS, type Tier } from "@upstow/contract";
+import {
+  ACCOUNT_RATE_FACTOR,
+  ADDRESS_LIMITS,
+  GB,
+  MB,
+  RATE_LIMITS,
+  TB,
+  TIERS,
+  type Tier,
+} from "@upstow/contract";
 import { hostedTools } from "@upstow/mcp";
 import {
   type Framework,
@@ -65,7 +74,8 @@ const blocks: Record<string, (...args: string[]) => string> = {
         ["`/upload/…`", `${RATE_LIMITS.upload} for each key`],
         ["`/transforms/image`", `${RATE_LIMITS.transform} for each key`],
         ["everything else together", `${RATE_LIMITS.other} for each key`],
-        ["without a valid key", `${ADDRESS_LIMITS.unauthenticated} for each address`],
+        ["all keys of an account together", `${ACCOUNT_RATE_FACTOR} times as many of each`],
+        ["without a valid key", `${count(ADDRESS_LIMITS.unauthenticated)} for each address`],
         ["PUTs that were refused", `${ADDRESS_LIMITS.failedPut} for each address`],
         ["the tool protocol", `${ADDRESS_LIMITS.toolProtocol} for each address`],
       ],
@@ -104,7 +114,7 @@ function renderTiers(): string {
       row("Bandwidth a month", (tier) => bytes(tier.bandwidthBytesPerMonth)),
       row("Transform units a month", (tier) => count(tier.transformUnitsPerMonth)),
       row("Projects", (tier) => count(tier.projects)),
-      row("Keys for each project", (tier) => count(tier.keysPerProject)),
+      row("Live keys and test keys per project, each", (tier) => count(tier.keysPerProject)),
     ],
   );
 }

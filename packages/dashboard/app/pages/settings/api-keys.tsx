@@ -1,4 +1,4 @@
-import { type ApiKey, ENVIRONMENTS } from "@upstow/contract";
+import { type ApiKey, ENVIRONMENTS, type Environment } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatAgo } from "../../format.ts";
@@ -13,8 +13,8 @@ import { Empty, ListState } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
 export function ApiKeys() {
-  const { liveApi, project, mayChange } = useWorkspace();
-  const { data, ...list } = useLoad<{ keys: ApiKey[] }>(`${liveApi}/projects/${project.id}/keys`);
+  const { mayChange } = useWorkspace();
+  const list = useKeys();
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   const done = () => {
@@ -34,9 +34,9 @@ export function ApiKeys() {
       <p className="dim">
         Keys belong on your server. A live key works with live files, a test key with the sandbox.
       </p>
-      <ListState list={{ ...list, items: data?.keys ?? [] }} empty={<Empty title="No keys yet" />}>
+      <ListState list={list} empty={<Empty title="No keys yet" />}>
         <ul className="rows">
-          {data?.keys.map((key) => (
+          {list.items.map((key) => (
             <li key={key.id}>
               <span className="grow">
                 <strong className="name">
@@ -69,6 +69,23 @@ export function ApiKeys() {
       )}
     </>
   );
+}
+
+/** Each environment lists its own. */
+function useKeys() {
+  const { project } = useWorkspace();
+  const pathOf = (type: Environment) => `/in/${project.id}/${type}/projects/${project.id}/keys`;
+  const live = useLoad<{ keys: ApiKey[] }>(pathOf("live"));
+  const test = useLoad<{ keys: ApiKey[] }>(pathOf("test"));
+  return {
+    items: [...(live.data?.keys ?? []), ...(test.data?.keys ?? [])],
+    error: live.error ?? test.error,
+    isLoading: live.isLoading || test.isLoading,
+    reload() {
+      live.reload();
+      test.reload();
+    },
+  };
 }
 
 /** The secret lives in this component alone and is gone with it. */
@@ -106,9 +123,9 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
 }
 
 function RevokeKey({ apiKey, onDone }: { apiKey: ApiKey; onDone: () => void }) {
-  const { liveApi } = useWorkspace();
+  const { project } = useWorkspace();
   const revoke = async () => {
-    await callApi("DELETE", `${liveApi}/keys/${apiKey.id}`);
+    await callApi("DELETE", `/in/${project.id}/${apiKey.type}/keys/${apiKey.id}`);
     onDone();
   };
   return (

@@ -1,4 +1,4 @@
-import type { Usage, UsageRecord } from "@upstow/contract";
+import { ACCOUNT_RATE_FACTOR, type RateLimits, type Usage, type UsageRecord } from "@upstow/contract";
 import { useState } from "react";
 import { formatBytes, formatCount } from "../../format.ts";
 import { useLoad } from "../../load.ts";
@@ -24,8 +24,33 @@ export default function UsagePage() {
           <Meters usage={current.data} />
         </>
       )}
+      <RateLimitsNote />
       <History />
     </>
+  );
+}
+
+/** When a key meets its limit, and what raises it. */
+function RateLimitsNote() {
+  const { api } = useWorkspace();
+  const { data } = useLoad<RateLimits>(`${api}/rate-limits`);
+  if (data === null) return null;
+  const show = (limit: number | null) => (limit === null ? "unlimited" : formatCount(limit));
+  return (
+    <section>
+      <h2>Rate limits</h2>
+      <p>
+        Each API key can send <strong>{show(data.upload)}</strong> upload,{" "}
+        <strong>{show(data.transform)}</strong> transform and <strong>{show(data.other)}</strong> other
+        requests per minute; all keys of the account together get {ACCOUNT_RATE_FACTOR} times that. A small
+        file takes two upload requests.
+      </p>
+      <p className="dim">
+        Requests beyond the limit get 429 and appear in the logs as <code>rate.limited</code>. The operator
+        raises it for all keys with <code>UPSTOW_RATE_LIMITS</code>, and for one Enterprise account under
+        Installation or with <code>upstow account set-limits</code>.
+      </p>
+    </section>
   );
 }
 

@@ -1,9 +1,10 @@
-import { ENVIRONMENTS, type Environment, IdParam } from "@upstow/contract";
+import { ENVIRONMENTS, type Environment, IdParam, type RateBucket } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { honourIdempotencyKeys } from "../../http/idempotency.ts";
+import { rateLimitFor } from "../api-keys/rate-limit-for.ts";
 import { apiKeyRoutes } from "../api-keys/routes.ts";
 import { fileRouteRoutes } from "../file-routes/routes.ts";
 import { fileRoutes } from "../files/routes.ts";
@@ -55,6 +56,10 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         publicUrl: deps.config.publicUrl,
         purge: deps.config.cdnPurge?.driver ?? null,
       }));
+      api.get("/rate-limits", { schema: {} }, async ({ actor }) => {
+        const limit = (bucket: RateBucket) => rateLimitFor(actor, bucket, deps.config.rateLimits);
+        return { upload: limit("upload"), transform: limit("transform"), other: limit("other") };
+      });
       api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({
         delivery: await sendTestEvent(deps, actor, params.id),
       }));
