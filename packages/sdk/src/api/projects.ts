@@ -20,13 +20,11 @@ export function createProjects(request: Request) {
     list: (options?: RequestOptions) =>
       pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),
     get: (id: string, options?: RequestOptions) => one("GET", pathTo("projects", id), options),
-    create: (body: Omit<CreateProjectBody, "createKeys">, options?: PostOptions) =>
-      one("POST", "/projects", options, body),
-    /** Creates a project together with its first keys, whose secrets are shown this once. */
-    createWithKeys: (
-      body: CreateProjectBody & Required<Pick<CreateProjectBody, "createKeys">>,
-      options?: PostOptions,
-    ) => request<Required<CreatedProject>>("POST", "/projects", options, body),
+    /** With `createKeys` the first keys come along as `keys`; their secrets are shown this once. */
+    async create(body: CreateProjectBody, options?: PostOptions) {
+      const { project, ...made } = await request<CreatedProject>("POST", "/projects", options, body);
+      return { ...project, ...made };
+    },
     update: (id: string, body: UpdateProjectBody, options?: RequestOptions) =>
       one("PATCH", pathTo("projects", id), options, body),
     /** Revokes the project's keys; its files stay. */
