@@ -21,6 +21,15 @@ export type AddressBucket = keyof typeof ADDRESS_LIMITS;
 
 export const SINGLE_URL_SEC = 15 * 60;
 export const PART_URL_SEC = 60 * 60;
+/** A transfer has to average this rate over each idle window, in either direction. */
+export const TRANSFER_MIN_BYTES_PER_SEC = 1024;
+/** A sender or reader that moves nothing for this long is disconnected. */
+export const TRANSFER_IDLE_SEC = 60;
+/** Silence after which a new PUT to the same upload URL replaces the one under way. */
+export const PUT_TAKEOVER_SEC = 5;
+/** Open connections per client address, unless the operator sets another limit. */
+export const CONNECTIONS_PER_ADDRESS = 512;
+
 export const MULTIPART_THRESHOLD_BYTES = 10 * MB;
 export const SINGLE_UPLOAD_MAX_BYTES = 5 * GB;
 export const PART_SIZE_BYTES = 5 * MB;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { bodyCutOff } from "../../errors.ts";
+import type { Arrival } from "./arrivals.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { createRowName } from "./blob-name.ts";
 import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
@@ -13,7 +14,7 @@ import { receiveBody } from "./receive-body.ts";
 
 export interface BlobWriter {
   /** Makes a blob of a request's body. A body of any other length leaves nothing behind. */
-  writeBody(request: IncomingMessage, sizeBytes: number, kind: UploadTarget["kind"]): Promise<SealedBlob>;
+  writeBody(request: IncomingMessage, arrival: Arrival, kind: UploadTarget["kind"]): Promise<SealedBlob>;
   writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
 }
 
@@ -76,8 +77,9 @@ export function createBlobWriter(
     (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
 
   return {
-    writeBody(request, sizeBytes, kind) {
-      const body: Source = { fill: (writer) => receiveBody(request, writer, rate), isOwned: true };
+    writeBody(request, arrival, kind) {
+      const { sizeBytes } = arrival;
+      const body: Source = { fill: (writer) => receiveBody(request, writer, rate, arrival), isOwned: true };
       // Parts are streamed one after another, which wants files.
       return kind === "part" ? writeFile(body, sizeBytes) : writeSingle(body, sizeBytes);
     },

@@ -40,7 +40,7 @@ export function createBodyWriter(
   let syncing: Promise<void> | null = null;
 
   async function write(chunks: Buffer[], byteCount: number): Promise<void> {
-    await space.ensure(0);
+    await space.checkFloor();
     await writeWhole(file, chunks);
     if (isOwned) chunks.forEach(freeMemory);
     unsyncedBytes += byteCount;

@@ -1,4 +1,5 @@
 import { readFile, unlink, writeFile } from "node:fs/promises";
+import { PUT_TAKEOVER_SEC, TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
 import { randomText } from "../../ids.ts";
 import {
@@ -8,6 +9,7 @@ import {
   StorageUnavailable,
 } from "../../ports/object-store.ts";
 import type { Keyring } from "../../security/keyring.ts";
+import { createArrivals } from "./arrivals.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobReader } from "./blob-reader.ts";
@@ -41,6 +43,10 @@ export interface DiskStoreOptions {
   onDamage: (damage: Damage) => void;
   minFreeBytes?: number;
   minimumRate?: MinimumRate;
+  /** How long a body has to be silent before a newer one for the same URL may replace it. */
+  takeOverAfterMs?: number;
+  /** Called for each body that is cut because it arrives too slowly. */
+  onSlowBody?: () => void;
   /** Larger bodies become files. */
   largestRowBytes?: number;
   checksums?: Checksums;
@@ -59,7 +65,7 @@ export interface DiskStore extends ObjectStore, UploadReceiver {
 }
 
 const defaultFloorBytes = 64 * 1024 * 1024;
-const defaultRate = { bytesPerSec: 1024, windowMs: 30_000 };
+const defaultRate = { bytesPerSec: TRANSFER_MIN_BYTES_PER_SEC, windowMs: TRANSFER_IDLE_SEC * 1000 };
 const cacheBytes = 32 * 1024 * 1024;
 
 export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStore> {
@@ -68,7 +74,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   await checkIdentity(db, files);
   const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
   const mostRowBytes = options.largestRowBytes ?? largestRowBytes;
-  const rate = createRateWatch(options.minimumRate ?? defaultRate);
+  const rate = createRateWatch(options.minimumRate ?? defaultRate, options.onSlowBody);
+  const arrivals = createArrivals(options.takeOverAfterMs ?? PUT_TAKEOVER_SEC * 1000);
   const checksums = options.checksums ?? createChecksums({ largestBodyBytes: largestRowBytes });
   const writer = createBlobWriter(files, space, rate, checksums, { now, largestRowBytes: mostRowBytes });
   const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
@@ -79,7 +86,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
 
   return {
     name: "disk",
-    ...createUploadReceiver(tokens, uploads, writer, now),
+    ...createUploadReceiver(tokens, arrivals, uploads, writer, now),
     ...createMultipart(db, files, signUrl, now),
     ...createReads(db, files, createBlobReader(db, files, createBlobCache(cacheBytes), report), report),
 
@@ -92,14 +99,19 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     isArriving: uploads.isArriving,
 
     async write(key, bytes) {
-      await space.ensure(bytes.byteLength);
-      const sealed = await writer.writeBytes(bytes);
+      const expected = { sizeBytes: bytes.byteLength, receivedBytes: 0 };
+      await space.admit(expected);
       try {
-        await files.remove(await db.transact((tx) => keepFinal(tx, key, sealed, now())));
+        const sealed = await writer.writeBytes(bytes);
+        try {
+          await files.remove(await db.transact((tx) => keepFinal(tx, key, sealed, now())));
+        } finally {
+          files.release(sealed.blob);
+        }
+        return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
       } finally {
-        files.release(sealed.blob);
+        space.release(expected);
       }
-      return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
     },
     openDraft: () => openDraft(db, files, space, { now, leastBytes: mostRowBytes + 1 }),
 

@@ -16,7 +16,7 @@ export async function openDraft(
   space: FreeSpace,
   { now, leastBytes }: DraftOptions,
 ): Promise<Draft> {
-  await space.ensure(0);
+  await space.checkFloor();
   const blob = await files.reserve();
   let mayBeRecorded = false;
   return {

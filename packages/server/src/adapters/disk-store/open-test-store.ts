@@ -35,7 +35,10 @@ export interface TestStore extends AsyncDisposable {
 }
 
 type Settings = Partial<
-  Pick<DiskStoreOptions, "root" | "minFreeBytes" | "minimumRate" | "now" | "largestRowBytes" | "checksums">
+  Pick<
+    DiskStoreOptions,
+    "root" | "minFreeBytes" | "minimumRate" | "takeOverAfterMs" | "now" | "largestRowBytes" | "checksums"
+  >
 > & {
   secrets?: string[];
 };

@@ -9,13 +9,13 @@ export interface WatchedBody {
   heldUp: boolean;
 }
 
-const samplesPerWindow = 10;
+const samplesPerWindow = 20;
 
 /**
  * Cuts bodies that bring less than the minimum rate over a sliding window. There is no limit on the whole: a slow
  * but honest upload may take hours.
  */
-export function createRateWatch(minimum: MinimumRate) {
+export function createRateWatch(minimum: MinimumRate, onCut: () => void = () => {}) {
   const leastBytes = (minimum.bytesPerSec * minimum.windowMs) / 1000;
   const watched = new Map<WatchedBody, { samples: number[]; cut: () => void }>();
   let timer: NodeJS.Timeout | null = null;
@@ -26,7 +26,11 @@ export function createRateWatch(minimum: MinimumRate) {
       samples.push(body.receivedBytes);
       if (samples.length <= samplesPerWindow) continue;
       const before = samples.shift() ?? 0;
-      if (body.receivedBytes - before < leastBytes) cut();
+      if (body.receivedBytes - before >= leastBytes) continue;
+      // Cutting takes a moment, and counts once.
+      watched.delete(body);
+      onCut();
+      cut();
     }
   }
 

@@ -1,3 +1,4 @@
+import { PUT_TAKEOVER_SEC } from "@upstow/contract";
 import { AppError, nothingKept } from "../../errors.ts";
 
 const startAfresh = "Request a new upload and use the URL it returns.";
@@ -15,6 +16,19 @@ export const lengthRequired = () =>
   new AppError("VALIDATION_ERROR", "The upload needs a Content-Length.", {
     status: 411,
     suggestion: "Send the size of the body in the header 'Content-Length', without chunked encoding.",
+  });
+
+export const uploadBusy = () =>
+  new AppError("CONFLICT", "Another request is already sending the body for this upload URL.", {
+    suggestion: `Wait for it to finish, or retry in ${PUT_TAKEOVER_SEC} seconds.`,
+    headers: { "retry-after": String(PUT_TAKEOVER_SEC) },
+  });
+
+/** For the older of two bodies; its client is most likely gone. */
+export const replacedByNewer = () =>
+  new AppError("CONFLICT", "The body stalled, and a newer request for the same upload URL replaced it.", {
+    suggestion: nothingKept,
+    headers: { connection: "close" },
   });
 
 export const bodyTooSlow = () =>

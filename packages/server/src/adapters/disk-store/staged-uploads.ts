@@ -2,6 +2,7 @@ import type { Database, Queryable } from "../../db/database.ts";
 import { AppError } from "../../errors.ts";
 import type { StoredObject } from "../../ports/object-store.ts";
 import { createShortMemory } from "../../short-memory.ts";
+import type { Arrival } from "./arrivals.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { FreeSpace } from "./free-space.ts";
 import { etagOf, finishObject, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
@@ -14,7 +15,7 @@ export interface StagedUploads {
   /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */
   stage(
     target: UploadTarget,
-    sizeBytes: number,
+    arrival: Arrival,
     writeBlob: () => Promise<SealedBlob>,
   ): Promise<{ etag: string }>;
   /** Makes the staged bytes of a key final; null where there are none. */
@@ -54,18 +55,23 @@ export function createStagedUploads(
   return {
     finish: (tx, key) => finishObject(tx, key, staged.take(key)),
     isArriving: (key) => arriving.has(key),
-    async stage(target, sizeBytes, writeBlob) {
+    async stage(target, arrival, writeBlob) {
+      const { sizeBytes } = arrival;
       // What comes with the head of a request costs least where it is waited for at once.
-      const measuring = space.ensure(sizeBytes);
+      const measuring = space.admit(arrival);
       if (measuring !== undefined) await measuring;
-      const key = needsNoAsking(target, sizeBytes) ? target.key : await getOpenKey(db, target, sizeBytes);
-      arriving.set(key, (arriving.get(key) ?? 0) + 1);
       try {
-        return await write(target, writeBlob);
+        const key = needsNoAsking(target, sizeBytes) ? target.key : await getOpenKey(db, target, sizeBytes);
+        arriving.set(key, (arriving.get(key) ?? 0) + 1);
+        try {
+          return await write(target, writeBlob);
+        } finally {
+          const others = (arriving.get(key) ?? 0) - 1;
+          if (others > 0) arriving.set(key, others);
+          else arriving.delete(key);
+        }
       } finally {
-        const others = (arriving.get(key) ?? 0) - 1;
-        if (others > 0) arriving.set(key, others);
-        else arriving.delete(key);
+        space.release(arrival);
       }
     },
   };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Arrivals } from "./arrivals.ts";
 import type { BlobWriter } from "./blob-writer.ts";
 import { sendContinue } from "./expect-continue.ts";
 import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
@@ -32,6 +33,7 @@ export interface UploadReceiver {
 
 export function createUploadReceiver(
   tokens: UploadTokens,
+  arrivals: Arrivals,
   uploads: StagedUploads,
   blobs: BlobWriter,
   now: () => number,
@@ -40,10 +42,15 @@ export function createUploadReceiver(
     async receive(request, response) {
       const target = findTarget(tokens, request, now());
       const sizeBytes = checkHeaders(request, target);
-      return uploads.stage(target, sizeBytes, () => {
-        sendContinue(request, response);
-        return blobs.writeBody(request, sizeBytes, target.kind);
-      });
+      const arrival = arrivals.enter(target, sizeBytes);
+      try {
+        return await uploads.stage(target, arrival, () => {
+          sendContinue(request, response);
+          return blobs.writeBody(request, arrival, target.kind);
+        });
+      } finally {
+        arrival.leave();
+      }
     },
   };
 }
