@@ -1,12 +1,18 @@
 import { UpstowError } from "../errors.ts";
 import { backoffMs, wait } from "../http/wait.ts";
-import { type Put, type PutBody, storageRefused } from "./put.ts";
+import type { Put, PutBody } from "./put.ts";
 
 export interface PutPolicy {
   /** How often a PUT that failed is repeated. */
   retries: number;
   baseDelayMs: number;
 }
+
+/**
+ * For 409: the storage may not have noticed yet that our last connection broke. It lets a newer body replace one that
+ * was silent for 5 seconds, and with the usual base delay these retries last longer than that.
+ */
+const busyRetries = 8;
 
 export interface Delivery {
   body: PutBody;
@@ -31,15 +37,15 @@ export async function putWithRetries(
   for (let attempt = 0; ; ) {
     signal.throwIfAborted();
     const url = delivery.url();
-    let failure: unknown;
+    let failure: UpstowError;
     try {
       const { body, contentType, onProgress } = delivery;
       const { status, etag } = await put({ url, body, contentType, signal, onProgress });
-      if (status >= 200 && status < 300) {
+      if (status < 300) {
         await delivery.check?.(etag, url);
         return etag;
       }
-      failure = storageRefused(status);
+      failure = new UpstowError(`The storage answered ${status}.`, { code: "STORAGE_REFUSED", status });
     } catch (error) {
       signal.throwIfAborted();
       failure =
@@ -48,11 +54,11 @@ export async function putWithRetries(
           : new UpstowError("The connection to the storage broke.", { code: "NETWORK_ERROR", cause: error });
     }
     delivery.onProgress(0);
-    const isRefused = (failure as UpstowError).status === 403;
+    const isRefused = failure.status === 403;
     if (isRefused) await delivery.renew(url);
     // An expired URL is no fault of the network: the first one costs no attempt.
     if (isRefused && mayRenewFreely) mayRenewFreely = false;
-    else if (attempt++ >= policy.retries) throw failure;
-    else await wait(backoffMs(attempt - 1, policy.baseDelayMs), signal);
+    else if (attempt >= (failure.status === 409 ? busyRetries : policy.retries)) throw failure;
+    else await wait(backoffMs(attempt++, policy.baseDelayMs), signal);
   }
 }

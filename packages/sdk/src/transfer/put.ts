@@ -1,4 +1,3 @@
-import { UpstowError } from "../errors.ts";
 import type { Fetch } from "../http/call.ts";
 import { stoppable } from "../http/wait.ts";
 
@@ -35,7 +34,7 @@ export function createFetchPut(getFetch: () => Fetch): Put {
       const response = await getFetch()(url, {
         method: "PUT",
         body,
-        ...(contentType === undefined ? {} : { headers: { "content-type": contentType } }),
+        headers: contentType === undefined ? {} : { "content-type": contentType },
         signal: stop.signal,
       });
       await response.arrayBuffer();
@@ -43,8 +42,4 @@ export function createFetchPut(getFetch: () => Fetch): Put {
       return { status: response.status, etag: response.headers.get("etag") ?? "" };
     });
   };
-}
-
-export function storageRefused(status: number): UpstowError {
-  return new UpstowError(`The storage answered ${status}.`, { code: "STORAGE_REFUSED", status });
 }
