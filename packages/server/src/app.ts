@@ -21,6 +21,7 @@ import { keepHouse, writeTallies } from "./housekeeping.ts";
 import { createHttp } from "./http/http.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { createCertificateRenewal } from "./http/renew-certificate.ts";
+import { createTransferMetrics } from "./http/transfer-metrics.ts";
 import { createJobLeases } from "./job-leases.ts";
 import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
@@ -40,6 +41,8 @@ export interface AppOptions {
   now?: () => number;
   rateWindowMs?: number;
   bodyWithinMs?: number;
+  /** How long a client may move nothing of a body or a response. */
+  idleTransferMs?: number;
   certificateLookMs?: number;
   webhooks?: DispatcherOptions;
 }
@@ -55,7 +58,12 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const now = options.now ?? clock.now;
   await checkRelocations({ config, db, log });
   await refuseEmptyTarget(db, () => openFormer(config));
-  const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }), (open) => open.close());
+  const metrics = createMetrics();
+  const transferMetrics = createTransferMetrics(metrics);
+  const transfers = { idleMs: options.idleTransferMs, onSlowBody: transferMetrics.countCutSender };
+  const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }, transfers), (open) =>
+    open.close(),
+  );
   await followRelocations({ config, db, log, now });
   const readOnly = await openReadOnlyMode({ config, db, log });
   const limiter = opened.adopt(
@@ -63,7 +71,6 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     (open) => open.close(),
   );
   const customerBuckets = createCustomerBuckets(config);
-  const metrics = createMetrics();
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
   const dispatcher = createDispatcher(outbox, { isResting: readOnly.isOn, ...options.webhooks });
@@ -109,6 +116,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   opened.defer(() => dispatcher.close());
   const http = await createHttp(deps, services, readOnly, {
     bodyWithinMs: options.bodyWithinMs,
+    idleTransferMs: options.idleTransferMs,
+    transferMetrics,
     addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
   });
   opened.defer(() => http.close());

@@ -76,14 +76,19 @@ export interface Storage {
 
 export type StorageDeps = Pick<Deps, "config" | "db" | "keyring" | "log" | "now">;
 
+export interface TransferOptions {
+  idleMs: number | undefined;
+  onSlowBody: () => void;
+}
+
 /** The store that the configuration names. */
-export async function openStorage(deps: StorageDeps): Promise<Storage> {
+export async function openStorage(deps: StorageDeps, transfers: TransferOptions): Promise<Storage> {
   const { s3 } = deps.config;
-  return s3 === null ? openEmbeddedStorage(deps) : openBucket(deps, s3);
+  return s3 === null ? openEmbeddedStorage(deps, transfers) : openBucket(deps, s3);
 }
 
 /** The data directory is locked against a second server. */
-async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
+async function openEmbeddedStorage(deps: StorageDeps, transfers: TransferOptions): Promise<Storage> {
   const { config, db, keyring, log, now } = deps;
   const lock = lockDataDir(config.dataDir);
   try {
@@ -94,6 +99,8 @@ async function openEmbeddedStorage(deps: StorageDeps): Promise<Storage> {
       publicUrl: () => config.publicUrl,
       now,
       onDamage: (damage) => log.error({ damage }, "stored bytes are damaged and will not be served"),
+      onSlowBody: transfers.onSlowBody,
+      ...(transfers.idleMs === undefined ? {} : { idleMs: transfers.idleMs }),
     });
     return {
       store,

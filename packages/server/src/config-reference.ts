@@ -58,6 +58,12 @@ export const configReference: readonly ConfigVariable[] = [
     about: "addresses or CIDRs whose forwarding headers are believed",
   },
   {
+    name: "UPSTOW_CONNECTIONS_PER_ADDRESS",
+    default: "`512`, loopback exempt",
+    about:
+      "open connections per client address (IPv6: per /64); more are closed at once. `0` for no limit. Trusted proxies are never counted",
+  },
+  {
     name: "UPSTOW_SENDFILE",
     default: "none",
     about: "lets those proxies send stored files themselves, see [delivery](delivery.md)",

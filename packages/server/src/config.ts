@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { RATE_LIMITS, type RateLimits } from "@upstow/contract";
+import { CONNECTIONS_PER_ADDRESS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
 import { ConfigError } from "./config-error.ts";
 import {
@@ -26,6 +26,7 @@ import {
   secretList,
   wholeNumber,
 } from "./config-values.ts";
+import type { ConnectionLimit } from "./http/connection-limit.ts";
 import { type CidrList, parseCidrList } from "./net/cidr-list.ts";
 import { isLoopbackHost } from "./net/loopback.ts";
 
@@ -43,6 +44,7 @@ export interface Config {
   secrets: string[] | null;
   tls: TlsConfig | null;
   trustedProxies: CidrList;
+  connectionLimit: ConnectionLimit;
   /** Lets the trusted proxies send files of the embedded store in our place. */
   sendfile: SendfileConfig | null;
   /** How to tell a CDN that a file is gone. Null: no shared cache is allowed to keep files. */
@@ -98,6 +100,12 @@ export function readConfig(env: Env): Config {
     secrets: read("UPSTOW_SECRET", null, secretList),
     tls,
     trustedProxies: cidrs("UPSTOW_TRUSTED_PROXIES"),
+    connectionLimit: read<ConnectionLimit>(
+      "UPSTOW_CONNECTIONS_PER_ADDRESS",
+      { perAddress: CONNECTIONS_PER_ADDRESS, countsLoopback: false },
+      // An operator who sets it means everyone.
+      (value) => ({ perAddress: wholeNumber(0, 1_000_000)(value), countsLoopback: true }),
+    ),
     sendfile: read("UPSTOW_SENDFILE", null, sendfile),
     cdnPurge: read("UPSTOW_CDN_PURGE", null, cdnPurge),
     webhookAllowCidrs: cidrs("UPSTOW_WEBHOOK_ALLOW_CIDRS"),

@@ -102,6 +102,13 @@ describe("configuration", () => {
     assert.deepEqual(limits("off"), { upload: null, transform: null, other: null });
   });
 
+  it("counts loopback connections only where the limit was set", () => {
+    const limitOf = (value: string) => readConfig({ UPSTOW_CONNECTIONS_PER_ADDRESS: value }).connectionLimit;
+    assert.deepEqual(limitOf(""), { perAddress: 512, countsLoopback: false });
+    assert.deepEqual(limitOf("512"), { perAddress: 512, countsLoopback: true });
+    assert.deepEqual(limitOf("0"), { perAddress: 0, countsLoopback: true });
+  });
+
   it("refuses a wrong value in one line that names the variable", () => {
     const url = ["not a url", "ftp://h", "//h", "https://h?x=1", "https://h#x", "https://user:hunter2@h"];
     const cidrs = ["10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/", "::/129", "a\nb"];
@@ -136,6 +143,7 @@ describe("configuration", () => {
       UPSTOW_TRUSTED_PROXIES: cidrs,
       UPSTOW_WEBHOOK_ALLOW_CIDRS: cidrs,
       UPSTOW_STORAGE_ALLOW_CIDRS: cidrs,
+      UPSTOW_CONNECTIONS_PER_ADDRESS: ["-1", "1.5", "many", "off", "1000001"],
       UPSTOW_WEBHOOK_RETRY_BASE_MS: ["0", "-1", "1.5", "12s", "3600001"],
       UPSTOW_ALLOWED_ORIGINS: [
         "*",

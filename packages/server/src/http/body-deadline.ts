@@ -19,11 +19,15 @@ interface Arrival {
   since: number;
 }
 
-export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): void {
+export function limitBodyTime(
+  app: FastifyInstance,
+  withinMs = jsonWithinMs,
+  onCut: () => void = () => {},
+): void {
   // One clock for all: a timer for every request costs more than reading its body.
   const arrivals = new Map<Socket, Arrival>();
   const clock = setInterval(
-    () => cutOff(arrivals.values(), performance.now() - withinMs),
+    () => cutOff(arrivals.values(), performance.now() - withinMs, onCut),
     withinMs / looksPerDeadline,
   );
   clock.unref();
@@ -64,11 +68,12 @@ export function limitBodyTime(app: FastifyInstance, withinMs = jsonWithinMs): vo
   });
 }
 
-function cutOff(arrivals: Iterable<Arrival>, before: number): void {
+function cutOff(arrivals: Iterable<Arrival>, before: number, onCut: () => void): void {
   for (const arrival of arrivals) {
     const { request, since } = arrival;
     if (request === null || since > before) continue;
     arrival.request = null;
+    onCut();
     const { socket } = request.raw;
     const refusal = new AppError("VALIDATION_ERROR", "The body did not arrive in time.", { status: 408 });
     if (socket.writable) socket.end(rawErrorResponse(refusal, request.id), () => socket.destroy());

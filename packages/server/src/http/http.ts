@@ -14,6 +14,7 @@ import { version } from "../version.ts";
 import { logRequests } from "./access-log.ts";
 import { customerApi } from "./api.ts";
 import { limitBodyTime } from "./body-deadline.ts";
+import { createConnections } from "./connections.ts";
 import { answerErrorsInEnvelope } from "./error-handler.ts";
 import { answerHealthProbes } from "./health.ts";
 import { acceptJsonBodies } from "./json-body.ts";
@@ -22,11 +23,14 @@ import { describeApi } from "./openapi.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { requireHttps } from "./require-https.ts";
 import { createHttpFrame } from "./server.ts";
+import type { TransferMetrics } from "./transfer-metrics.ts";
 import { answerUnknownPaths } from "./unknown-path.ts";
 import { validateRequests } from "./validation.ts";
 
 interface HttpOptions {
   bodyWithinMs: number | undefined;
+  idleTransferMs: number | undefined;
+  transferMetrics: TransferMetrics;
   addStorageRoutes: (http: FastifyInstance) => void;
 }
 
@@ -35,13 +39,21 @@ export async function createHttp(
   deps: Deps,
   services: Services,
   readOnly: ReadOnlyMode,
-  { bodyWithinMs, addStorageRoutes }: HttpOptions,
+  { bodyWithinMs, idleTransferMs, transferMetrics, addStorageRoutes }: HttpOptions,
 ): Promise<FastifyInstance> {
   const { config } = deps;
   const http = createHttpFrame({
     tls: config.tls,
     trustedProxies: config.trustedProxies,
     logger: deps.log,
+    connections: createConnections({
+      limit: config.connectionLimit,
+      trustedProxies: config.trustedProxies,
+      metrics: transferMetrics,
+      log: deps.log,
+      idleTransferMs,
+    }),
+    onSlowHeaders: transferMetrics.countCutSender,
   });
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
@@ -52,7 +64,7 @@ export async function createHttp(
   requireHttps(http, config.trustedProxies);
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
-  limitBodyTime(http, bodyWithinMs);
+  limitBodyTime(http, bodyWithinMs, transferMetrics.countCutSender);
   exposeMetrics(http, deps.metrics, config.metricsToken);
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());

@@ -13,6 +13,8 @@ const listenerOptions = {
   // Uploads may take hours, so a request has no limit of its own: whoever reads a body cuts the stalled ones.
   requestTimeout: 0,
   headersTimeout: 30_000,
+  // How late that is noticed.
+  connectionsCheckingInterval: 10_000,
   keepAliveTimeout: 72_000,
   // Node would refuse a request without Host in its own words; ours is refused in the envelope.
   requireHostHeader: false,
@@ -22,7 +24,11 @@ const tlsHandshake = 0x16;
 const idleCheckMs = 200;
 const slash = "/".charCodeAt(0);
 
-export function createListener(handler: RequestListener, tls: TlsFiles | null): Server {
+export function createListener(
+  handler: RequestListener,
+  tls: TlsFiles | null,
+  admit: (socket: Socket) => boolean = () => true,
+): Server {
   const silent = new Set<Socket>();
   const server = tls === null ? http.createServer(listenerOptions) : createSecureServer(tls, silent);
   const serve: RequestListener = (request, response) => {
@@ -33,7 +39,18 @@ export function createListener(handler: RequestListener, tls: TlsFiles | null): 
   // An expectation we do not know is ignored; Node's own refusal would be no envelope.
   server.on("checkExpectation", serve);
   dropOnClose(server, silent, tls === null ? "connection" : "secureConnection");
+  admitFirst(server, admit);
   return server;
+}
+
+/** Nothing is set up for a connection that may not stay. */
+function admitFirst(server: Server, admit: (socket: Socket) => boolean): void {
+  const listeners = server.listeners("connection");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    if (admit(socket)) for (const listener of listeners) listener.call(server, socket);
+    else socket.destroy();
+  });
 }
 
 /**

@@ -6,6 +6,7 @@ import { AppError, bodyCutOff } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { CidrList } from "../net/cidr-list.ts";
 import { noCompilers } from "./compile-late.ts";
+import type { Connections } from "./connections.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { lingerAfterEarlyAnswers } from "./linger.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
@@ -15,6 +16,8 @@ export interface ServerOptions {
   tls: TlsFiles | null;
   trustedProxies: CidrList;
   logger: FastifyBaseLogger;
+  connections?: Connections;
+  onSlowHeaders?: () => void;
 }
 
 export function createHttpFrame(options: ServerOptions): FastifyInstance {
@@ -33,10 +36,18 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
       reply.header("x-request-id", request.id);
       sendError(ofSignedUrl(request.url) ?? error, request, reply, options.logger);
     },
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket as Socket),
-    serverFactory: (handler) => createListener(handler as RequestListener, options.tls),
+    clientErrorHandler: (error, socket) => {
+      if (isTimeout(error)) options.onSlowHeaders?.();
+      refuseUnreadable(error, socket as Socket);
+    },
+    serverFactory: (handler) =>
+      createListener(handler as RequestListener, options.tls, options.connections?.admit),
   });
   const http = app as unknown as FastifyInstance;
+  http.addHook("onClose", (_app, done) => {
+    options.connections?.close();
+    done();
+  });
   endConnectionsOnClose(http);
   lingerAfterEarlyAnswers(http);
   return http;
@@ -81,12 +92,17 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   setTimeout(() => socket.destroy(), 5000).unref();
 }
 
-function explainUnreadable({ code }: NodeJS.ErrnoException, isInBody: boolean): AppError {
+function isTimeout({ code }: NodeJS.ErrnoException): boolean {
+  return code === "ERR_HTTP_REQUEST_TIMEOUT";
+}
+
+function explainUnreadable(error: NodeJS.ErrnoException, isInBody: boolean): AppError {
+  const { code } = error;
   if (code === "HPE_INVALID_EOF_STATE" && isInBody) return bodyCutOff();
   const tooLarge = code === "HPE_HEADER_OVERFLOW";
   return new AppError(
     "VALIDATION_ERROR",
     tooLarge ? "The headers are too large." : "This is not valid HTTP.",
-    { status: tooLarge ? 431 : code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400 },
+    { status: tooLarge ? 431 : isTimeout(error) ? 408 : 400 },
   );
 }

@@ -73,6 +73,8 @@ export interface StartOptions {
   rateWindowMs?: number;
   /** Instead of half a minute. */
   bodyWithinMs?: number;
+  /** Instead of a minute. */
+  idleTransferMs?: number;
   /** Looks this often whether the certificate was renewed, instead of every half minute. */
   certificateLookMs?: number;
   /** Continue with what an earlier app left. */
@@ -100,6 +102,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     logger,
     now: clock.now,
     ...(options.bodyWithinMs === undefined ? {} : { bodyWithinMs: options.bodyWithinMs }),
+    ...(options.idleTransferMs === undefined ? {} : { idleTransferMs: options.idleTransferMs }),
     ...(options.certificateLookMs === undefined ? {} : { certificateLookMs: options.certificateLookMs }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),

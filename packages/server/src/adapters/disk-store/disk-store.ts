@@ -22,7 +22,7 @@ import { checkIdentity } from "./identity.ts";
 import { createMultipart } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
-import { createRateWatch, type MinimumRate } from "./rate-watch.ts";
+import { createRateWatch } from "./rate-watch.ts";
 import { createReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
 import { largestRowBytes } from "./small-blobs.ts";
@@ -42,7 +42,8 @@ export interface DiskStoreOptions {
   /** Bytes that no longer are what was stored: somebody should look. */
   onDamage: (damage: Damage) => void;
   minFreeBytes?: number;
-  minimumRate?: MinimumRate;
+  /** The window over which a body has to keep up the least rate. */
+  idleMs?: number;
   /** How long a body has to be silent before a newer one for the same URL may replace it. */
   takeOverAfterMs?: number;
   /** Called for each body that is cut because it arrives too slowly. */
@@ -65,7 +66,6 @@ export interface DiskStore extends ObjectStore, UploadReceiver {
 }
 
 const defaultFloorBytes = 64 * 1024 * 1024;
-const defaultRate = { bytesPerSec: TRANSFER_MIN_BYTES_PER_SEC, windowMs: TRANSFER_IDLE_SEC * 1000 };
 const cacheBytes = 32 * 1024 * 1024;
 
 export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStore> {
@@ -74,7 +74,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   await checkIdentity(db, files);
   const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
   const mostRowBytes = options.largestRowBytes ?? largestRowBytes;
-  const rate = createRateWatch(options.minimumRate ?? defaultRate, options.onSlowBody);
+  const windowMs = options.idleMs ?? TRANSFER_IDLE_SEC * 1000;
+  const rate = createRateWatch({ bytesPerSec: TRANSFER_MIN_BYTES_PER_SEC, windowMs }, options.onSlowBody);
   const arrivals = createArrivals(options.takeOverAfterMs ?? PUT_TAKEOVER_SEC * 1000);
   const checksums = options.checksums ?? createChecksums({ largestBodyBytes: largestRowBytes });
   const writer = createBlobWriter(files, space, rate, checksums, { now, largestRowBytes: mostRowBytes });

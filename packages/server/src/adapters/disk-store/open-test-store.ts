@@ -37,7 +37,7 @@ export interface TestStore extends AsyncDisposable {
 type Settings = Partial<
   Pick<
     DiskStoreOptions,
-    "root" | "minFreeBytes" | "minimumRate" | "takeOverAfterMs" | "now" | "largestRowBytes" | "checksums"
+    "root" | "minFreeBytes" | "idleMs" | "takeOverAfterMs" | "now" | "largestRowBytes" | "checksums"
   >
 > & {
   secrets?: string[];

@@ -9,7 +9,7 @@ import { openTestStore, type TestStore } from "./open-test-store.ts";
 const type = "text/plain";
 let opened: TestStore;
 before(async () => {
-  opened = await openTestStore("sqlite", { minimumRate: { bytesPerSec: 1000, windowMs: 1000 } });
+  opened = await openTestStore("sqlite", { idleMs: 1000 });
 });
 after(() => opened.close());
 
