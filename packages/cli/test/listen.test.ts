@@ -150,7 +150,9 @@ describe("upstow listen", () => {
     const verified = await verifyDelivery({ body: request.body, url: hook, headers, currentKey, nextKey });
     assert.equal(verified.messageId, headers["webhook-id"]);
     new Webhook(currentKey).verify(request.body.toString(), headers);
+    assert.deepEqual([verified.event, verified.environment], ["upload.completed", "test"]);
     assert.equal(headers["delivery-event"], "upload.completed");
+    assert.deepEqual([headers["delivery-environment"], headers["delivery-route"]], ["test", "default"]);
     assert.equal(headers["content-type"], "application/json");
     assert.ok(listener.shown.stderr.includes(`UPSTOW_SIGNING_KEY=${currentKey} `));
     assert.ok(listener.shown.stderr.includes(` UPSTOW_WEBHOOK_URL=${hook}\n`), "what it is signed for");

@@ -19,6 +19,7 @@ import { expressParsers } from "./support/express-parsers.ts";
 
 const createKey = () => `whsec_${randomBytes(32).toString("base64")}`;
 const keys = { currentKey: createKey(), nextKey: createKey() };
+const testKey = createKey();
 const url = "https://app.example/hooks/upstow";
 const metadata = JSON.parse('{"b":1,"1":[1e21,0.1,-0,"ü\\ud83d\\ude00"],"__proto__":null,"a":{}}');
 const file = {
@@ -34,11 +35,12 @@ const payload = JSON.stringify({ file: { ...file, metadata }, projectId: "p1" })
 function sign(
   event: "upload.completed" | "test" = "upload.completed",
   body = payload,
+  environment: "live" | "test" = "live",
 ): Record<string, string> {
-  const delivery = { messageId: "msg_1", attemptId: "att_1", attempt: 2, retried: 1, event, url };
+  const ids = { messageId: "msg_1", attemptId: "att_1", attempt: 2, retried: 1 };
   const signed = signDelivery(
-    { ...delivery, body: Buffer.from(body) },
-    { current: keys.currentKey, previous: null },
+    { ...ids, event, environment, routeSlug: "docs", url, body: Buffer.from(body) },
+    { current: environment === "live" ? keys.currentKey : testKey, previous: null },
     Date.now(),
   );
   return { ...signed, "content-type": "application/json" };
@@ -68,7 +70,13 @@ async function drive(mount: (options: WebhookOptions) => Promise<{ origin: strin
     ["upload.completed", "p1", "msg_1", 2],
   );
   assert.deepEqual(real?.file, JSON.parse(payload).file);
-  assert.equal(test?.type, "test");
+  assert.deepEqual([real?.event, real?.environment], ["upload.completed", "live"]);
+  assert.deepEqual([test?.type, test?.event, test?.environment], ["test", "webhook.test", "live"]);
+  assert.deepEqual(await post(site, sign("upload.completed", payload, "test")), [401, "SIGNATURE_INVALID"]);
+  assert.deepEqual(await post(site, { ...sign("test"), "delivery-event": "upload.completed" }), [
+    401,
+    "EVENT_MISMATCH",
+  ]);
 
   const changed = payload.replace("ä.txt", "o.txt");
   assert.deepEqual(await post(site, sign(), changed), [401, "BODY_MISMATCH"]);
@@ -89,6 +97,11 @@ async function drive(mount: (options: WebhookOptions) => Promise<{ origin: strin
   const elsewhere = await mount({ ...options, url: "https://app.example/other" });
   assert.deepEqual(await post(elsewhere, sign()), [401, "URL_MISMATCH"]);
   await elsewhere.close();
+  const both = await mount({ ...options, testCurrentKey: testKey });
+  onEvent = (event) => void events.push(event);
+  assert.deepEqual(await post(both, sign("upload.completed", payload, "test")), [200, true]);
+  assert.deepEqual([events[2]?.type, events[2]?.environment], ["upload.completed", "test"]);
+  await both.close();
   const unset = await mount({ onEvent, onError });
   assert.deepEqual(await post(unset, sign()), [500, "BAD_CONFIGURATION"]);
   assert.match(String(errors[1]), /UPSTOW_WEBHOOK_URL/);
@@ -197,19 +210,23 @@ describe("webhook handlers", () => {
   });
 
   it("take their settings from the environment when asked, not when imported", async (t) => {
-    const seen: string[] = [];
-    const handle = onNext.createWebhookHandler({ onEvent: ({ messageId }) => seen.push(messageId) });
+    const seen: (string | null)[] = [];
+    const handle = onNext.createWebhookHandler({ onEvent: ({ environment }) => seen.push(environment) });
     const variables = {
       UPSTOW_WEBHOOK_URL: url,
       UPSTOW_SIGNING_KEY: keys.currentKey,
       UPSTOW_NEXT_SIGNING_KEY: keys.nextKey,
+      UPSTOW_TEST_SIGNING_KEY: testKey,
     };
     t.after(() => {
       for (const name of Object.keys(variables)) delete process.env[name];
     });
     Object.assign(process.env, variables);
-    const answer = await handle(new Request(url, { method: "POST", headers: sign(), body: payload }));
-    assert.equal(answer.status, 200);
-    assert.deepEqual(seen, ["msg_1"]);
+    for (const environment of ["live", "test"] as const) {
+      const headers = sign("upload.completed", payload, environment);
+      const answer = await handle(new Request(url, { method: "POST", headers, body: payload }));
+      assert.equal(answer.status, 200);
+    }
+    assert.deepEqual(seen, ["live", "test"]);
   });
 });

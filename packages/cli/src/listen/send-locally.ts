@@ -36,6 +36,8 @@ export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promi
       attempt: number,
       retried: number - 1,
       event: event.event,
+      environment: "test", // `listen` takes test keys only.
+      routeSlug: event.routeSlug,
       url: urlToSign(target),
       body,
     },

@@ -7,7 +7,7 @@ export type DeliveryErrorCode =
   | "SIGNATURE_NONE"
   /** Signed with another algorithm than HS256. */
   | "ALGORITHM_REFUSED"
-  /** Neither key made this signature. */
+  /** None of the keys made this signature. */
   | "SIGNATURE_INVALID"
   | "ISSUER_MISMATCH"
   /** Signed for another URL than the one given. */
@@ -19,6 +19,10 @@ export type DeliveryErrorCode =
   | "MESSAGE_MISMATCH"
   /** The header Delivery-Attempt differs from what was signed. */
   | "ATTEMPT_MISMATCH"
+  /** The header Delivery-Event differs from what was signed. */
+  | "EVENT_MISMATCH"
+  /** The header Delivery-Environment differs from what was signed, or the key belongs to the other environment. */
+  | "ENVIRONMENT_MISMATCH"
   /** A signing key or the URL given to the verifier cannot be one; no delivery could pass. */
   | "BAD_CONFIGURATION";
 

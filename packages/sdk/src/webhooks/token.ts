@@ -60,6 +60,10 @@ export function encodeBase64Url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}
+
 function malformed(): DeliveryError {
   return new DeliveryError("SIGNATURE_MALFORMED", "Delivery-Signature is not a whole token.");
 }

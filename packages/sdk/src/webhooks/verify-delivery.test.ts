@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, hash, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { signDelivery } from "../../../server/src/features/webhooks/sign-delivery.ts";
+import { type DeliveryToSign, signDelivery } from "../../../server/src/features/webhooks/sign-delivery.ts";
 import { type DeliveryErrorCode, type VerifyInput, verifyDelivery } from "./index.ts";
 
 const url = "https://example.com/hooks/upload?a=1";
@@ -14,7 +14,11 @@ function createKey(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-function sign(key: string, nowMs = Date.now()): Record<string, string> {
+function sign(
+  key: string,
+  nowMs = Date.now(),
+  changes: Partial<DeliveryToSign> = {},
+): Record<string, string> {
   return signDelivery(
     {
       messageId: "msg_1",
@@ -22,8 +26,11 @@ function sign(key: string, nowMs = Date.now()): Record<string, string> {
       attempt: 2,
       retried: 1,
       event: "upload.completed",
+      environment: "live",
+      routeSlug: "docs",
       url,
       body: Buffer.from(body),
+      ...changes,
     },
     { current: key, previous: null },
     nowMs,
@@ -121,6 +128,60 @@ describe("verifyDelivery", () => {
   it("never takes another project's key", async () => {
     await refused({ headers: sign(createKey()) }, "SIGNATURE_INVALID");
   });
+
+  it("returns the event and the environment, as they were signed", async () => {
+    for (const environment of ["live", "test"] as const) {
+      const real = await verify({ headers: sign(currentKey, Date.now(), { environment }) });
+      assert.deepEqual([real.event, real.environment], ["upload.completed", environment]);
+      const test = await verify({ headers: sign(currentKey, Date.now(), { environment, event: "test" }) });
+      assert.deepEqual([test.event, test.environment], ["webhook.test", environment]);
+    }
+    const headers = sign(currentKey, Date.now(), { event: "test" });
+    await refused({ headers: { ...headers, "delivery-event": "upload.completed" } }, "EVENT_MISMATCH");
+    await refused({ headers: { ...headers, "delivery-environment": "test" } }, "ENVIRONMENT_MISMATCH");
+    const { "delivery-signature": signature = "" } = headers;
+    const bare = await verify({ headers: { "delivery-signature": signature } });
+    assert.deepEqual([bare.event, bare.environment], ["webhook.test", "live"], "without the other headers");
+  });
+
+  it("takes keys of both environments, each for its own deliveries alone", async () => {
+    const testKeys = { testCurrentKey: createKey(), testNextKey: createKey() };
+    for (const [keys, environment] of [
+      [[currentKey, nextKey], "live"],
+      [Object.values(testKeys), "test"],
+    ] as const) {
+      for (const key of keys) {
+        const verified = await verify({ headers: sign(key, Date.now(), { environment }), ...testKeys });
+        assert.equal(verified.environment, environment);
+        const other = environment === "live" ? "test" : "live";
+        const headers = sign(key, Date.now(), { environment: other });
+        await refused({ headers, ...testKeys }, "ENVIRONMENT_MISMATCH");
+        const older = await signWithoutMarks(key);
+        assert.equal((await verify({ headers: older, ...testKeys })).environment, environment);
+      }
+    }
+    const { testCurrentKey } = testKeys;
+    const headers = sign(testCurrentKey, Date.now(), { environment: "test" });
+    await refused({ headers }, "SIGNATURE_INVALID");
+    await verify({ headers, testCurrentKey });
+    // As `upstow listen` prints them, beside what .env has already.
+    await verify({ headers, currentKey: testCurrentKey, nextKey: testKeys.testNextKey, ...testKeys });
+    await refused({ testCurrentKey: "svc_test_1" }, "BAD_CONFIGURATION");
+  });
+
+  it("accepts deliveries of older versions, which say neither event nor environment", async () => {
+    const verified = await verify({ headers: await signWithoutMarks(currentKey) });
+    assert.deepEqual([verified.messageId, verified.event, verified.environment], ["msg_1", null, null]);
+  });
+
+  /** As the service signed before it named event and environment. */
+  async function signWithoutMarks(key: string): Promise<Record<string, string>> {
+    const digest = hash("sha256", body, "base64url");
+    const token = await new SignJWT({ ...claims, body: digest })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT", kid: hash("sha256", key).slice(0, 8) })
+      .sign(new TextEncoder().encode(key));
+    return { "delivery-signature": token, "delivery-message-id": "msg_1", "delivery-attempt": "2" };
+  }
 
   it("forgives clocks 29 seconds off, and says expired or early beyond", async (t) => {
     const signedAt = 1_800_000_000_000;

@@ -1,18 +1,21 @@
+import type { KeyType } from "../wire/projects.ts";
 import { DeliveryError } from "./delivery-error.ts";
-import { encodeBase64Url, parseToken, type Token } from "./token.ts";
+import { checkSignature, type GivenKeys, listKeys, type SigningKey } from "./signing-keys.ts";
+import { encodeBase64Url, parseToken, sha256 } from "./token.ts";
 
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface VerifyInput {
+export interface VerifyInput extends GivenKeys {
   /** The body exactly as it arrived, before any parsing. */
   body: string | Uint8Array;
   /** The URL that you gave the file route, however proxies in between rewrote the request. */
   url: string;
   /** Of the request: a Headers object, or names with values as Node has them. */
   headers: { get(name: string): string | null } | HeaderRecord;
-  currentKey: string;
-  nextKey: string;
 }
+
+/** More may follow in later versions. */
+export type DeliveryEvent = "upload.completed" | "webhook.test" | (string & {});
 
 export interface VerifiedDelivery {
   /** The same in every attempt: what was handled once can be skipped the next time. */
@@ -20,6 +23,10 @@ export interface VerifiedDelivery {
   /** From 1. */
   attempt: number;
   signedAt: Date;
+  /** `webhook.test` is a test of the file route, whose file does not exist. Null if the service predates this claim. */
+  event: DeliveryEvent | null;
+  /** Null if the service predates this claim and no test keys were given. */
+  environment: KeyType | null;
 }
 
 const issuer = "upstow";
@@ -34,7 +41,7 @@ export async function verifyDelivery(input: VerifyInput): Promise<VerifiedDelive
     throw new DeliveryError("SIGNATURE_MISSING", "The header Delivery-Signature is missing.");
   }
   const token = parseToken(text);
-  await checkSignature(token, [input.currentKey, input.nextKey]);
+  const signedWith = await checkSignature(token, listKeys(input));
   checkClaims(token.claims, url, Date.now() / 1000);
   await checkBody(token.claims, input.body);
   const { msg: messageId, att: attempt, iat } = token.claims;
@@ -43,35 +50,38 @@ export async function verifyDelivery(input: VerifyInput): Promise<VerifiedDelive
   }
   checkHeader(input.headers, "delivery-message-id", messageId, "MESSAGE_MISMATCH");
   checkHeader(input.headers, "delivery-attempt", String(attempt), "ATTEMPT_MISMATCH");
-  return { messageId, attempt, signedAt: new Date(iat * 1000) };
+  const event = readEvent(token.claims, input.headers);
+  const environment = readEnvironment(token.claims, input.headers, signedWith);
+  return { messageId, attempt, signedAt: new Date(iat * 1000), event, environment };
 }
 
-/** The token names its key; one that names neither is tried with both, in case the name was lost on the way. */
-async function checkSignature(token: Token, keys: string[]): Promise<void> {
-  for (const key of keys) {
-    if (typeof key !== "string" || !key.startsWith("whsec_")) {
-      throw new DeliveryError("BAD_CONFIGURATION", "Signing keys begin with whsec_.");
-    }
+function readEvent(claims: Record<string, unknown>, headers: VerifyInput["headers"]): DeliveryEvent | null {
+  const event = typeof claims["evt"] === "string" ? claims["evt"] : null;
+  // The header has a test's short name.
+  if (event !== null) {
+    const inHeader = event === "webhook.test" ? "test" : event;
+    checkHeader(headers, "delivery-event", inHeader, "EVENT_MISMATCH");
   }
-  const ids = await Promise.all(keys.map(keyIdOf));
-  const named = keys.filter((_key, i) => ids[i] === token.keyId);
-  for (const key of named.length > 0 ? named : keys) {
-    if (await isSignedWith(token, key)) return;
+  return event;
+}
+
+/** Test keys are held less carefully: one of them must not be able to vouch for a live delivery. */
+function readEnvironment(
+  claims: Record<string, unknown>,
+  headers: VerifyInput["headers"],
+  { environment: ofKey }: SigningKey,
+): KeyType | null {
+  const { env: claimed } = claims;
+  const environment = claimed === "live" || claimed === "test" ? claimed : ofKey;
+  if (environment === null) return null;
+  if (ofKey !== null && ofKey !== environment) {
+    throw new DeliveryError(
+      "ENVIRONMENT_MISMATCH",
+      `A ${environment} delivery was signed with a ${ofKey} key.`,
+    );
   }
-  throw new DeliveryError("SIGNATURE_INVALID", "Neither signing key made this signature.");
-}
-
-async function isSignedWith(token: Token, key: string): Promise<boolean> {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const secret = await crypto.subtle.importKey("raw", new TextEncoder().encode(key), algorithm, false, [
-    "verify",
-  ]);
-  return crypto.subtle.verify("HMAC", secret, token.signature, token.signedBytes);
-}
-
-async function keyIdOf(key: string): Promise<string> {
-  const digest = await sha256(new TextEncoder().encode(key));
-  return Array.from(digest.subarray(0, 4), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  checkHeader(headers, "delivery-environment", environment, "ENVIRONMENT_MISMATCH");
+  return environment;
 }
 
 function checkClaims(claims: Record<string, unknown>, url: string, nowSec: number): void {
@@ -101,7 +111,7 @@ function checkHeader(
   headers: VerifyInput["headers"],
   name: string,
   expected: string,
-  code: "MESSAGE_MISMATCH" | "ATTEMPT_MISMATCH",
+  code: "MESSAGE_MISMATCH" | "ATTEMPT_MISMATCH" | "EVENT_MISMATCH" | "ENVIRONMENT_MISMATCH",
 ): void {
   const given = readHeader(headers, name);
   if (given !== null && given !== expected) {
@@ -123,8 +133,4 @@ function normaliseUrl(url: unknown): string | null {
   const parsed = new URL(url);
   parsed.hash = "";
   return parsed.href;
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }

@@ -104,7 +104,8 @@ export function createDelivery() {
   const [url, currentKey, nextKey] = ["https://app.example/hooks/upstow", createKey(), createKey()];
   const body = JSON.stringify({ file: { id: "f1", name: "ä.txt" }, projectId: "p1" });
   const delivery = { messageId: "msg_1", attemptId: "att_1", attempt: 1, retried: 0, url };
-  const signed = { ...delivery, event: "upload.completed" as const, body: Buffer.from(body) };
+  const marks = { event: "upload.completed", environment: "live", routeSlug: "docs" } as const;
+  const signed = { ...delivery, ...marks, body: Buffer.from(body) };
   const headers = signDelivery(signed, { current: currentKey, previous: null }, Date.now());
   return { url, currentKey, nextKey, body, headers };
 }

@@ -26,6 +26,8 @@ export async function signAgain(deps: Deps, actor: Actor, id: string): Promise<S
       attempt,
       retried: 0,
       event,
+      environment,
+      routeSlug: delivery.route_slug,
       url: urlToSign(url),
       body: Buffer.from(body),
     },

@@ -63,6 +63,8 @@ async function attempt(
       attempt: claim.attempt,
       retried: claim.retried,
       event: claim.event,
+      environment: claim.environment,
+      routeSlug: claim.routeSlug,
       url: urlToSign(claim.url),
       body,
     },

@@ -15,6 +15,8 @@ const delivery: DeliveryToSign = {
   attempt: 1,
   retried: 0,
   event: "upload.completed",
+  environment: "live",
+  routeSlug: "docs",
   url: "https://example.com/hooks/upload",
   body,
 };
@@ -24,10 +26,10 @@ function createKey(): string {
 }
 
 describe("signDelivery", () => {
-  it("makes the signatures of the published example", () => {
+  it("makes the signatures that another implementation makes of the same values", () => {
     const headers = signDelivery(delivery, { current: key, previous: null }, 1_700_000_000_000, "delivery");
     const [head = "", claims = "", signature] = headers["delivery-signature"]?.split(".") ?? [];
-    assert.equal(signature, "mx_ORs5vCCZLgIBfyPwlvbru5elgg4YlJ_HtPBmQpsE");
+    assert.equal(signature, "Eeb8mCyJvQHUXXnZ6pGBs9oKYyLZlFbxT6hgqopPxL0");
     assert.deepEqual(JSON.parse(Buffer.from(head, "base64url").toString()), {
       alg: "HS256",
       typ: "JWT",
@@ -52,6 +54,8 @@ describe("signDelivery", () => {
     assert.equal(payload.jti, "att_1");
     assert.equal(payload["msg"], "msg_1");
     assert.equal(payload["att"], 1);
+    assert.equal(payload["evt"], "upload.completed");
+    assert.equal(payload["env"], "live");
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 300);
     assert.equal(payload.nbf, payload.iat);
     assert.equal(protectedHeader.kid, keyIdOf(current));

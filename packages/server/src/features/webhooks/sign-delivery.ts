@@ -1,9 +1,15 @@
 import { createHmac, hash } from "node:crypto";
-import type { EventType } from "@upstow/contract";
+import type { Environment, EventType } from "@upstow/contract";
 import { encodeJson, prepareKey } from "./prepared-key.ts";
 
 export const ISSUER = "upstow";
 const lifetimeSec = 300;
+
+/** `Delivery-Event` keeps the short name of a test: receivers of older versions look for it there. */
+const signedEvents: Record<EventType, string> = {
+  "upload.completed": "upload.completed",
+  test: "webhook.test",
+};
 
 export interface DeliveryToSign {
   messageId: string;
@@ -13,6 +19,9 @@ export interface DeliveryToSign {
   /** From 0, since the message was created or last redelivered. */
   retried: number;
   event: EventType;
+  environment: Environment;
+  /** The route's slug when the event happened. */
+  routeSlug: string;
   /** The receiving URL in the receiver's own words, so that a plain comparison holds; see `urlToSign`. */
   url: string;
   body: Uint8Array;
@@ -38,6 +47,8 @@ export function signDelivery(
     "delivery-attempt": String(delivery.attempt),
     "delivery-retried": String(delivery.retried),
     "delivery-event": delivery.event,
+    "delivery-environment": delivery.environment,
+    "delivery-route": delivery.routeSlug,
     "webhook-id": delivery.messageId,
     "webhook-timestamp": String(nowSec),
     "webhook-signature": [keys.current, keys.previous]
@@ -58,6 +69,8 @@ function createToken(delivery: DeliveryToSign, key: string, nowSec: number, issu
     jti: delivery.attemptId,
     msg: delivery.messageId,
     att: delivery.attempt,
+    evt: signedEvents[delivery.event],
+    env: delivery.environment,
     body: hash("sha256", delivery.body, "base64url"),
   };
   const signed = `${tokenHead}.${encodeJson(claims)}`;
