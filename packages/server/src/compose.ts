@@ -23,7 +23,7 @@ import { servedType, typePolicy } from "./features/delivery/safe-type.ts";
 import { ReadOnlyError } from "./features/read-only/read-only-error.ts";
 import type { ReadOnlyMode } from "./features/read-only/read-only-mode.ts";
 import { createOutboundGuard } from "./net/outbound-guard.ts";
-import { judgeStorageEndpoint } from "./net/storage-endpoint.ts";
+import { isPlainHttp } from "./net/outbound-url.ts";
 import { type ObjectStore, StorageUnavailable } from "./ports/object-store.ts";
 import type { RateLimiter } from "./ports/rate-limiter.ts";
 import { createKeyring, type Keyring } from "./security/keyring.ts";
@@ -147,19 +147,20 @@ const bucketBounds = { pageSize: 250, maxSockets: 128 };
 export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {
   const guard = createOutboundGuard({ allow: storageAllowCidrs });
   return {
-    judgeEndpoint: (endpoint) => judgeStorageEndpoint(guard, storageAllowCidrs, endpoint),
+    async judgeEndpoint(endpoint) {
+      const check = await guard.checkUrl(endpoint);
+      return check.ok ? null : check.reason;
+    },
     open(name, place, credentials) {
       const { endpoint } = place;
-      if (endpoint !== null && guard.isRefusedLiteral(new URL(endpoint)))
-        throw new StorageUnavailable(`the address in ${endpoint} is not public`);
+      const url = endpoint === null ? null : new URL(endpoint);
+      if (url !== null && guard.isRefusedLiteral(url))
+        throw new StorageUnavailable(
+          `the address in ${endpoint} is not public and not on the list of allowed ones`,
+        );
       const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
-      return createS3Store({
-        ...access,
-        ...bucketBounds,
-        name,
-        headersOf: describeObject,
-        lookup: guard.lookup,
-      });
+      const lookup = url !== null && isPlainHttp(url) ? guard.plainLookup : guard.lookup;
+      return createS3Store({ ...access, ...bucketBounds, name, headersOf: describeObject, lookup });
     },
   };
 }

@@ -71,7 +71,8 @@ export const configReference: readonly ConfigVariable[] = [
   {
     name: "UPSTOW_WEBHOOK_ALLOW_CIDRS",
     default: "none",
-    about: "private addresses that webhooks may reach all the same",
+    about:
+      "private addresses that webhooks may reach, over plain http too; every other webhook must be public and https",
   },
   { name: "UPSTOW_WEBHOOK_RETRY_BASE_MS", default: "`12000`", about: "scales the three retry delays" },
   {

@@ -129,6 +129,9 @@ onBothDatabases("file routes", (database) => {
   it("lets no webhook point at anything that is not public HTTPS", async () => {
     const bad = [
       "http://example.com/",
+      "http://93.184.216.34/",
+      "http://127.0.0.1/",
+      "http://localhost/",
       "https://localhost/",
       "https://a.localhost",
       "https://127.0.0.1/",
@@ -153,6 +156,8 @@ onBothDatabases("file routes", (database) => {
     const { error } = (await create({ slug: "t", webhookUrl: "https://10.1.2.3" })).body;
     assert.equal(error.message, "webhookUrl: The address 10.1.2.3 is not public.");
     assert.match(error.suggestion, /UPSTOW_WEBHOOK_ALLOW_CIDRS/);
+    const plain = (await patch(id, { webhookUrl: "http://127.0.0.7:8080/hook" })).body;
+    assert.equal(plain.router?.webhookUrl, "http://127.0.0.7:8080/hook", "plain HTTP to an allowed address");
     const { router } = (await patch(id, { webhookUrl: null })).body;
     assert.equal(router.webhookUrl, null);
   });

@@ -35,7 +35,8 @@ const routerFields = {
     type: ["string", "null"],
     minLength: 1,
     maxLength: 2048,
-    description: "public HTTPS URL that receives upload.completed",
+    description:
+      "Public HTTPS URL that receives upload.completed. http:// only works for addresses that the operator has allowed.",
   }),
   environment: StringEnum(ROUTE_ENVIRONMENTS),
 };

@@ -27,7 +27,7 @@ describe("checkUrl", () => {
 
   it("refuses what the URL rules refuse before it asks DNS", async () => {
     const { checkUrl, asked } = createGuard({ "example.com": [PUBLIC_V4] });
-    for (const raw of ["example.com", "http://example.com/", "https://user@example.com/"]) {
+    for (const raw of ["example.com", "ftp://example.com/", "https://user@example.com/"]) {
       assert.equal((await checkUrl(raw)).ok, false, raw);
     }
     assert.deepEqual(asked, []);
@@ -175,12 +175,47 @@ describe("checkUrl", () => {
     ]) {
       assert.equal((await checkUrl(`https://${host}/`)).ok, false, host);
     }
-    assert.match(await refusalOf(checkUrl("http://10.1.0.9/")), /https/);
     for (const host of ["10.1.0.9", `[${PUBLIC_V6}]`, "[fd00::1]:8443"])
       assert.equal(isRefusedLiteral(new URL(`https://${host}/`)), false, host);
     for (const host of ["10.2.0.1", "10.2.1", "[fc00::1]", "127.0.0.1:8443"])
       assert.equal(isRefusedLiteral(new URL(`https://${host}/`)), true, host);
     assert.equal(isRefusedLiteral(new URL("https://out.example/")), false, "names are for the lookup");
+  });
+
+  it("accepts plain http to addresses in the operator's list, and to no others", async () => {
+    const names = {
+      "in.example": ["10.1.2.3", "fd00::1"],
+      "public.example": [PUBLIC_V4],
+      "half.example": ["10.1.2.3", PUBLIC_V4],
+      "empty.example": [],
+    };
+    const { checkUrl, isRefusedLiteral } = createGuard(names, "10.1.0.0/16, fd00::/8, 127.0.0.1");
+    for (const host of ["in.example", "10.1.0.9", "10.1.9", "[fd00::1]", "[::ffff:10.1.0.9]", "localhost"]) {
+      const check = await checkUrl(`http://${host}:8080/Hooks?a=1#part`);
+      assert.ok(check.ok, host);
+      assert.equal(check.url.protocol, "http:");
+    }
+    for (const host of [
+      ...["public.example", "half.example", "empty.example", "missing.example"],
+      ...["10.2.0.1", PUBLIC_V4, `[${PUBLIC_V6}]`, "[::1]"],
+    ]) {
+      assert.match(await refusalOf(checkUrl(`http://${host}/`)), /must start with https:\/\//, host);
+    }
+    assert.match(await refusalOf(checkUrl("http://user@10.1.0.9/")), /user name/);
+    assert.equal(isRefusedLiteral(new URL("http://10.1.0.9/")), false);
+    for (const host of ["10.2.0.1", PUBLIC_V4, `[${PUBLIC_V6}]`])
+      assert.equal(isRefusedLiteral(new URL(`http://${host}/`)), true, host);
+  });
+
+  it("refuses plain http to a name that has not resolved after 3 seconds", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { checkUrl } = createOutboundGuard({
+      allow: parseCidrList("10.0.0.0/8"),
+      resolve: () => new Promise(() => {}),
+    });
+    const check = checkUrl("http://slow.example/");
+    t.mock.timers.tick(3_000);
+    assert.equal((await check).ok, false);
   });
 
   it("lets the operator's list exempt loopback under the name localhost", async () => {
@@ -226,6 +261,18 @@ describe("lookup", () => {
       assert.equal(error.code, "EADDRREFUSED");
       assert.equal(error.message, "The host mixed.example resolves to an address that is not public.");
     }
+  });
+
+  it("gives plain http only addresses of the operator's list", async () => {
+    const names = {
+      "in.example": ["10.1.2.3"],
+      "half.example": ["10.1.2.3", PUBLIC_V4],
+      "out.example": [PUBLIC_V4],
+    };
+    const { plainLookup } = createGuard(names, "10.1.0.0/16");
+    assert.deepEqual((await look(plainLookup, "in.example", {})).address, "10.1.2.3");
+    for (const host of ["half.example", "out.example", PUBLIC_V4, "localhost"])
+      assert.ok((await look(plainLookup, host, { all: true })).error instanceof AddressRefused, host);
   });
 
   it("uses the system's resolver when it is given none", async () => {

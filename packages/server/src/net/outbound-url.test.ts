@@ -88,6 +88,21 @@ describe("parseOutboundUrl", () => {
   }
 });
 
+describe("parseOutboundUrl with plain http", () => {
+  it("reads http and https, and no other scheme", () => {
+    for (const raw of ["http://example.com:8080/x#part", "https://example.com/"]) {
+      assert.ok(parseOutboundUrl(raw, { plainHttp: true }).ok, raw);
+    }
+    for (const raw of [
+      "ftp://example.com/",
+      "ws://example.com/",
+      "file:///etc/passwd",
+      "http://u:p@a.example/",
+    ])
+      assert.ok(!parseOutboundUrl(raw, { plainHttp: true }).ok, raw);
+  });
+});
+
 describe("hostOf", () => {
   it("takes the brackets off an IPv6 address only", () => {
     assert.equal(hostOf(new URL("https://[2606:4700::1111]:8443/")), "2606:4700::1111");

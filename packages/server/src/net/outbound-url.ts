@@ -5,15 +5,18 @@ const tooLong = refuse(`The URL must not be longer than ${MAX_URL_LENGTH} charac
 
 /**
  * The rules for a URL we are told to call that need no look at the network. The parsed URL is what must be
- * stored and called: parsing turns `0x7f.1`, `2130706433` and `127。0。0。1` into the address they mean.
+ * stored and called: parsing turns `0x7f.1`, `2130706433` and `127。0。0。1` into the address they mean. Whoever asks for
+ * plain http must judge the address more strictly, as the outbound guard does.
  */
-export function parseOutboundUrl(raw: string): UrlCheck {
+export function parseOutboundUrl(raw: string, { plainHttp = false } = {}): UrlCheck {
   if (raw.length > MAX_URL_LENGTH) return tooLong;
   if (!URL.canParse(raw)) {
     return refuse("The URL is not valid; give it in full, like https://example.com/path.");
   }
   const url = new URL(raw);
-  if (url.protocol !== "https:") return refuse("The URL must start with https://.");
+  if (url.protocol !== "https:" && !(plainHttp && isPlainHttp(url))) {
+    return refuse("The URL must start with https://.");
+  }
   if (url.username !== "" || url.password !== "") {
     return refuse("The URL must not contain a user name or a password.");
   }
@@ -25,6 +28,10 @@ export function parseOutboundUrl(raw: string): UrlCheck {
   url.hash = "";
   if (url.href.length > MAX_URL_LENGTH) return tooLong;
   return { ok: true, url };
+}
+
+export function isPlainHttp(url: URL): boolean {
+  return url.protocol === "http:";
 }
 
 /** The name or address to connect to: an IPv6 address without its brackets. */

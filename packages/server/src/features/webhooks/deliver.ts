@@ -50,7 +50,7 @@ async function attempt(
   findKeys: FindKeys,
   claim: Claim,
 ): Promise<SendResult> {
-  const parsed = parseOutboundUrl(claim.url);
+  const parsed = parseOutboundUrl(claim.url, { plainHttp: true });
   if (!parsed.ok) return { statusCode: null, error: "blocked", response: null };
   const body = Buffer.from(claim.body);
   const keys = await findKeys(claim.projectId, claim.environment);

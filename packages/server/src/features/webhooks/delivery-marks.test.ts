@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { beforeEach, it } from "node:test";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
 import { decodeJwt } from "jose";
@@ -94,5 +98,24 @@ onBothDatabases("what a delivery says of itself", (database) => {
       ["between", "between"],
     );
     await waitForStatus("delivered");
+  });
+
+  it("reaches a receiver at an allowed address over plain HTTP, signed for that URL", async (t) => {
+    const received: Received[] = [];
+    const plain = createServer(async (request, response) => {
+      received.push({ path: request.url ?? "", headers: request.headers, body: await buffer(request) });
+      response.end();
+    });
+    t.after(() => plain.close().closeAllConnections());
+    plain.listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/hook`;
+    await createRoute("plain", url);
+    await uploadFile(app, tenant.live, "plain");
+    await waitForStatus("delivered");
+    const [request] = received;
+    const { current: currentKey, next: nextKey } = await keysOf(tenant.live);
+    const headers = request?.headers as Record<string, string>;
+    await verifyDelivery({ body: request?.body ?? "", url, headers, currentKey, nextKey });
   });
 });

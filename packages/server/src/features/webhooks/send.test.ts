@@ -264,6 +264,36 @@ describe("sending a delivery", () => {
     assert.equal(receiver.received.length, 0);
   });
 
+  it("sends over plain http to listed addresses only, judged again when it connects", async (t) => {
+    const received: string[] = [];
+    const plain = http.createServer((request, response) => {
+      received.push(`${request.method} ${request.headers.host} ${request.headers["delivery-event"]}`);
+      response.writeHead(202).end("thanks");
+    });
+    t.after(() => plain.close().closeAllConnections());
+    plain.listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const { port } = plain.address() as AddressInfo;
+    const resolve = async () => [loopback];
+    for (const host of ["127.0.0.1", "localhost", "hooks.example"]) {
+      const result = await send(`http://${host}:${port}/hook`, { resolve });
+      assert.deepEqual(result, { statusCode: 202, error: null, response: "thanks" }, host);
+      assert.equal(received.at(-1), `POST ${host}:${port} test`);
+    }
+    const elsewhere = { address: "93.184.216.34", family: 4 };
+    for (const [host, network] of [
+      ["127.0.0.1", { allow: "" }],
+      ["localhost", { allow: "10.0.0.0/8" }],
+      ["hooks.example", { allow: "", resolve }],
+      ["hooks.example", { resolve: async () => [elsewhere] }],
+      ["hooks.example", { resolve: async () => [loopback, elsewhere] }],
+    ] as const) {
+      const result = await send(`http://${host}:${port}/hook`, network);
+      assert.deepEqual(result, { statusCode: null, error: "blocked", response: null }, host);
+    }
+    assert.equal(received.length, 3);
+  });
+
   it("asks for a name once, and connects to the answer that was judged", async () => {
     const asked: string[] = [];
     const good = await send(`https://hooks.example:${receiver.port}/`, {

@@ -1,8 +1,10 @@
-import type { IncomingMessage } from "node:http";
-import { Agent, request as startRequest } from "node:https";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { Agent, request as startHttpsRequest } from "node:https";
 import { createSecureContext } from "node:tls";
 import type { DeliveryErrorClass } from "@upstow/contract";
+import { http } from "../../net/node-http.ts";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
+import { isPlainHttp } from "../../net/outbound-url.ts";
 import { classifyError, classifyStatus } from "./classify-failure.ts";
 
 export interface OutgoingDelivery {
@@ -26,19 +28,28 @@ export type Send = (delivery: OutgoingDelivery, stop: AbortSignal) => Promise<Se
 const responseMaxBytes = 16 * 1024;
 
 /**
- * Posts over HTTPS to addresses that the guard allows, each time over a new connection, so that each time the
- * address is judged. One deadline covers the name, the connection, the headers and the body together.
+ * Posts to addresses that the guard allows: over HTTPS, or over plain HTTP to those the operator has listed. Each
+ * delivery gets a new connection, so that its address is judged afresh. One deadline covers the name, the connection,
+ * the headers and the body together.
  */
 export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
-  let agent: Agent | null = null;
+  let secureAgent: Agent | null = null;
+  const plainAgent = new http.Agent({ keepAlive: false });
+
+  function start(url: URL, options: RequestOptions): ClientRequest {
+    if (isPlainHttp(url))
+      return http.request(url, { ...options, agent: plainAgent, lookup: guard.plainLookup });
+    secureAgent ??= createAgent();
+    const { lookup } = guard;
+    return startHttpsRequest(url, { ...options, agent: secureAgent, lookup, rejectUnauthorized: true });
+  }
 
   return async (delivery, stop) => {
     stop.throwIfAborted();
     if (guard.isRefusedLiteral(delivery.url)) return { statusCode: null, error: "blocked", response: null };
-    agent ??= createAgent();
     const progress: Progress = { statusCode: null };
     try {
-      return await exchange(delivery, { agent, lookup: guard.lookup, deadlineMs, stop }, progress);
+      return await exchange(delivery, { start, deadlineMs, stop }, progress);
     } catch (error) {
       stop.throwIfAborted();
       return { statusCode: progress.statusCode, error: classifyError(error), response: null };
@@ -56,8 +67,7 @@ function createAgent(): Agent {
 }
 
 interface Connection {
-  agent: Agent;
-  lookup: OutboundGuard["lookup"];
+  start: (url: URL, options: RequestOptions) => ClientRequest;
   deadlineMs: number;
   stop: AbortSignal;
 }
@@ -72,14 +82,11 @@ function exchange(
   connection: Connection,
   progress: Progress,
 ): Promise<SendResult> {
-  const { agent, lookup, deadlineMs, stop } = connection;
+  const { start, deadlineMs, stop } = connection;
   const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-  const request = startRequest(delivery.url, {
-    agent,
-    lookup,
+  const request = start(delivery.url, {
     method: "POST",
     headers: { ...delivery.headers, "content-length": delivery.body.byteLength },
-    rejectUnauthorized: true,
   });
   const cut = (code: string) => {
     reject(Object.assign(new Error("the request was cut off"), { code }));
