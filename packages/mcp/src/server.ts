@@ -2,6 +2,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { toSummary } from "./components/component-tools.ts";
 import { toPageSummary } from "./docs/doc-tools.ts";
 import { getQuickstartText } from "./scaffolds/quickstart.ts";
+import { shortenErrors } from "./short-errors.ts";
 import { type Sources, type Tool, ToolError } from "./tool.ts";
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -12,6 +13,7 @@ const capabilities = { tools: { listChanged: false }, resources: { listChanged: 
 /** One server with the given tools and the three resources; both transports use it. */
 export function createServer(sources: Sources, tools: readonly Tool[], version: string): McpServer {
   const server = new McpServer({ name: "upstow", title: "Upstow", version }, { capabilities });
+  shortenErrors(server);
   for (const tool of tools) {
     const { title, description } = tool;
     const config = { title, description, inputSchema: tool.input, annotations: readOnly };

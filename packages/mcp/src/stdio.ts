@@ -2,25 +2,41 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import packageJson from "../package.json" with { type: "json" };
 import { findApiDocument } from "./find-api-document.ts";
+import { judgeKey } from "./judge-key.ts";
 import { createServer } from "./server.ts";
 import { openSources } from "./sources.ts";
+import type { Tool } from "./tool.ts";
 import { hostedTools } from "./tools.ts";
-import { canTransform, createTransformTool } from "./transform-tool.ts";
+import { createTransformTool } from "./transform-tool.ts";
 
 const { UPSTOW_URL: url, UPSTOW_API_KEY: apiKey } = process.env;
 const baseUrl = (url || "http://localhost:4000").replace(/\/+$/, "");
-const [api, mayTransform] = await Promise.all([
-  findApiDocument(baseUrl),
-  apiKey !== undefined && canTransform(baseUrl, apiKey),
-]);
-const tools =
-  apiKey !== undefined && mayTransform ? [...hostedTools, createTransformTool(baseUrl, apiKey)] : hostedTools;
+const [api, extraTools] = await Promise.all([findApiDocument(baseUrl), findExtraTools()]);
 const sources = openSources(api);
-
-// Answers go to the standard output; clients show what is said here in their log of the server.
-if (apiKey && !mayTransform)
-  process.stderr.write(
-    `upstow-mcp: transform_image is not offered: at ${baseUrl}, UPSTOW_API_KEY is no live key of a paid plan, or nothing answers.\n`,
-  );
+const tools = [...hostedTools, ...extraTools];
 
 serveStdio(() => createServer(sources, tools, packageJson.version));
+
+/**
+ * A key that cannot be judged now is judged when the tool is called, by the service itself: whoever asks too often, or
+ * starts this before the service, should not lose the tool for the whole session.
+ */
+async function findExtraTools(): Promise<Tool[]> {
+  if (!apiKey) return [];
+  const verdict = await judgeKey(baseUrl, apiKey);
+  if (verdict.fit === false) {
+    const why = `at ${baseUrl}, UPSTOW_API_KEY is no live key of a paid plan: ${verdict.reason}`;
+    tell(`transform_image is not offered: ${why}.`);
+    return [];
+  }
+  if (verdict.fit === "unknown") {
+    tell(`UPSTOW_API_KEY could not be checked at ${baseUrl}: ${verdict.reason}.`);
+    tell("transform_image is offered all the same; the service checks the key when it is called.");
+  }
+  return [createTransformTool(baseUrl, apiKey)];
+}
+
+/** Responses go to standard output; clients show standard error in their log of the server. */
+function tell(line: string): void {
+  process.stderr.write(`upstow-mcp: ${line}\n`);
+}

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { askService } from "./ask-service.ts";
 import { defineTool, ToolError } from "./tool.ts";
 
 const patienceMs = 30_000;
@@ -49,12 +48,4 @@ async function post(url: string, apiKey: string, input: object): Promise<Answer 
   } catch {
     return null;
   }
-}
-
-/** A key that may transform: live, and of a paid plan as far as the service says so. */
-export async function canTransform(baseUrl: string, apiKey: string): Promise<boolean> {
-  if (!apiKey.startsWith("svc_live_")) return false;
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const usage = (await askService(`${baseUrl}/api/v1/usage`, headers)) as { tier?: string } | null;
-  return usage?.tier !== undefined && usage.tier !== "free";
 }

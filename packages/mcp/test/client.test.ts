@@ -14,8 +14,9 @@ import { uploadFile } from "../../server/test/support/upload.ts";
 import packageJson from "../package.json" with { type: "json" };
 import serverJson from "../server.json" with { type: "json" };
 import { hostedTools } from "../src/index.ts";
+import { judgeKey } from "../src/judge-key.ts";
 import { openSources } from "../src/sources.ts";
-import { canTransform, createTransformTool } from "../src/transform-tool.ts";
+import { createTransformTool } from "../src/transform-tool.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** As npm links it. */
@@ -102,7 +103,7 @@ describe("the official client", () => {
         UPSTOW_API_KEY: "svc_live_any",
       });
       stack.defer(() => client.close());
-      assert.deepEqual(await listNames(client), names);
+      assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     });
   }
 
@@ -110,7 +111,7 @@ describe("the official client", () => {
     const free = await app.createTenant("free");
     const pro = await app.createTenant("pro");
     for (const key of [free.live, pro.test, "svc_live_nonsense", `${pro.live}x`])
-      assert.equal(await canTransform(app.url, key), false, key);
+      assert.equal((await judgeKey(app.url, key)).fit, false, key);
     const transport = startStdio({ UPSTOW_URL: app.url, UPSTOW_API_KEY: free.live }, "pipe");
     const said = text(transport.stderr as Readable);
     const unpaid = await connect(transport);
@@ -136,6 +137,49 @@ describe("the official client", () => {
 });
 
 describe("transform_image", () => {
+  it("is offered with a key whose rate limit is used up, which is said, and works", async (t) => {
+    const limited = await startApp({ database: "sqlite", keepRateLimits: true });
+    t.after(() => limited.close());
+    const { live } = await limited.createTenant("pro");
+    const image = readFileSync(join(root, "packages/mcp/test/dot.png"));
+    const { key } = await uploadFile(limited, image, { key: live, name: "dot.png", type: "image/png" });
+    let status = 200;
+    while (status === 200) ({ status } = await limited.call("GET", "usage", { key: live }));
+    assert.equal(status, 429);
+    const transport = new StdioClientTransport({
+      command: bin,
+      env: {
+        PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
+        UPSTOW_URL: limited.url,
+        UPSTOW_API_KEY: live,
+      },
+      stderr: "pipe",
+    });
+    const said = text(transport.stderr as Readable);
+    const client = new Client({ name: "test", version: "1" });
+    t.after(() => client.close());
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      [...names, "transform_image"],
+    );
+    const made = await client.callTool({ name: "transform_image", arguments: { key, width: 8 } });
+    assert.ok((made.structuredContent as { url?: string }).url);
+    await client.close();
+    assert.match(await said, /could not be checked at .*: the key's rate limit is used up/);
+    assert.doesNotMatch(await said, /not offered/);
+  });
+
+  it("leaves a key that could not be judged to the service, which says what is wrong with it", async (t) => {
+    const app = await startApp({ database: "sqlite" });
+    t.after(() => app.close());
+    const free = await app.createTenant("free");
+    const { run } = createTransformTool(app.url, free.live);
+    const asked = async () => run(openSources(null), { key: "a", width: 8 });
+    await assert.rejects(asked, { name: "ToolError", message: /paid plan/ });
+  });
+
   it("says that the service does not answer where nobody does, or a proxy in its place", async (t) => {
     const proxy = createServer((_request, response) => response.writeHead(502).end("<p>Bad gateway"));
     proxy.listen(0, "127.0.0.1");

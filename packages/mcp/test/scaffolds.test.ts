@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { storageSet } from "../../cli/src/commands/storage-set.ts";
+import { parseCommandLine } from "../../cli/src/parse-command-line.ts";
 import { uploadCorsRule } from "../../server/src/adapters/s3-store/cors.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { compileSources } from "../../site/test/support/compile-blocks.ts";
@@ -15,6 +17,14 @@ import {
   renderRouteHandler,
   STORAGE_PROVIDERS,
 } from "../src/scaffolds/index.ts";
+
+/** As a shell and the program would read it; throws if an option does not exist or is missing. */
+function readStorageCommand(text: string) {
+  const words = [...text.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const start = words.indexOf("storage");
+  assert.deepEqual(words.slice(0, start + 2), ["npm", "run", "--silent", "upstow", "--", "storage", "set"]);
+  return parseCommandLine(storageSet, words.slice(start + 2)).options;
+}
 
 describe("what the scaffolding tools print", () => {
   it("compiles for every framework, with plain and with awkward options", async () => {
@@ -51,7 +61,7 @@ describe("what the scaffolding tools print", () => {
 
   for (const provider of STORAGE_PROVIDERS) {
     it(`configures ${provider} with variables that the service takes, and the CORS rule that it sets itself`, () => {
-      const { env, cors } = getByosConfig(provider);
+      const { env, cors, project } = getByosConfig(provider);
       const filled = Object.entries(env).map(([name, value]) => [
         name,
         value.replaceAll(/<[^>]+>/g, "filled"),
@@ -61,6 +71,15 @@ describe("what the scaffolding tools print", () => {
       assert.equal(s3?.bucket, "filled");
       assert.equal(s3?.forcePathStyle, provider !== "s3");
       assert.equal(s3?.endpoint === null, provider === "s3");
+      const ofProject = readStorageCommand(project.command);
+      assert.equal(ofProject.get("bucket"), "<bucket>");
+      assert.equal(
+        ofProject.find("endpoint"),
+        "UPSTOW_S3_ENDPOINT" in env ? env.UPSTOW_S3_ENDPOINT : undefined,
+      );
+      assert.equal(ofProject.get("region"), env.UPSTOW_S3_REGION);
+      assert.equal(ofProject.has("path-style"), provider !== "s3");
+      assert.match(project.dashboard, /Settings > Storage/);
       const [rule] = cors;
       const { allowedOrigins, allowedMethods, allowedHeaders, exposeHeaders, maxAgeSec } = uploadCorsRule;
       if (rule !== undefined && "origin" in rule) {

@@ -56,7 +56,10 @@ const cors = {
   maxAgeSec: 3600,
 };
 
-/** How to keep files in a bucket of one's own: the variables, and the CORS rules in the provider's own form. */
+/**
+ * How to keep files in a bucket of one's own: of one project, set by its owner or the operator, or of the whole
+ * installation, by variables; and the CORS rules in the provider's own form.
+ */
 export function getByosConfig(provider: StorageProvider) {
   const { title, endpoint, region, pathStyle, keysFrom } = providers[provider];
   const env = {
@@ -70,11 +73,28 @@ export function getByosConfig(provider: StorageProvider) {
   return {
     provider,
     title,
-    env,
     keysFrom,
     cors: provider === "gcs" ? [googleCors()] : [s3Cors()],
-    next: "Set the variables, then run 'npm run --silent upstow -- doctor --fix': it tries everything the service needs of the bucket and sets the CORS rules where the provider lets it; elsewhere paste them into the bucket's settings.",
+    project: {
+      dashboard:
+        "Settings > Storage of the project: bucket, endpoint, region and keys. Only the project's owner sees the form.",
+      command: setCommand(providers[provider]),
+      next: "The bucket is tried before it is accepted. Set its CORS rules, then run 'npm run --silent upstow -- storage probe --project <project id>'. New files of this project go there; existing ones stay where they are.",
+    },
+    env,
+    next: "For all projects of an installation, its operator sets the variables instead. Set the variables, then run 'npm run --silent upstow -- doctor --fix': it tries everything the service needs of the bucket and sets the CORS rules where the provider lets it; elsewhere paste them into the bucket's settings.",
   };
+}
+
+/** For the operator, on the machine of the service; the secret comes from standard input. */
+function setCommand({ endpoint, region, pathStyle }: Provider): string {
+  return [
+    "npm run --silent upstow -- storage set --project '<project id>' --bucket '<bucket>'",
+    ...(endpoint === null ? [] : [`--endpoint '${endpoint}'`]),
+    `--region '${region}'`,
+    pathStyle ? "--path-style" : "--host-style",
+    "--access-key-id '<access key id>' --secret-access-key -",
+  ].join(" ");
 }
 
 function s3Cors() {

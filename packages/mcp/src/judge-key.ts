@@ -1,0 +1,30 @@
+export type KeyVerdict = { fit: true } | { fit: false; reason: string } | { fit: "unknown"; reason: string };
+
+const patienceMs = 2000;
+
+/**
+ * Whether a key may transform images: it must be live and of a paid plan. What keeps us from finding out says nothing
+ * about the key, so that is an answer of its own.
+ */
+export async function judgeKey(baseUrl: string, apiKey: string): Promise<KeyVerdict> {
+  if (!apiKey.startsWith("svc_live_")) return { fit: false, reason: "it does not start with svc_live_" };
+  try {
+    const response = await fetch(`${baseUrl}/api/v1/usage`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const answer = (await response.json()) as { tier?: unknown; error?: { code?: unknown } } | null;
+    if (typeof answer?.tier === "string") return judgeTier(answer.tier);
+    if (answer?.error?.code === "UNAUTHORIZED") return { fit: false, reason: "the service rejects it" };
+    if (answer?.error?.code === "RATE_LIMITED") {
+      return { fit: "unknown", reason: "the key's rate limit is used up for the moment" };
+    }
+  } catch {
+    // Away, too slow, or somebody else who does not speak JSON.
+  }
+  return { fit: "unknown", reason: "the service does not answer there" };
+}
+
+function judgeTier(tier: string): KeyVerdict {
+  return tier === "free" ? { fit: false, reason: "its plan is Free" } : { fit: true };
+}
