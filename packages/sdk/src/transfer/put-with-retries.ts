@@ -3,7 +3,7 @@ import { backoffMs, wait } from "../http/wait.ts";
 import type { Put, PutBody } from "./put.ts";
 
 export interface PutPolicy {
-  /** How often a PUT that failed is repeated. */
+  /** How often a PUT is repeated at most, whether it failed or its URL was refused. */
   retries: number;
   baseDelayMs: number;
 }
@@ -33,8 +33,7 @@ export async function putWithRetries(
   signal: AbortSignal,
   delivery: Delivery,
 ): Promise<string> {
-  let mayRenewFreely = true;
-  for (let attempt = 0; ; ) {
+  for (let puts = 1; ; puts++) {
     signal.throwIfAborted();
     const url = delivery.url();
     let failure: UpstowError;
@@ -55,10 +54,12 @@ export async function putWithRetries(
     }
     delivery.onProgress(0);
     const isRefused = failure.status === 403;
+    const isBusy = failure.status === 409;
+    // An upload may outlast its URLs: a refused one is renewed once even without retries.
+    const most = isBusy ? Math.max(busyRetries, policy.retries) : policy.retries || Number(isRefused);
+    if (puts > most) throw failure;
     if (isRefused) await delivery.renew(url);
-    // An expired URL is no fault of the network: the first one costs no attempt.
-    if (isRefused && mayRenewFreely) mayRenewFreely = false;
-    else if (attempt >= (failure.status === 409 ? busyRetries : policy.retries)) throw failure;
-    else await wait(backoffMs(attempt++, policy.baseDelayMs), signal);
+    // A URL that had expired is no reason to go easy on the network.
+    if (!isRefused || puts > 1) await wait(backoffMs(puts - 1, policy.baseDelayMs), signal);
   }
 }
