@@ -79,7 +79,7 @@ for (const kind of databaseKinds) {
       first.write("st!");
       assert.equal((await readAnswer(first)).status, 200);
       first.destroy();
-      await opened.store.finishPut(key);
+      await opened.store.finishPut(key, 6);
       assert.equal(String(await readAll(opened.store, key)), "first!");
     });
 
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       const url = await presign(opened, key, 6);
       for (const body of ["first!", "second", "third!"])
         assert.equal((await put(url, body, { "content-type": type })).status, 200);
-      await opened.store.finishPut(key);
+      await opened.store.finishPut(key, 6);
       assert.equal(String(await readAll(opened.store, key)), "third!");
     });
 
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
         const first = await begin(opened, url, 6, "fir");
         first.resume()[end]();
         assert.equal(await putUntilFree(url, "second"), 200);
-        await opened.store.finishPut(key);
+        await opened.store.finishPut(key, 6);
         assert.equal(String(await readAll(opened.store, key)), "second");
       });
     }
@@ -146,7 +146,7 @@ for (const kind of databaseKinds) {
       assert.equal((await readAnswer(first)).status, 409);
       first.destroy();
       assert.equal((await opened.listFiles()).length, 1);
-      await opened.store.finishPut(key);
+      await opened.store.finishPut(key, 6);
       assert.equal(String(await readAll(opened.store, key)), "second");
       await opened.store.delete([key]);
     });
