@@ -6,6 +6,7 @@ import { createCustomerBuckets, openDatabase, openFormer, openKeyring, openStora
 import type { Config } from "./config.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
+import { createEventLoopGuard } from "./event-loop-guard.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createObjectStores } from "./features/customer-storage/object-stores.ts";
@@ -71,9 +72,14 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     (open) => open.close(),
   );
   const customerBuckets = createCustomerBuckets(config);
+  const guard = opened.adopt(createEventLoopGuard(log, metrics), (open) => open.close());
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
-  const dispatcher = createDispatcher(outbox, { isResting: readOnly.isOn, ...options.webhooks });
+  const dispatcher = createDispatcher(outbox, {
+    isResting: readOnly.isOn,
+    runJob: guard.runJob,
+    ...options.webhooks,
+  });
   const deps: Deps = {
     config,
     db,
@@ -105,11 +111,14 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     );
   });
   const runLeased = createJobLeases(db);
-  const watch = opened.adopt(createBackground(log, { runLeased }), (running) => running.close());
+  const watch = opened.adopt(createBackground(log, { runLeased, runJob: guard.runJob }), (running) =>
+    running.close(),
+  );
   watch.every(1_000, "look whether the installation is being moved", readOnly.look);
   watch.every(60_000, "compare clocks", clock.adjust);
-  const background = opened.adopt(createBackground(log, { isResting: readOnly.isOn, runLeased }), (running) =>
-    running.close(),
+  const background = opened.adopt(
+    createBackground(log, { isResting: readOnly.isOn, runLeased, runJob: guard.runJob }),
+    (running) => running.close(),
   );
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
@@ -118,6 +127,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     bodyWithinMs: options.bodyWithinMs,
     idleTransferMs: options.idleTransferMs,
     transferMetrics,
+    guard,
     addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
   });
   opened.defer(() => http.close());
@@ -146,6 +156,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     firstStart,
     async listen() {
       await http.listen(addressOf(config));
+      guard.start();
       dispatcher.start();
       if (config.s3 !== null) void lookAtBucket();
     },

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { DatabaseReadOnly } from "./db/database.ts";
 import type { RunLeased } from "./job-leases.ts";
+import type { RunJob } from "./running-jobs.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
@@ -18,18 +19,20 @@ interface BackgroundOptions {
   /** Turns are left out meanwhile. */
   isResting?: () => boolean;
   runLeased: RunLeased;
+  /** Knows what runs, so that a stall of the event loop can be named after it. */
+  runJob: RunJob;
 }
 
 export function createBackground(
   log: FastifyBaseLogger,
-  { isResting = () => false, runLeased }: BackgroundOptions,
+  { isResting = () => false, runLeased, runJob }: BackgroundOptions,
 ): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
 
   async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      await work();
+      await runJob(name, work);
     } catch (error) {
       if (!closing.signal.aborted && !(error instanceof DatabaseReadOnly))
         log.error({ err: error, job: name }, "background work failed");

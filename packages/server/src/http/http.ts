@@ -2,6 +2,7 @@ import "./request-context.ts";
 import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
+import type { EventLoopGuard } from "../event-loop-guard.ts";
 import { componentRoutes } from "../features/components/routes.ts";
 import { consoleRoutes } from "../features/console/routes.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
@@ -22,6 +23,7 @@ import { exposeMetrics } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { refuseChanges } from "./refuse-changes.ts";
 import { requireHttps } from "./require-https.ts";
+import { trackRequests } from "./running-requests.ts";
 import { createHttpFrame } from "./server.ts";
 import type { TransferMetrics } from "./transfer-metrics.ts";
 import { answerUnknownPaths } from "./unknown-path.ts";
@@ -31,6 +33,7 @@ interface HttpOptions {
   bodyWithinMs: number | undefined;
   idleTransferMs: number | undefined;
   transferMetrics: TransferMetrics;
+  guard: EventLoopGuard;
   addStorageRoutes: (http: FastifyInstance) => void;
 }
 
@@ -39,7 +42,7 @@ export async function createHttp(
   deps: Deps,
   services: Services,
   readOnly: ReadOnlyMode,
-  { bodyWithinMs, idleTransferMs, transferMetrics, addStorageRoutes }: HttpOptions,
+  { bodyWithinMs, idleTransferMs, transferMetrics, guard, addStorageRoutes }: HttpOptions,
 ): Promise<FastifyInstance> {
   const { config } = deps;
   const http = createHttpFrame({
@@ -57,6 +60,7 @@ export async function createHttp(
   });
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
+  guard.watch(trackRequests(http));
   answerErrorsInEnvelope(http, deps.log);
   acceptJsonBodies(http);
   validateRequests(http);

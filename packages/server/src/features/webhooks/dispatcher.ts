@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseReadOnly } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
+import type { RunJob } from "../../running-jobs.ts";
 import { createAlarm } from "./alarm.ts";
 import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
 import { createBatched } from "./batched.ts";
@@ -31,6 +32,7 @@ export interface DispatcherOptions {
   drainMs?: number;
   /** Nothing is claimed meanwhile. */
   isResting?: () => boolean;
+  runJob?: RunJob;
   send?: Send;
 }
 
@@ -60,6 +62,7 @@ const attemptsPerSlot = 8;
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, longAfterMs = 3_000, deadlineMs = 30_000, leaseMs = 60_000 } = options;
   const { pollMs = 1_000, drainMs = DRAIN_MS, isResting = () => false } = options;
+  const { runJob = (_name, work) => work() } = options;
   const closing = new AbortController();
   const cutOff = new AbortController();
   const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
@@ -128,7 +131,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     while (!closing.signal.aborted) {
       await wait(Math.max(0, lastAt + paceMs - performance.now()));
       lastAt = performance.now();
-      const idleMs = await within(leaseMs, dispatch()).catch((error: unknown) => {
+      const idleMs = await within(leaseMs, runJob("send webhooks", dispatch)).catch((error: unknown) => {
         if (!(error instanceof DatabaseReadOnly)) deps.log.error({ err: error }, "webhook dispatch failed");
         return pauseAfterFailureMs;
       });

@@ -1,0 +1,32 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { WorkSource } from "../event-loop-guard.ts";
+
+/** Beyond this, the oldest are forgotten: most of them are downloads that wait for their readers. */
+const mostRemembered = 1_000;
+/** A handler may still be working after its client hung up. A stream that was cut off never says that it ended. */
+const forgottenAfterHangUpMs = 60_000;
+
+/** Requests that are being handled. On the hot path this is one push; the guard's next beat takes out what has ended. */
+export function trackRequests(app: FastifyInstance): WorkSource {
+  let replies: FastifyReply[] = [];
+  app.addHook("onRequest", (_request, reply, done) => {
+    replies.push(reply);
+    done();
+  });
+  return {
+    list: () =>
+      replies.map((reply) => ({
+        name: `${reply.request.method} ${reply.request.routeOptions.url ?? "of an unknown path"}`,
+        requestId: reply.request.id,
+        ms: reply.elapsedTime,
+      })),
+    forgetFinished() {
+      if (replies.length > 0) replies = replies.filter(isRunning).slice(-mostRemembered);
+    },
+  };
+}
+
+function isRunning(reply: FastifyReply): boolean {
+  const { raw } = reply;
+  return !raw.writableEnded && !(raw.destroyed && reply.elapsedTime > forgottenAfterHangUpMs);
+}
