@@ -5,7 +5,8 @@ import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured
 
 // npm ci empties node_modules first, so an install that was cut short leaves no stamp.
 const stampPath = (root) => join(root, "node_modules", ".upstow-install.json");
-const nodePath = (root) => join(root, "node_modules", "node", "bin", "node");
+const nodePath = (root) => join(root, "node_modules", ".bin", "node");
+const leastNode = 24;
 // npm's own pauses between tries add up to a silent minute when there is no network.
 const quickRetries = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
 const machine = `${process.platform}-${process.arch}`;
@@ -31,7 +32,7 @@ export function isInstalled(root, scope) {
     stamp?.lockfile === hashLockfile(root) &&
     stamp.machine === machine &&
     (stamp.packages === "all" || scope === "serve") &&
-    existsSync(nodePath(root))
+    (existsSync(nodePath(root)) || stamp.node === process.version)
   );
 }
 
@@ -58,12 +59,24 @@ function adviseOn(output) {
   return "Mend what the lines above name, then run this again.";
 }
 
+/**
+ * Node comes as an optional package for this platform, so that the lockfile holds its checksum. npm skips an optional
+ * package silently when there is none for the platform, but also when it could not be fetched or fails its checksum.
+ * @returns {Promise<string>} the version that will run
+ */
 async function checkNode(root) {
-  const { ok, output } = await runCaptured(join(root, "node_modules", ".bin", "node"), ["--version"]);
-  if (ok) return;
+  if (!existsSync(nodePath(root))) {
+    if (Number.parseInt(process.versions.node, 10) >= leastNode) return process.version;
+    throw new SetUpError(
+      `No Node ${leastNode} for ${machine} could be installed, and this is ${process.version}.\n` +
+        `  Where package.json lists a package node-${machine}, its download failed or did not match the lockfile: run this again.\n` +
+        `  On other platforms, install Node ${leastNode} and run this with it.`,
+    );
+  }
+  const { ok, output } = await runCaptured(nodePath(root), ["--version"]);
+  if (ok) return output.trim();
   throw new SetUpError(
-    `The packages are installed, but the Node they bring does not run:\n${lastLines(output)}\n` +
-      "  Its install script must be allowed: check that package.json names it in allowScripts, then run this again.",
+    `The packages are installed, but the Node they bring does not run:\n${lastLines(output)}`,
   );
 }
 
@@ -98,7 +111,7 @@ export async function installPackages(root, scope, say) {
   const lockfile = hashLockfile(root);
   say(`installing packages (npm ${args.join(" ")}) …`);
   // --loglevel: under `npm run --silent` npm would not say why it failed.
-  const flags = ["--ignore-scripts", "--loglevel=warn", ...quickRetries];
+  const flags = ["--ignore-scripts", "--include=optional", "--loglevel=warn", ...quickRetries];
   const env = createNpmEnv();
   const { ok, output } = await runCaptured("npm", [...args, ...flags], { cwd: root, env });
   if (!ok) {
@@ -108,7 +121,7 @@ export async function installPackages(root, scope, say) {
     );
   }
   await runAllowedScripts(root, env);
-  await checkNode(root);
-  writeFileSync(stampPath(root), JSON.stringify({ lockfile, packages, machine }));
+  const node = await checkNode(root);
+  writeFileSync(stampPath(root), JSON.stringify({ lockfile, packages, machine, node }));
   say(`installed packages in ${secondsSince(startedMs)}`);
 }

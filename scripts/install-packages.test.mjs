@@ -103,3 +103,18 @@ test("a registry that cannot be reached is named as such", async () => {
     (error) => error instanceof SetUpError && /registry cannot be reached/.test(error.message),
   );
 });
+
+// npm counts a package for another platform, and one that fails its checksum, as optional and says nothing.
+test("an optional Node that npm left out is noticed where the machine has none that will do", async () => {
+  await rm(join(root, ".npmrc"), { force: true });
+  await writePackage("local/elsewhere", { name: "elsewhere", os: "win32", bin: { node: "bin/node" } });
+  await writePackage(".", { name: "project", optionalDependencies: { elsewhere: "file:local/elsewhere" } });
+  execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
+  if (Number.parseInt(process.versions.node, 10) >= 24) {
+    await installPackages(root, "serve", say);
+    assert.equal(isInstalled(root, "serve"), true);
+  } else {
+    await assert.rejects(installPackages(root, "serve", say), /No Node 24 for .*install Node 24/s);
+    assert.equal(isInstalled(root, "serve"), false);
+  }
+});
