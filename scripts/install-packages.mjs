@@ -66,11 +66,16 @@ function adviseOn(output) {
  */
 async function checkNode(root) {
   if (!existsSync(nodePath(root))) {
+    const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const name = `node-${machine}`;
+    if (name in optionalDependencies)
+      throw new SetUpError(
+        `npm left out ${name}: its download failed, or what came does not match package-lock.json.\n` +
+          `  Run \`npm install --no-save ${name}@${optionalDependencies[name]}\` to see why.`,
+      );
     if (Number.parseInt(process.versions.node, 10) >= leastNode) return process.version;
     throw new SetUpError(
-      `No Node ${leastNode} for ${machine} could be installed, and this is ${process.version}.\n` +
-        `  Where package.json lists a package node-${machine}, its download failed or did not match the lockfile: run this again.\n` +
-        `  On other platforms, install Node ${leastNode} and run this with it.`,
+      `Upstow brings no Node for ${machine}, and this is ${process.version}. Install Node ${leastNode} and run this with it.`,
     );
   }
   const { ok, output } = await runCaptured(nodePath(root), ["--version"]);

@@ -104,17 +104,27 @@ test("a registry that cannot be reached is named as such", async () => {
   );
 });
 
-// npm counts a package for another platform, and one that fails its checksum, as optional and says nothing.
-test("an optional Node that npm left out is noticed where the machine has none that will do", async () => {
+async function leaveOutNode(name) {
   await rm(join(root, ".npmrc"), { force: true });
-  await writePackage("local/elsewhere", { name: "elsewhere", os: "win32", bin: { node: "bin/node" } });
-  await writePackage(".", { name: "project", optionalDependencies: { elsewhere: "file:local/elsewhere" } });
+  await writePackage("local/elsewhere", { name, os: "win32", bin: { node: "bin/node" } });
+  await writePackage(".", { name: "project", optionalDependencies: { [name]: "file:local/elsewhere" } });
   execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
+}
+
+test("on a platform without a package, the machine's own Node will do if it is new enough", async () => {
+  await leaveOutNode("node-win32-x64");
   if (Number.parseInt(process.versions.node, 10) >= 24) {
     await installPackages(root, "serve", say);
     assert.equal(isInstalled(root, "serve"), true);
   } else {
-    await assert.rejects(installPackages(root, "serve", say), /No Node 24 for .*install Node 24/s);
+    await assert.rejects(installPackages(root, "serve", say), /brings no Node for .*Install Node 24/);
     assert.equal(isInstalled(root, "serve"), false);
   }
+});
+
+// npm says nothing about an optional package that fails its checksum.
+test("a Node that should have been installed and was not stops the set-up", async () => {
+  await leaveOutNode(`node-${process.platform}-${process.arch}`);
+  await assert.rejects(installPackages(root, "serve", say), /npm left out node-.* does not match/);
+  assert.equal(isInstalled(root, "serve"), false);
 });
