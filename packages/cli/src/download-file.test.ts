@@ -39,14 +39,11 @@ it("replaces a file only by the whole of another", async () => {
     { url, size: 7, sha256: null },
     { url: `${url}/cut`, size: 100, sha256: null },
   ]) {
-    await assert.rejects(
-      downloadFile(file, path, () => {}),
-      { name: "OperatorError" },
-    );
+    await assert.rejects(downloadFile(file, path, { replace: true }), { name: "OperatorError" });
     assert.equal(await readFile(path, "utf8"), "mine");
     assert.deepEqual((await readdir(folder)).sort(), ["file.txt", "file.txt.part"]);
   }
-  assert.equal(await downloadFile({ url, size: 6, sha256 }, path, () => {}), true);
+  assert.equal(await downloadFile({ url, size: 6, sha256 }, path, { replace: true }), true);
   assert.equal(await readFile(path, "utf8"), "stored");
   assert.equal(await readFile(`${path}.part`, "utf8"), "mine too");
 });

@@ -1,18 +1,27 @@
 import { createHash } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type { FileObject } from "@upstow/sdk";
 import { OperatorError } from "./command.ts";
 
 /** A name of its own for each name, and never too long for the disk. */
 const digestOf = (name: string) => createHash("sha256").update(name).digest("hex").slice(0, 16);
 
+interface DownloadOptions {
+  /** Overwrite what is there. */
+  replace: boolean;
+  onProgress?: (receivedBytes: number) => void;
+}
+
 /** Answers whether the bytes could be compared by their digest. */
 export async function downloadFile(
   file: Pick<FileObject, "url" | "size" | "sha256">,
   path: string,
-  onProgress: (receivedBytes: number) => void,
+  { replace, onProgress = () => {} }: DownloadOptions,
 ): Promise<boolean> {
+  if (!replace && (await lstat(path).catch(() => null)) !== null) throw alreadyThere(path);
   // What an interrupted download left is written over; nobody else has files of such a name.
   const draft = join(dirname(path), `.${digestOf(basename(path))}.upstow-part`);
   const output = await open(draft, "w").catch((error: NodeJS.ErrnoException) => {
@@ -37,6 +46,7 @@ export async function downloadFile(
     }
     await output.sync();
     await output.close();
+    if (!replace) await claimName(path);
     await rename(draft, path);
     return file.sha256 !== null;
   } catch (error) {
@@ -44,6 +54,32 @@ export async function downloadFile(
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** Somebody may have made the file during the download. Links are not followed. */
+async function claimName(path: string): Promise<void> {
+  const claimed = await open(path, "wx").catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? alreadyThere(path) : error;
+  });
+  await claimed.close();
+}
+
+const alreadyThere = (path: string) =>
+  new OperatorError(
+    "ALREADY_EXISTS",
+    `${path} is there already. Choose another name with --output, or replace it with --force.`,
+  );
+
+/** Whether an earlier download left exactly this file there. */
+export async function isDownloaded(
+  { size, sha256 }: Pick<FileObject, "size" | "sha256">,
+  path: string,
+): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (sha256 === null || found?.isFile() !== true || found.size !== size) return false;
+  const digest = createHash("sha256");
+  await pipeline(createReadStream(path), digest);
+  return digest.digest("hex") === sha256;
 }
 
 async function* readWhole(url: string): AsyncGenerator<Uint8Array> {

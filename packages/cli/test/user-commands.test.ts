@@ -145,7 +145,7 @@ describe("the commands of users", () => {
     for (const name of ["..", "/", "日".repeat(86)]) {
       const copy = await copyAs(name);
       const refused = await runFailing(["files", "get", copy, ...into], env);
-      assert.match(refused.message, /^No file here can have its name\. Choose one with --output\.$/);
+      assert.match(refused.message, /^The stored name .*\. Choose the file to write with --output\.$/);
       await runJson(["files", "rm", copy], env);
     }
     assert.ok((await readdir(join(folder, "photos"))).every((name) => !name.endsWith(".upstow-part")));

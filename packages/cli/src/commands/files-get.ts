@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { type Call, type Command, OperatorError, UsageError } from "../command.ts";
+import { join } from "node:path";
+import { type Call, type Command, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
-import { downloadFile } from "../download-file.ts";
+import { downloadFile, isDownloaded } from "../download-file.ts";
 import { clean, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
+import { savedName } from "../saved-name.ts";
 
 export const filesGet: Command = {
   name: "files get",
@@ -12,8 +13,10 @@ export const filesGet: Command = {
   positionals: [{ name: "key", description: "the file's storage key, as `upstow files ls` shows it" }],
   options: {
     output: { value: "PATH", description: "a file or a folder to write to; its own name here unless given" },
+    force: { description: "replace a file that is there already, once the download is whole" },
   },
-  notes: "A file that is there already is replaced only when the download is whole.",
+  notes:
+    "Without --force no file is overwritten. A stored name that begins with a dot is never used: choose one with --output.",
   async run(call) {
     const [key = ""] = call.positionals;
     const output = call.options.find("output");
@@ -24,27 +27,25 @@ export const filesGet: Command = {
     }
     const file = await (await connect(call)).files.get(key);
     const path = await choosePath(call, output, file.name);
-    const isVerified = await downloadFile(file, path, (sentBytes) =>
-      call.progress(`${clean(path)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
-    );
+    const facts = { path, key, size: file.size, sha256: file.sha256 };
+    const replace = call.options.has("force");
+    if (!replace && (await isDownloaded(file, path))) {
+      const text = `${clean(path)} is there already, with the same bytes.`;
+      return { json: { ...facts, isVerified: true }, text };
+    }
+    const onProgress = (receivedBytes: number) =>
+      call.progress(`${clean(path)}  ${formatBytes(receivedBytes)} of ${formatBytes(file.size)}`);
+    const isVerified = await downloadFile(file, path, { replace, onProgress });
     return {
-      json: { path, key, size: file.size, sha256: file.sha256, isVerified },
+      json: { ...facts, isVerified },
       text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${isVerified ? ", as its SHA-256 says" : ""}.`,
     };
   },
 };
 
-// Of one name, on all disks in use.
-const longestNameBytes = 255;
-
 /** The stored name may be a path: nothing is written outside this folder unless --output says so. */
 async function choosePath(call: Call, output: string | undefined, storedName: string): Promise<string> {
   const path = givenPath(call, output ?? ".");
   const isFolder = output === undefined || (await stat(path).catch(() => null))?.isDirectory() === true;
-  if (!isFolder) return path;
-  const name = basename(storedName.replaceAll("\\", "/"));
-  if (["", ".", ".."].includes(name) || Buffer.byteLength(name) > longestNameBytes) {
-    throw new OperatorError("VALIDATION_ERROR", "No file here can have its name. Choose one with --output.");
-  }
-  return join(path, name);
+  return isFolder ? join(path, savedName(storedName)) : path;
 }

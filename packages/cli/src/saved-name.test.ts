@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { savedName } from "./saved-name.ts";
+
+it("keeps the last part of a stored name", () => {
+  for (const [stored, saved] of [
+    ["note.txt", "note.txt"],
+    ["../photos/a.txt", "a.txt"],
+    ["C:\\photos\\a.txt", "a.txt"],
+    ["console.txt", "console.txt"],
+    ["a  b\u202f👩‍💻.png", "a  b\u202f👩‍💻.png"],
+    ["n".repeat(255), "n".repeat(255)],
+  ] as const)
+    assert.equal(savedName(stored), saved);
+});
+
+it("asks for another where the name is hidden, a device's, a folder's, unreadable or too long", () => {
+  for (const [stored, reason] of [
+    [".bashrc", /begins with a dot/],
+    ["photos/.profile", /begins with a dot/],
+    ["..\\.ssh", /begins with a dot/],
+    ["..", /begins with a dot/],
+    ["/", /is that of a folder/],
+    ["CON", /device/],
+    ["nul.txt", /device/],
+    ["Com1.tar.gz", /device/],
+    ["a\u202etxt.exe", /cannot be seen/],
+    ["x\u0007", /cannot be seen/],
+    ["日".repeat(86), /more than 255 bytes/],
+  ] as const)
+    assert.throws(() => savedName(stored), { code: "VALIDATION_ERROR", message: reason }, stored);
+});
