@@ -5,7 +5,13 @@ import { getQuickstartText } from "./scaffolds/quickstart.ts";
 import { shortenErrors } from "./short-errors.ts";
 import { type Sources, type Tool, ToolError } from "./tool.ts";
 
-const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+/** Clients may call what is read-only without asking anybody. */
+const annotate = ({ hasEffect = false }: Tool) => ({
+  readOnlyHint: !hasEffect,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+});
 
 /** Nothing changes while it runs. Whoever asked to be told would hold a connection open for nothing, past a shutdown. */
 const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
@@ -16,7 +22,7 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
   shortenErrors(server);
   for (const tool of tools) {
     const { title, description } = tool;
-    const config = { title, description, inputSchema: tool.input, annotations: readOnly };
+    const config = { title, description, inputSchema: tool.input, annotations: annotate(tool) };
     server.registerTool(tool.name, config, (input) => answer(tool, sources, input));
   }
   addResource(server, "catalog", "application/json", "Every component in one list", () =>

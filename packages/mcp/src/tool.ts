@@ -17,6 +17,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   title: string;
   description: string;
   input: Input;
+  /** Calling it costs or changes something at the service, though the same call again does not. */
+  hasEffect?: boolean;
   /** Text is sent as it is; anything else as JSON, also in structured form. A `ToolError` tells the caller what is wrong. */
   run(sources: Sources, input: z.output<Input>): string | object | Promise<string | object>;
 }

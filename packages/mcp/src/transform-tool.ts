@@ -8,7 +8,9 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
   return defineTool({
     name: "transform_image",
     title: "Make an image variant",
-    description: "Returns the CDN URL of a resized or re-encoded variant of a stored image.",
+    description:
+      "Returns the CDN URL of a resized or re-encoded variant of a stored image. Counts towards the plan's monthly transform units.",
+    hasEffect: true,
     input: z.object({
       key: z.string().min(1).describe("Storage key of the file"),
       width: z.number().int().min(1).max(4096).optional(),

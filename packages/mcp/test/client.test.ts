@@ -120,6 +120,14 @@ describe("the official client", () => {
     assert.match(await said, /transform_image is not offered: .*no live key of a paid plan/);
     const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
+    const offered = (await client.listTools()).tools.find(({ name }) => name === "transform_image");
+    // It spends units, so a client must not call it unasked. The same variant again costs nothing.
+    assert.deepEqual(offered?.annotations, {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    });
     const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
     assert.equal(page.isError, undefined, "a slash at the end of the address changes nothing");
     const image = readFileSync(join(root, "packages/mcp/test/dot.png"));
