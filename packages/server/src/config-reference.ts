@@ -101,6 +101,12 @@ export const configReference: readonly ConfigVariable[] = [
     default: "`info`",
     about: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`",
   },
+  {
+    name: "UPSTOW_FIRST_START_KEYS",
+    default: "`print`",
+    about:
+      "`print`, or `file`: keeps the first keys out of the log, in `first-start.txt` of the data directory, readable by the service's user only",
+  },
   { name: "UPSTOW_S3_BUCKET", default: "none", about: "the bucket; setting it switches the store" },
   {
     name: "UPSTOW_S3_ENDPOINT",

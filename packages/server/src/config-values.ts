@@ -133,3 +133,10 @@ export function rateLimits(value: string): RateLimits {
   }
   return limits;
 }
+
+export type FirstStartKeys = "print" | "file";
+
+export function firstStartKeys(value: string): FirstStartKeys {
+  if (value === "print" || value === "file") return value;
+  throw new Error(`must be print or file, not "${value}"`);
+}

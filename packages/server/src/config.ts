@@ -14,6 +14,8 @@ import {
 import { readTls, type TlsConfig } from "./config-tls.ts";
 import {
   directory,
+  type FirstStartKeys,
+  firstStartKeys,
   flag,
   hostName,
   httpUrl,
@@ -57,6 +59,8 @@ export interface Config {
   /** Requests per minute and key, unless the account has limits of its own. Null: no limit. */
   rateLimits: RateLimits;
   logLevel: LogLevel;
+  /** Where the keys go that the first start makes. */
+  firstStartKeys: FirstStartKeys;
   /** Names that begin like ours and mean nothing, most likely misspelt. */
   unknownVariables: string[];
 }
@@ -115,6 +119,7 @@ export function readConfig(env: Env): Config {
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
     rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
+    firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),
   };
   const unknownVariables = Object.keys(env).filter((name) => name.startsWith("UPSTOW_") && !asked.has(name));
   return { ...config, unknownVariables };

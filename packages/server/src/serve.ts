@@ -5,8 +5,8 @@ import { type Config, readConfig } from "./config.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
 import { addressOf, checkAddress } from "./net/listen-address.ts";
+import { showFirstStart } from "./show-first-start.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
-import { welcome } from "./welcome.ts";
 
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {
@@ -18,7 +18,7 @@ async function serve(): Promise<void> {
   const app = await createApp(config, { logger });
   closeOnSignals(app);
   await app.listen();
-  console.log(welcome(config, app.firstStart));
+  console.log(showFirstStart(config, app.firstStart));
   flushCompileCache();
   keepShapes();
   trimMemorySoon();

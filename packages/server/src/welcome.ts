@@ -2,9 +2,11 @@ import type { RateLimits } from "@upstow/contract";
 import type { Config } from "./config.ts";
 import type { FirstStart } from "./features/accounts/first-start.ts";
 
+export const readyLine = (config: Config) => `Upstow is ready at ${config.publicUrl}`;
+
 /** What a person sees once the server listens. The keys are shown this one time. */
 export function welcome(config: Config, firstStart: FirstStart | null): string {
-  const ready = `Upstow is ready at ${config.publicUrl}`;
+  const ready = readyLine(config);
   if (firstStart === null) return ready;
   const { publicUrl } = config;
   return `

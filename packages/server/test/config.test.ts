@@ -169,6 +169,7 @@ describe("configuration", () => {
         "off,upload=30",
         "other=2000000000",
       ],
+      UPSTOW_FIRST_START_KEYS: ["log", "true"],
     };
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) expectRefused(name, { [name]: value });

@@ -11,6 +11,8 @@ const startArguments = readStartArguments(fileURLToPath(new URL("../../../../", 
 export interface ServerProcess {
   url: string;
   process: ChildProcess;
+  /** What it wrote until it was ready. */
+  output: string;
   /** What the first start showed; empty on a later one. */
   keys: { live: string; projectId: string };
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -40,6 +42,7 @@ export async function spawnServer(env: Record<string, string>): Promise<ServerPr
   return {
     url,
     process: child,
+    output,
     keys: {
       live: /Live key\s+(svc_live_\w+)/.exec(output)?.[1] ?? "",
       projectId: /Project\s+(\w+)/.exec(output)?.[1] ?? "",
