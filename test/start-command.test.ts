@@ -32,7 +32,7 @@ it("Compose is given secrets that were made once", () => {
   const file = read("deploy/compose.yaml");
   const [once = "", ...each] = file.slice(0, file.indexOf("services:")).split("# Then, each time:\n");
   for (const [, name] of file.matchAll(/\$\{(\w+):\?\}/g)) assert.match(once, new RegExp(`\\b${name}=`));
-  assert.deepEqual(each, ["#   docker compose -f deploy/compose.yaml up --build\n"]);
+  assert.match(each.join(""), /^# {3}docker compose -f deploy\/compose\.yaml up --build\n#\n/);
   for (const path of [".gitignore", ".dockerignore"]) assert.match(read(path), /^deploy\/\.env$/m, path);
 });
 
@@ -50,9 +50,7 @@ it("every file gives the service the time that a clean stop takes", () => {
 });
 
 it("Compose starts again what has failed, and stops what is in front of the service before it", () => {
-  const { bucket, ...lasting } = compose.services;
-  assert.equal(bucket.restart, undefined, "it ends when it is done");
-  for (const [name, { restart }] of Object.entries<{ restart?: string }>(lasting))
+  for (const [name, { restart }] of Object.entries<{ restart?: string }>(compose.services))
     assert.equal(restart, "unless-stopped", name);
   assert.deepEqual(compose.services.caddy.depends_on, ["upstow"]);
 });
