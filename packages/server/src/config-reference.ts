@@ -64,6 +64,17 @@ export const configReference: readonly ConfigVariable[] = [
       "open connections per client address (IPv6: per /64); more are closed at once. `0` for no limit. Trusted proxies are never counted",
   },
   {
+    name: "UPSTOW_HTTP_FROM",
+    default: "none",
+    about:
+      "private networks that may use plain HTTP, as CIDRs (`172.16.0.0/12`), so that containers can call the service; has no effect with `UPSTOW_TLS_CERT`",
+  },
+  {
+    name: "UPSTOW_HSTS",
+    default: "`on`",
+    about: "`off` leaves `Strict-Transport-Security` out of HTTPS responses",
+  },
+  {
     name: "UPSTOW_SENDFILE",
     default: "none",
     about: "lets those proxies send stored files themselves, see [delivery](delivery.md)",

@@ -47,6 +47,12 @@ export function flag(value: string): boolean {
   throw new Error(`must be true or false, not "${value}"`);
 }
 
+export function onOrOff(value: string): boolean {
+  const word = value.toLowerCase();
+  if (word !== "on" && word !== "off") throw new Error(`must be on or off, not "${value}"`);
+  return word === "on";
+}
+
 /** A bare origin with an optional path, without a trailing slash. */
 export function httpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;

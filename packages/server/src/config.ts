@@ -21,6 +21,7 @@ import {
   httpUrl,
   type LogLevel,
   logLevel,
+  onOrOff,
   originList,
   postgresUrl,
   rateLimits,
@@ -31,6 +32,7 @@ import {
 import type { ConnectionLimit } from "./http/connection-limit.ts";
 import { type CidrList, parseCidrList } from "./net/cidr-list.ts";
 import { isLoopbackHost } from "./net/loopback.ts";
+import { parsePrivateCidrList } from "./net/private-cidr-list.ts";
 
 /** Everything the operator can set. `process.env` is read here and nowhere else. */
 export interface Config {
@@ -47,6 +49,10 @@ export interface Config {
   tls: TlsConfig | null;
   trustedProxies: CidrList;
   connectionLimit: ConnectionLimit;
+  /** Private networks that may use plain HTTP. Null: none. */
+  httpFrom: CidrList | null;
+  /** Whether answers over HTTPS tell browsers to use nothing else. */
+  hsts: boolean;
   /** Lets the trusted proxies send files of the embedded store in our place. */
   sendfile: SendfileConfig | null;
   /** How to tell a CDN that a file is gone. Null: no shared cache is allowed to keep files. */
@@ -110,6 +116,8 @@ export function readConfig(env: Env): Config {
       // An operator who sets it means everyone.
       (value) => ({ perAddress: wholeNumber(0, 1_000_000)(value), countsLoopback: true }),
     ),
+    httpFrom: read<CidrList | null>("UPSTOW_HTTP_FROM", null, parsePrivateCidrList),
+    hsts: read("UPSTOW_HSTS", true, onOrOff),
     sendfile: read("UPSTOW_SENDFILE", null, sendfile),
     cdnPurge: read("UPSTOW_CDN_PURGE", null, cdnPurge),
     webhookAllowCidrs: cidrs("UPSTOW_WEBHOOK_ALLOW_CIDRS"),

@@ -41,6 +41,17 @@ describe("what no HTTP client sends", () => {
       "bare line feeds in a header": "GET /healthz HTTP/1.1\nHost: localhost\n X: y\n\n",
       "HTTP 9": "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
       "no Host": "GET /healthz HTTP/1.1\r\n\r\n",
+      "two Hosts": requestHead("GET", "/healthz", ["Host: files.example.com"]),
+      "one Host twice": requestHead("GET", "/healthz", ["hOST: localhost"]),
+      "two Hosts of an old client": "GET /healthz HTTP/1.0\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+      "one length twice": requestHead("POST", "/api/v1/projects", ["Content-Length: 5", "Content-Length: 5"]),
+      "chunks of chunks": requestHead("POST", "/api/v1/projects", [
+        "Transfer-Encoding: chunked",
+        "Transfer-Encoding: chunked",
+      ]),
+      "chunks that are not the last coding": requestHead("POST", "/api/v1/projects", [
+        "Transfer-Encoding: chunked, gzip",
+      ]),
     };
     for (const [what, sent] of Object.entries(bytes)) {
       expectRefusal(await sendRaw(app.url, sent), 400, what);

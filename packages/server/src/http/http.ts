@@ -65,11 +65,11 @@ export async function createHttp(
   acceptJsonBodies(http);
   validateRequests(http);
   logRequests(http, deps.log);
-  requireHttps(http, config.trustedProxies);
+  requireHttps(http, config);
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
   limitBodyTime(http, bodyWithinMs, transferMetrics.countCutSender);
-  exposeMetrics(http, deps.metrics, config.metricsToken);
+  exposeMetrics(http, deps.metrics, config);
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());
   customerApi(http, deps, services);

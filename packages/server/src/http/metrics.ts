@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Config } from "../config.ts";
 import { unauthorized } from "../errors.ts";
 import { isLoopbackAddress } from "../net/loopback.ts";
 import { createDurations } from "./durations.ts";
@@ -13,7 +14,11 @@ export function createMetrics(): Registry {
 }
 
 /** Prometheus text at /metrics, for callers on this machine or with the operator's token. */
-export function exposeMetrics(app: FastifyInstance, registry: Registry, token: string | null): void {
+export function exposeMetrics(
+  app: FastifyInstance,
+  registry: Registry,
+  { metricsToken: token, trustedProxies }: Pick<Config, "metricsToken" | "trustedProxies">,
+): void {
   const durations = createDurations(
     "upstow_http_request_duration_seconds",
     "Time from a request's first byte to its last answered byte.",
@@ -38,10 +43,15 @@ export function exposeMetrics(app: FastifyInstance, registry: Registry, token: s
 
   app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
     const isOperator = token !== null && isSame(request.headers.authorization ?? "", `Bearer ${token}`);
-    const isLocal = isLoopbackAddress(request.clientAddress) && !isForwarded(request.headers);
-    if (!isOperator && !isLocal) throw unauthorized();
+    if (!isOperator && !isLocal(request)) throw unauthorized();
     return reply.type(registry.contentType).send(await registry.metrics());
   });
+
+  /** A proxy on this machine shares our address. If it names no client, the client may be anyone. */
+  function isLocal({ socket, headers }: FastifyRequest): boolean {
+    const peer = socket.remoteAddress ?? "";
+    return isLoopbackAddress(peer) && !trustedProxies.contains(peer) && !isForwarded(headers);
+  }
 }
 
 function isSame(given: string, expected: string): boolean {

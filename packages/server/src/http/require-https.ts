@@ -2,44 +2,81 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Config } from "../config.ts";
 import { AppError, invalid } from "../errors.ts";
 import type { CidrList } from "../net/cidr-list.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../net/loopback.ts";
 
 const forwardingHeaders = [
   "forwarded",
+  "via",
   "x-forwarded-for",
   "x-forwarded-proto",
   "x-forwarded-host",
   "x-real-ip",
 ];
 
+const hsts = "max-age=31536000";
+
 /**
- * Plain HTTP is taken only where browsers too call it safe: over loopback, to a loopback name, with nothing in
- * between. A forwarding header from a peer that is not a trusted proxy means something is in between.
+ * Plain HTTP is accepted where browsers call it safe too (over loopback, to a loopback name), and from the networks in
+ * UPSTOW_HTTP_FROM. A forwarding header from a peer that isn't a trusted proxy voids both: somebody else is calling.
+ * A process with a certificate accepts none.
  */
-export function requireHttps(app: FastifyInstance, trustedProxies: CidrList): void {
-  const findPeer = rememberPeers(trustedProxies);
+export function requireHttps(
+  app: FastifyInstance,
+  config: Pick<Config, "trustedProxies" | "httpFrom" | "tls" | "hsts">,
+): void {
+  const { trustedProxies } = config;
+  const hasCertificate = config.tls !== null;
+  const findPeer = rememberPeers(config);
   app.decorateRequest("clientAddress", "");
-  app.addHook("onRequest", (request, _reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
     const peer = findPeer(request.socket);
     request.clientAddress = peer.isProxy
       ? findClientAddress(request, peer.address, trustedProxies)
       : peer.address;
     // Asking the framework for headers costs more than reading one, so they are asked for once.
-    const { headers } = request.raw;
+    const { headers, rawHeaders } = request.raw;
     if (headers.host === undefined && request.raw.httpVersion === "1.1") {
       done(invalid("Host", "is a header that every request needs"));
       return;
     }
-    const isTaken = isSecure(request.socket, headers, peer) || request.routeOptions.config.plainHttp === true;
-    done(isTaken ? undefined : plainHttpRefused());
+    if (hasTwoHosts(rawHeaders)) {
+      done(invalid("Host", "must be sent once"));
+      return;
+    }
+    const isEncrypted = (request.socket as TLSSocket).encrypted === true;
+    const forwarded = !isEncrypted && isForwarded(headers);
+    const isHttps =
+      isEncrypted ||
+      (forwarded && peer.isProxy && !hasCertificate && isHttpsAllTheWay(headers["x-forwarded-proto"]));
+    if (isHttps) {
+      if (config.hsts) reply.header("strict-transport-security", hsts);
+      done();
+      return;
+    }
+    const isSafe = !forwarded && !hasCertificate && mayUsePlainHttp(peer, headers.host ?? "");
+    const isAccepted = isSafe || request.routeOptions.config.plainHttp === true;
+    done(isAccepted ? undefined : plainHttpRefused(hasCertificate));
   });
 }
 
-function plainHttpRefused(): AppError {
+/** Node keeps the first of two, a proxy in front may go by the other. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && (name === "Host" || name.toLowerCase() === "host")) count++;
+  }
+  return count > 1;
+}
+
+function plainHttpRefused(hasCertificate: boolean): AppError {
   return new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
-    suggestion: "Use https, or call a server on your own machine as http://localhost.",
+    suggestion: hasCertificate
+      ? "Use https."
+      : "Use https, or call a server on your own machine as http://localhost. UPSTOW_HTTP_FROM accepts plain HTTP from private networks.",
   });
 }
 
@@ -47,12 +84,17 @@ interface Peer {
   address: string;
   isProxy: boolean;
   isLoopback: boolean;
+  /** In one of the networks that may use plain HTTP. */
+  isNeighbour: boolean;
   /** The last Host that came over the connection and is a name of this machine. */
   localHost: string | undefined;
 }
 
 /** Who is at the other end does not change while a connection lives, and many requests share one. */
-function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
+function rememberPeers({
+  trustedProxies,
+  httpFrom,
+}: Pick<Config, "trustedProxies" | "httpFrom">): (socket: Socket) => Peer {
   const peers = new WeakMap<Socket, Peer>();
   return (socket) => {
     let peer = peers.get(socket);
@@ -62,6 +104,7 @@ function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
         address,
         isProxy: trustedProxies.contains(address),
         isLoopback: isLoopbackAddress(address),
+        isNeighbour: httpFrom?.contains(address) ?? false,
         localHost: undefined,
       };
       peers.set(socket, peer);
@@ -70,11 +113,8 @@ function rememberPeers(trustedProxies: CidrList): (socket: Socket) => Peer {
   };
 }
 
-function isSecure(socket: Socket, headers: IncomingHttpHeaders, peer: Peer): boolean {
-  if ((socket as TLSSocket).encrypted === true) return true;
-  const forwarded = isForwarded(headers);
-  if (peer.isProxy && forwarded) return isHttpsAllTheWay(headers["x-forwarded-proto"]);
-  return !forwarded && peer.isLoopback && namesThisMachine(peer, headers.host ?? "");
+function mayUsePlainHttp(peer: Peer, host: string): boolean {
+  return peer.isNeighbour || (peer.isLoopback && namesThisMachine(peer, host));
 }
 
 /** Of proxies in a row each may add its own scheme, as the addresses are added. */

@@ -20,9 +20,7 @@ const PREFIX = /^(?:0|[1-9][0-9]{0,2})$/;
 export function parseCidrList(text: string): CidrList {
   const ipv4 = new BlockList();
   const ipv6 = new BlockList();
-  const entries = text.split(",").map((entry) => entry.trim());
-  for (const entry of entries.filter((entry) => entry !== "")) {
-    const { address, prefix, family, isMapped } = parseEntry(entry);
+  for (const { address, prefix, family, isMapped } of parseCidrs(text)) {
     (family === 4 || isMapped ? ipv4 : ipv6).addSubnet(address, prefix, family === 4 ? "ipv4" : "ipv6");
   }
   return {
@@ -33,6 +31,11 @@ export function parseCidrList(text: string): CidrList {
       return (ipv4Mapped.check(address, "ipv6") ? ipv4 : ipv6).check(address, "ipv6");
     },
   };
+}
+
+export function parseCidrs(text: string) {
+  const entries = text.split(",").map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== "").map(parseEntry);
 }
 
 function parseEntry(entry: string) {
@@ -49,5 +52,5 @@ function parseEntry(entry: string) {
   if (prefix < shortest || prefix > longest) {
     throw new Error(`"${entry}" needs a prefix length from ${shortest} to ${longest} after the slash`);
   }
-  return { address, prefix, family, isMapped };
+  return { entry, address, prefix, family, isMapped };
 }

@@ -218,7 +218,7 @@ function bytesNotFound(reply: FastifyReply) {
 /** Takes back what describes the file. */
 function clearHeaders(reply: FastifyReply): void {
   for (const header of Object.keys(reply.getHeaders())) {
-    if (!/^(?:access-control-|x-|vary$)/.test(header)) reply.removeHeader(header);
+    if (!/^(?:access-control-|x-|vary$|strict-transport-)/.test(header)) reply.removeHeader(header);
   }
 }
 

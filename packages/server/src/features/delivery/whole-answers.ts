@@ -50,6 +50,9 @@ export function sendWhole(reply: FastifyReply, { headers, bytes }: WholeAnswer):
   const { raw, request, server } = reply;
   // A server that is closing must not wait for this connection's next request.
   if (!server.server.listening) raw.shouldKeepAlive = false;
-  raw.writeHead(200, ["x-request-id", request.id, ...headers]);
+  const hsts = reply.getHeader("strict-transport-security");
+  const own = ["x-request-id", request.id];
+  if (typeof hsts === "string") own.push("strict-transport-security", hsts);
+  raw.writeHead(200, [...own, ...headers]);
   raw.end(bytes);
 }

@@ -10,10 +10,11 @@ const cdn = createChecks("CDN URL");
 export async function checkUrls(config: Config, expiredUploadUrl: string | null): Promise<Check[]> {
   const { publicUrl, cdnUrl } = config;
   const url = new URL(publicUrl);
-  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+  const isPlainAccepted = config.tls === null && (isLoopbackHost(url.hostname) || config.httpFrom !== null);
+  if (url.protocol === "http:" && !isPlainAccepted) {
     return [
       failed(
-        `${publicUrl} is plain http, which is refused everywhere but on the machine itself.`,
+        `${publicUrl} is plain http, which is refused ${config.tls === null ? "everywhere but on the machine itself" : "where the process has a certificate"}.`,
         "Set UPSTOW_PUBLIC_URL to an https address, with UPSTOW_TLS_CERT or a proxy in front.",
       ),
     ];
