@@ -143,6 +143,23 @@ onBothDatabases("doctor", (database) => {
     );
   });
 
+  it("sees files that are served from the dashboard's host", async () => {
+    const shared = { UPSTOW_PUBLIC_URL: "https://files.example.invalid" };
+    assert.match(
+      await complaints("CDN URL", shared),
+      /^warning: .*dashboard's host, files\.example\.invalid/,
+    );
+    const apart = { ...shared, UPSTOW_CDN_URL: "https://files.example-content.invalid" };
+    assert.equal(await complaints("CDN URL", apart), "");
+  });
+
+  it("sees plain http that nobody could use", async () => {
+    const plain = { UPSTOW_PUBLIC_URL: "http://files.example.invalid" };
+    assert.match(await complaints("public URL", plain), /^failed: .*plain http/);
+    const neighbours = { ...plain, UPSTOW_HTTP_FROM: "10.0.0.0/8" };
+    assert.match(await complaints("public URL", neighbours), /^warning: Nothing answers/);
+  });
+
   it("sees proxies that let everybody pretend to be anyone", async () => {
     assert.match(await complaints("trusted proxies", { UPSTOW_TRUSTED_PROXIES: "0.0.0.0/0" }), /^failed:/);
     assert.equal(await complaints("trusted proxies", { UPSTOW_TRUSTED_PROXIES: "10.0.0.0/8" }), "");

@@ -9,6 +9,7 @@ import type { Deps } from "./deps.ts";
 import { createEventLoopGuard } from "./event-loop-guard.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
+import { createCustomHosts } from "./features/cdn-domain/custom-hosts.ts";
 import { createObjectStores } from "./features/customer-storage/object-stores.ts";
 import { createBandwidth } from "./features/delivery/bandwidth.ts";
 import { createCdnPurge } from "./features/delivery/purge.ts";
@@ -86,6 +87,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     store: storage.store,
     stores: createObjectStores({ db, keyring }, storage.store, customerBuckets),
     customerBuckets,
+    customHosts: createCustomHosts({ config, db }),
     limiter,
     keyring,
     webhookGuard,

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { CustomHosts } from "./features/cdn-domain/custom-hosts.ts";
 import type { CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
 import type { CdnPurge } from "./features/delivery/purge.ts";
@@ -21,6 +22,7 @@ export interface Deps {
   /** Where a file may be. */
   stores: ObjectStores;
   customerBuckets: CustomerBuckets;
+  customHosts: CustomHosts;
   limiter: RateLimiter;
   keyring: Keyring;
   /** Vets the addresses that customers give us to call. */

@@ -19,6 +19,7 @@ import { keyReach } from "./migrations/017-key-reach.ts";
 import { plainChecks } from "./migrations/018-plain-checks.ts";
 import { purgeAgain } from "./migrations/019-purge-again.ts";
 import { accountLimits } from "./migrations/021-account-limits.ts";
+import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   { id: "018-plain-checks", sql: plainChecks, only: "sqlite" },
   { id: "019-purge-again", sql: purgeAgain },
   { id: "021-account-limits", sql: accountLimits },
+  { id: "022-people-and-domains", sql: peopleAndDomains },
 ];
 
 interface Migration {

@@ -84,6 +84,10 @@ export interface AccountTable {
   /** API keys created since `keys_made_since`, an hour at most. */
   keys_made: number;
   keys_made_since: number;
+  /** 0 while nobody has proven that the address is theirs: the service sends no mail, so only the operator can. */
+  email_verified: number;
+  /** 0 for an account made by an invitation, until the operator sets its tier. */
+  may_own_projects: number;
   created_at: number;
   updated_at: number;
 }

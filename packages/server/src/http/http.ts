@@ -14,6 +14,7 @@ import type { Services } from "../housekeeping.ts";
 import { version } from "../version.ts";
 import { logRequests } from "./access-log.ts";
 import { customerApi } from "./api.ts";
+import { bindCustomDomains } from "./bind-custom-domains.ts";
 import { limitBodyTime } from "./body-deadline.ts";
 import { createConnections } from "./connections.ts";
 import { answerErrorsInEnvelope } from "./error-handler.ts";
@@ -66,6 +67,7 @@ export async function createHttp(
   validateRequests(http);
   logRequests(http, deps.log);
   requireHttps(http, config);
+  bindCustomDomains(http, deps.customHosts);
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
   limitBodyTime(http, bodyWithinMs, transferMetrics.countCutSender);

@@ -29,6 +29,8 @@ declare module "fastify" {
     whileReadOnly?: boolean;
     /** Answers over plain HTTP, for probes that know no certificate. */
     plainHttp?: boolean;
+    /** What of it a project's custom domain serves: files whose key is the wildcard, or all of it. Nothing when not said. */
+    customDomain?: "own-files" | "always";
     /** Turns the stored answer of a repeated call into what it would be now. */
     replay?: (request: import("fastify").FastifyRequest, stored: unknown) => Promise<unknown>;
   }

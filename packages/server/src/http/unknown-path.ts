@@ -41,7 +41,7 @@ export function answerUnknownPaths(app: FastifyInstance): void {
 
 const pathOf = (url: string) => (url.split("?", 1)[0] ?? "").replace(/\/$/, "");
 
-function unknownPath(): AppError {
+export function unknownPath(): AppError {
   return new AppError("NOT_FOUND", "There is nothing at this path.", {
     suggestion: "Check the path; the API is described at /api/v1/openapi.json.",
   });

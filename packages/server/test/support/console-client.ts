@@ -5,14 +5,15 @@ import type { Answer, TestApp } from "./start-app.ts";
 
 export type ConsoleCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** Calls the dashboard's API as its pages do, signed in as an account. */
-export async function signInAs(app: TestApp, accountId: string): Promise<ConsoleCall> {
-  const cookie = `upstow_session=${await createSessionToken(app, accountId)}`;
+/** Calls the dashboard's API as its pages do, signed in as an account; over a proxy at `origin`, if given. */
+export async function signInAs(app: TestApp, accountId: string, origin?: string): Promise<ConsoleCall> {
+  const token = await createSessionToken(app, accountId);
+  const headers =
+    origin === undefined
+      ? { origin: app.url, cookie: `upstow_session=${token}` }
+      : { origin, cookie: `__Host-upstow_session=${token}`, "x-forwarded-proto": "https" };
   return (method, path, body) =>
-    app.call(method, `/dashboard/api${path}`, {
-      ...(body === undefined ? {} : { body }),
-      headers: { origin: app.url, cookie },
-    });
+    app.call(method, `/dashboard/api${path}`, { ...(body === undefined ? {} : { body }), headers });
 }
 
 /** What the browser keeps of a session of the account. */

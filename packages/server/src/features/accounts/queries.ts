@@ -17,6 +17,8 @@ export const insertAccount = statement(
         project_count: 0,
         keys_made: 0,
         keys_made_since: 0,
+        email_verified: 1,
+        may_own_projects: 1,
         created_at: p.now,
         updated_at: p.now,
       })

@@ -1,15 +1,17 @@
+import { UniqueViolation } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../errors.ts";
+import { isLoopbackHost } from "../../net/loopback.ts";
 import { parseOutboundUrl } from "../../net/outbound-url.ts";
 import { writeLog } from "../logs/write-log.ts";
 import { findDomainProblem } from "./check-domain.ts";
 import { findCdnUrl, setCdnUrl } from "./queries.ts";
 
-type DomainDeps = Pick<Deps, "config" | "db" | "keyring" | "webhookGuard" | "now">;
+type DomainDeps = Pick<Deps, "config" | "customHosts" | "db" | "keyring" | "webhookGuard" | "now">;
 
 /**
- * From now on the project's files and variants are given out at the domain. What was given out before goes on
- * working: every address that leads to this service serves every file.
+ * From now on the URLs of the project's files and variants begin with the domain, which serves nothing else. Earlier
+ * URLs keep working: the installation's own hosts serve every file.
  */
 export async function setCdnDomain(deps: DomainDeps, projectId: string, domain: string): Promise<string> {
   const cdnUrl = parseDomain(deps, domain);
@@ -33,11 +35,13 @@ function parseDomain({ config }: DomainDeps, domain: string): string {
   const text = domain.trim();
   const parsed = parseOutboundUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
   if (!parsed.ok) throw invalid("domain", parsed.reason);
-  const { origin, pathname, search } = parsed.url;
+  const { origin, hostname, host, pathname, search } = parsed.url;
   if (pathname !== "/" || search !== "") throw invalid("domain", "must be a name alone, without a path");
-  if (origin === new URL(config.cdnUrl).origin) {
-    throw invalid("domain", "is where the installation gives out all files already");
-  }
+  const isOwn = [config.publicUrl, config.cdnUrl]
+    .map((address) => new URL(address))
+    .some((own) => own.host === host || (own.hostname === hostname && !isLoopbackHost(hostname)));
+  if (isOwn)
+    throw invalid("domain", "is the installation's own host, which serves the files of all projects");
   return origin;
 }
 
@@ -54,8 +58,13 @@ async function save(
   message: string,
 ): Promise<void> {
   const now = deps.now();
-  await deps.db.transact(async (tx) => {
-    if ((await tx.get(setCdnUrl, { projectId, cdnUrl, now })) === null) throw notFound("Project");
-    await writeLog(tx, now, { projectId, environment: "live", type: "project.updated", message });
-  });
+  try {
+    await deps.db.transact(async (tx) => {
+      if ((await tx.get(setCdnUrl, { projectId, cdnUrl, now })) === null) throw notFound("Project");
+      await writeLog(tx, now, { projectId, environment: "live", type: "project.updated", message });
+    });
+  } catch (error) {
+    throw error instanceof UniqueViolation ? invalid("domain", "is used by another project") : error;
+  }
+  deps.customHosts.forget();
 }

@@ -1,3 +1,4 @@
+import { sql } from "#kysely";
 import { statement } from "../../db/statement.ts";
 
 export const findCdnUrl = statement((q, p: { projectId: string }) =>
@@ -6,6 +7,17 @@ export const findCdnUrl = statement((q, p: { projectId: string }) =>
     .select("cdn_url as cdnUrl")
     .where("id", "=", p.projectId)
     .where("deleted_at", "is", null),
+);
+
+/** A deleted project keeps its domain, whose files are served, until another one takes it. */
+export const findProjectOfDomain = statement((q, p: { cdnUrl: string }) =>
+  q
+    .selectFrom("project")
+    .select("id")
+    .where("cdn_url", "=", p.cdnUrl)
+    .orderBy(sql`case when deleted_at is null then 0 else 1 end`)
+    .orderBy("id", "desc")
+    .limit(1),
 );
 
 export const setCdnUrl = statement((q, p: { projectId: string; cdnUrl: string | null; now: number }) =>

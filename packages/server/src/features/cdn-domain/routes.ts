@@ -38,7 +38,7 @@ export function cdnDomainRoutes(app: ApiApp, deps: Deps): void {
 export function cdnCheckRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { nonce: string } }>(
     `${checkPath}:nonce`,
-    { schema: { hide: true, params: NonceParam } },
+    { schema: { hide: true, params: NonceParam }, config: { customDomain: "always" } },
     async ({ params }, reply) =>
       reply
         .type("text/plain; charset=utf-8")

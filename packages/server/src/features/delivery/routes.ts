@@ -7,17 +7,21 @@ import { crossOrigin, fileNotFound, type ServedObject, sendObject } from "./send
 export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
 
-  app.get<{ Params: { "*": string } }>("/f/*", { schema }, (request, reply) => {
-    const serve = (file: ServedFile | null) => {
-      if (file === null) throw fileNotFound();
-      return sendObject(deps, request, reply, toServed(file));
-    };
-    const file = recallServedFile(deps, request.params["*"]);
-    return file instanceof Promise ? file.then(serve) : serve(file);
-  });
+  app.get<{ Params: { "*": string } }>(
+    "/f/*",
+    { schema, config: { customDomain: "own-files" } },
+    (request, reply) => {
+      const serve = (file: ServedFile | null) => {
+        if (file === null) throw fileNotFound();
+        return sendObject(deps, request, reply, toServed(file));
+      };
+      const file = recallServedFile(deps, request.params["*"]);
+      return file instanceof Promise ? file.then(serve) : serve(file);
+    },
+  );
 
   for (const path of ["/f/*", "/p/*", "/t/*"]) {
-    app.options(path, { schema }, async (_request, reply) =>
+    app.options(path, { schema, config: { customDomain: "always" } }, async (_request, reply) =>
       reply
         .code(204)
         .headers({

@@ -57,14 +57,14 @@ interface VariantPath {
 
 /** Variants at their CDN address: nothing is looked up before the signature holds. */
 export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
-  const schema = { hide: true };
+  const options = { schema: { hide: true }, config: { customDomain: "own-files" } } as const;
 
-  app.get<VariantPath>("/p/:signature/:recipe/*", { schema }, async (request, reply) => {
+  app.get<VariantPath>("/p/:signature/:recipe/*", options, async (request, reply) => {
     const { signature, recipe, "*": key } = request.params;
     return send(request, reply, transforms.signer.verifyPublic({ signature, recipe, key }));
   });
 
-  app.get<VariantPath>("/t/:expires/:signature/:recipe/*", { schema }, async (request, reply) => {
+  app.get<VariantPath>("/t/:expires/:signature/:recipe/*", options, async (request, reply) => {
     const { expires = "", signature, recipe, "*": key } = request.params;
     const nowSec = deps.now() / 1000;
     return send(
@@ -76,7 +76,7 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
 
   // An address with parts missing was edited like any other.
   for (const path of ["/p/*", "/t/*"]) {
-    app.get(path, { schema }, async () => {
+    app.get(path, options, async () => {
       throw badSignature();
     });
   }

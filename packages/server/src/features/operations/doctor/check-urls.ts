@@ -19,8 +19,20 @@ export async function checkUrls(config: Config, expiredUploadUrl: string | null)
       ),
     ];
   }
-  const check = await checkService(publicUrl, expiredUploadUrl);
-  return cdnUrl === publicUrl || check.status !== "ok" ? [check] : [check, await checkCdn(cdnUrl)];
+  const checks = [await checkService(publicUrl, expiredUploadUrl), ...checkSeparation(config)];
+  return cdnUrl === publicUrl || checks[0]?.status !== "ok" ? checks : [...checks, await checkCdn(cdnUrl)];
+}
+
+/** Browsers keep sites apart, not paths: on another domain, a file can never act as a page of the dashboard. */
+function checkSeparation({ publicUrl, cdnUrl }: Config): Check[] {
+  const [dashboard, files] = [new URL(publicUrl), new URL(cdnUrl)];
+  if (dashboard.hostname !== files.hostname || isLoopbackHost(dashboard.hostname)) return [];
+  return [
+    cdn.warning(
+      `Uploaded files are served from the dashboard's host, ${files.hostname}.`,
+      "Set UPSTOW_CDN_URL to another registrable domain that leads to this service too.",
+    ),
+  ];
 }
 
 async function checkService(publicUrl: string, expiredUploadUrl: string | null): Promise<Check> {
