@@ -236,7 +236,7 @@ describe("the pages of the service", () => {
       assert.equal(response.status, 200, path);
       assert.match(
         response.headers.get("content-security-policy") ?? "",
-        /default-src 'none'; script-src 'self'/,
+        new RegExp(`default-src 'none'; script-src ${new URL(app.url).host}/assets/; style-src`),
       );
       const html = await response.text();
       assert.ok(html.startsWith("<!doctype html>"), path);

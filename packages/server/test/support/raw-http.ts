@@ -40,7 +40,12 @@ function findAnswer(text: string): RawAnswer | null {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return null;
   const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
-  const headers = new Headers(lines.map((line) => line.split(/:\s*/, 2) as [string, string]));
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    }),
+  );
   const body = text.slice(end + 4);
   if (body.length < Number(headers.get("content-length") ?? 0)) return null;
   const isJson = headers.get("content-type")?.startsWith("application/json") && body !== "";

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { uploadPath } from "../../ports/upload-path.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { BlobWriter } from "./blob-writer.ts";
 import { sendContinue } from "./expect-continue.ts";
@@ -6,7 +7,7 @@ import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
 import { lengthRequired, refused } from "./refusals.ts";
 import type { StagedUploads } from "./staged-uploads.ts";
 
-export const uploadPath = "/u/";
+export { uploadPath };
 
 /** Anyone who holds a URL may use it from any page, and needs to read the ETag. */
 export const uploadCorsHeaders = {

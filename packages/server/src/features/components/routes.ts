@@ -2,15 +2,19 @@ import type { Gallery } from "@upstow/gallery";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
+import { type PageSources, pageSources } from "../../http/page-sources.ts";
 import { version } from "../../version.ts";
 
-/** Nothing from elsewhere and nothing inline; previews of chosen files are blobs of the page itself. */
 const headers = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
 };
+
+/** Nothing from elsewhere and nothing inline; previews of chosen files are blobs of the page itself. */
+function policyFor(own: PageSources): string {
+  const assets = own("/components/assets/", "/assets/");
+  return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+}
 
 /** The components, live, and the registry that hands out their source. */
 export function componentRoutes(app: FastifyInstance, deps: Deps): void {
@@ -28,7 +32,13 @@ export function componentRoutes(app: FastifyInstance, deps: Deps): void {
       const page = (await gallery()).find(wanted);
       if (page === null) throw noSuchComponent();
       const caching = page.isImmutable ? "public, max-age=31536000, immutable" : "no-cache";
-      reply.headers({ ...headers, "cache-control": caching, etag: page.etag });
+      const policy = policyFor(pageSources(deps.config, request));
+      reply.headers({
+        ...headers,
+        "content-security-policy": policy,
+        "cache-control": caching,
+        etag: page.etag,
+      });
       if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
       return reply.type(page.type).send(page.body);
     });

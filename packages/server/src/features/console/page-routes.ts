@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { createSessionSigner, findSessionCookie } from "../../http/console/session-cookie.ts";
+import { type PageSources, pageSources } from "../../http/page-sources.ts";
+import { uploadPath } from "../../ports/upload-path.ts";
 import type { PageFile, Pages } from "./pages.ts";
 import { findSession } from "./sessions.ts";
 import { findStorageOrigins, originOf } from "./storage-origins.ts";
@@ -13,7 +15,6 @@ const hashedForEver = "public, max-age=31536000, immutable";
 export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
   const policy = policyFor(deps);
-  const headers = headersWith(policy([]));
   const signer = createSessionSigner(deps.keyring);
   let opening: Promise<Pages | null> | undefined;
   const pages = async () => {
@@ -31,7 +32,11 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
       const { index } = await pages();
       const origins = await originsOfVisitor(deps, signer, request);
       return reply
-        .headers({ ...headersWith(policy(origins)), "cache-control": "no-cache", vary: "cookie" })
+        .headers({
+          ...headersWith(policy(pageSources(deps.config, request), origins)),
+          "cache-control": "no-cache",
+          vary: "cookie",
+        })
         .type(index.type)
         .send(withOrigins(index, origins));
     });
@@ -40,7 +45,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { name: string } }>("/dashboard/assets/:name", { schema }, async (request, reply) => {
     const asset = (await pages()).assets.get(request.params.name);
     if (asset === undefined) throw notFound("Asset");
-    return sendFile(request, reply.headers(headers), asset, hashedForEver);
+    return sendFile(request, reply.headers(headersWith(assetPolicy)), asset, hashedForEver);
   });
 }
 
@@ -65,28 +70,34 @@ function withOrigins({ plain }: PageFile, origins: string[]): string {
     .replace('name="storage-origins" content=""', `name="storage-origins" content="${origins.join(" ")}"`);
 }
 
+/** For who opens an asset as if it were a page. */
+const assetPolicy = "default-src 'none'; frame-ancestors 'none'";
+
 /**
- * Scripts and styles come from here alone; files also from where they are served, and they are sent to where they are
+ * Scripts and styles come from the dashboard's assets alone; files also from where they are served, and they are sent to where they are
  * stored, which may be a customer's bucket. Only a file can be framed, for the browser's PDF viewer, and nobody puts a
  * frame around the dashboard.
  */
-function policyFor(deps: Pick<Deps, "config" | "store">): (buckets: string[]) => string {
-  const cdn = new URL(deps.config.cdnUrl).origin;
+function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buckets: string[]) => string {
+  const { publicUrl, cdnUrl } = deps.config;
+  const cdn = new URL(cdnUrl).origin;
   const storage = storageOrigins(deps);
   const files = ["'self'", cdn, ...storage].join(" ");
   const rules = [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
     `img-src ${files} data: blob:`,
     `media-src ${files}`,
-    `frame-src ${deps.config.cdnUrl}/f/ ${storage.join(" ")}`.trim(),
+    `frame-src ${cdnUrl}/f/ ${storage.join(" ")}`.trim(),
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  const targets = `connect-src ${files} ${new URL(deps.config.publicUrl).origin}`;
-  return (buckets) => [...rules, [targets, ...buckets].join(" ")].join("; ");
+  const targets = [`${publicUrl}${uploadPath}`, `${cdnUrl}/f/`, ...storage];
+  return (own, buckets) => {
+    const assets = own("/dashboard/assets/");
+    const calls = [own("/dashboard/api/"), ...targets, ...buckets].join(" ");
+    return [...rules, `script-src ${assets}`, `style-src ${assets}`, `connect-src ${calls}`].join("; ");
+  };
 }
 
 function headersWith(policy: string): Record<string, string> {

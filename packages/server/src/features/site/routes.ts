@@ -2,16 +2,20 @@ import type { ApiDocument, Site, SitePage } from "@upstow/site";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../errors.ts";
+import { type PageSources, pageSources } from "../../http/page-sources.ts";
 import { version } from "../../version.ts";
 
-/** Nothing from elsewhere, no inline script, no frame around it. */
 const pageHeaders = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
   "cache-control": "no-cache",
 };
+
+/** Nothing from elsewhere, nothing inline, no script or style but the pages' own, and no frame around them. */
+function policyFor(own: PageSources): string {
+  const assets = own("/assets/");
+  return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data:; connect-src ${own("/api/v1/", "/docs/search.json")}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+}
 
 /** The welcome page and the documentation, rendered when somebody first looks. */
 export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
@@ -24,16 +28,23 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocum
     return opening;
   };
 
+  function send(request: FastifyRequest, reply: FastifyReply, page: SitePage): FastifyReply {
+    const policy = policyFor(pageSources(deps.config, request));
+    reply.headers({ ...pageHeaders, "content-security-policy": policy, etag: page.etag });
+    if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
+    return reply.type(page.type).send(page.body);
+  }
+
   for (const path of ["/", "/docs", "/docs/*", "/assets/*", "/llms.txt"]) {
     app.get(path, { schema }, async (request, reply) => {
       const page = (await site()).find(request.url.split("?", 1)[0]?.replace(/(.)\/$/, "$1") ?? "/");
       if (page === null) throw noSuchPage();
-      return sendPage(request, reply, page);
+      return send(request, reply, page);
     });
   }
 
   app.get<{ Querystring: { q?: string } }>("/docs/search", { schema }, async (request, reply) =>
-    sendPage(request, reply, (await site()).renderSearch(queryOf(request.query.q))),
+    send(request, reply, (await site()).renderSearch(queryOf(request.query.q))),
   );
   app.get<{ Querystring: { q?: string } }>("/docs/search.json", { schema }, async (request) => ({
     results: (await site()).search(queryOf(request.query.q)),
@@ -42,12 +53,6 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocum
 
 function queryOf(given: unknown): string {
   return typeof given === "string" ? given.slice(0, 200) : "";
-}
-
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: SitePage): FastifyReply {
-  reply.headers({ ...pageHeaders, etag: page.etag });
-  if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
-  return reply.type(page.type).send(page.body);
 }
 
 function noSuchPage(): AppError {

@@ -1,0 +1,2 @@
+/** Where presigned URLs of the embedded store begin. */
+export const uploadPath = "/u/";
