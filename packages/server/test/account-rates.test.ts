@@ -67,8 +67,11 @@ onBothDatabases("rate limits of an account", (database) => {
     const app = await startApp({ database, keepRateLimits: true });
     t.after(() => app.close());
     const tenant = await app.createTenant("free");
-    await Promise.all(Array.from({ length: 40 }, () => app.call("GET", "usage", { key: tenant.live })));
-    const lines = app.logLines.filter((line) => line.includes("met its rate limit"));
+    const paths = ["usage", "files", "projects", "logs"];
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) => app.call("GET", paths[i % 4] ?? "", { key: tenant.live })),
+    );
+    const lines = app.logLines.filter((line) => line.includes("met the rate limit"));
     assert.equal(lines.length, 1, lines.join(""));
     assert.match(lines[0] ?? "", /UPSTOW_RATE_LIMITS/);
     assert.match(lines[0] ?? "", /set-limits/);

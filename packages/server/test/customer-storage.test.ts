@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "#kysely";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestBucket } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
@@ -29,6 +30,13 @@ import {
   type UploadClient,
 } from "./support/upload-client.ts";
 
+const addStored = statement((q, p: { projectId: string; bytes: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({ stored_bytes: sql`stored_bytes + cast(${p.bytes} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", "live"),
+);
 const findReapAt = statement((q, p: { id: string }) =>
   q.selectFrom("file").select("reap_at").where("id", "=", p.id),
 );
@@ -138,6 +146,10 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
         [3, smallBody.length],
         "their bucket, their bytes",
       );
+      await app.app.deps.db.run(addStored, { projectId: tenant.projectId, bytes: 1e15 });
+      const overFull = await client.init();
+      assert.equal((await client.abort(overFull)).status, 200);
+      await app.app.deps.db.run(addStored, { projectId: tenant.projectId, bytes: -1e15 });
 
       const refused = await owner("DELETE", path());
       assert.deepEqual([refused.status, refused.body.error.code], [409, "VALIDATION_ERROR"]);

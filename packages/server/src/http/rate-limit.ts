@@ -11,8 +11,9 @@ type LimitDeps = Pick<Deps, "config" | "db" | "limiter" | "log" | "now">;
 
 /** Three windows per key, beside wider ones per account; every response says how much is left (IETF RateLimit fields). */
 export function limitRates(app: FastifyInstance, deps: LimitDeps): void {
+  const mention = createMentions((met) => tellOfLimit(deps, met));
   app.addHook("onRoute", (route) => {
-    const count = countTo(route.config?.bucket ?? "other", deps);
+    const count = countTo(route.config?.bucket ?? "other", deps, mention);
     route.onRequest = [count, ...[route.onRequest ?? []].flat()];
   });
 }
@@ -23,11 +24,22 @@ interface Windows {
   policy: string;
 }
 
-function countTo(bucket: RateBucket, deps: LimitDeps): onRequestHookHandler {
-  const { config, limiter } = deps;
+/** A window that a request found full. */
+interface MetLimit {
+  window: RateWindow;
+  endsInSec: number;
+  actor: Actor;
+  bucket: RateBucket;
+  isOfAccount: boolean;
+}
+
+function countTo(
+  bucket: RateBucket,
+  { config, limiter }: LimitDeps,
+  mention: (met: MetLimit) => void,
+): onRequestHookHandler {
   // The calls of a key share one actor while nothing changes, and a text that is made once is hashed once.
   const known = new WeakMap<Actor, Windows | null>();
-  const mention = createMentions((actor, who, limit) => tellOfLimit(deps, actor, { bucket, who, limit }));
 
   function windowsOf(actor: Actor): Windows | null {
     let windows = known.get(actor);
@@ -46,16 +58,16 @@ function countTo(bucket: RateBucket, deps: LimitDeps): onRequestHookHandler {
       return;
     }
     const tell = ({ own, shared }: RateLimitPair) => {
-      const isAccountFull = shared !== null && !shared.isAllowed;
-      const hit = isAccountFull ? shared : own;
-      reply.header("ratelimit-policy", isAccountFull ? policyOf(bucket, windows.account) : windows.policy);
+      const isOfAccount = shared !== null && !shared.isAllowed;
+      const hit = isOfAccount ? shared : own;
+      reply.header("ratelimit-policy", isOfAccount ? policyOf(bucket, windows.account) : windows.policy);
       reply.header("ratelimit", `"${bucket}";r=${hit.remaining};t=${hit.resetSec}`);
       if (hit.isAllowed) {
         done();
         return;
       }
-      const { name, limit } = isAccountFull ? windows.account : windows.key;
-      mention({ name, endsInSec: hit.resetSec }, actor, isAccountFull ? "An account" : "An API key", limit);
+      const window = isOfAccount ? windows.account : windows.key;
+      mention({ window, endsInSec: hit.resetSec, actor, bucket, isOfAccount });
       done(rateLimited(hit));
     };
     const hit = limiter.hitBoth(windows.key, windows.account);
@@ -75,41 +87,30 @@ const policyOf = (bucket: RateBucket, { limit }: RateWindow) => `"${bucket}";q=$
 
 const mostMentioned = 10_000;
 
-type Tell = (actor: Actor, who: string, limit: number) => void;
-
 /** Once per window: a client that keeps calling would fill the log. */
-function createMentions(
-  tell: Tell,
-): (window: { name: string; endsInSec: number }, ...args: Parameters<Tell>) => void {
+function createMentions(tell: (met: MetLimit) => void): (met: MetLimit) => void {
   const mentioned = new Map<string, number>();
-  return ({ name, endsInSec }, ...args) => {
+  return (met) => {
     const now = performance.now();
-    if (now < (mentioned.get(name) ?? 0)) return;
+    if (now < (mentioned.get(met.window.name) ?? 0)) return;
     if (mentioned.size >= mostMentioned) mentioned.clear();
-    mentioned.set(name, now + endsInSec * 1000);
-    tell(...args);
+    mentioned.set(met.window.name, now + met.endsInSec * 1000);
+    tell(met);
   };
 }
 
 /** For the operator in the service's log, and for the project in its own. Nobody waits for it. */
-function tellOfLimit(
-  { db, log, now }: LimitDeps,
-  { keyId, projectId, accountId, environment }: Actor,
-  { bucket, who, limit }: { bucket: RateBucket; who: string; limit: number },
-): void {
-  const met = `${who} met its rate limit of ${limit} requests per minute ("${bucket}").`;
+function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfAccount }: MetLimit): void {
+  const { keyId, projectId, accountId, environment } = actor;
+  const data = { keyId, window: bucket, limit: window.limit };
+  const who = isOfAccount ? "All keys of the account together" : "An API key";
+  const met = `${who} met the rate limit of ${window.limit} requests per minute ("${bucket}").`;
   log.warn(
-    { keyId, projectId, accountId, window: bucket, limit },
+    { ...data, projectId, accountId },
     `${met} Raise it with UPSTOW_RATE_LIMITS, or for one Enterprise account in the dashboard or with 'upstow account set-limits'.`,
   );
   const message = `${met} The operator of this service can raise it.`;
-  const entry = {
-    projectId,
-    environment,
-    type: "rate.limited",
-    message,
-    data: { keyId, window: bucket, limit },
-  } as const;
+  const entry = { projectId, environment, type: "rate.limited", message, data } as const;
   db.transact((tx) => writeLog(tx, now(), entry)).catch((error: unknown) =>
     log.debug({ err: error }, "a met rate limit was not noted in the project's log"),
   );

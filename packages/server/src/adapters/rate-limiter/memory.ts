@@ -17,8 +17,7 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
     sweepAt = Math.max(smallestSweep, windows.size * 2);
   }
 
-  function hit(name: string, limit: number): RateLimitResult {
-    const time = now();
+  function count(name: string, limit: number, time: number): RateLimitResult {
     let window = windows.get(name);
     if (window === undefined || hasEnded(window.startedAt, time)) {
       if (windows.size >= sweepAt) forgetEnded(time);
@@ -30,10 +29,11 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
   }
 
   return {
-    hit,
+    hit: (name, limit) => count(name, limit, now()),
     hitBoth(own, shared) {
-      const result = hit(own.name, own.limit);
-      return { own: result, shared: result.isAllowed ? hit(shared.name, shared.limit) : null };
+      const time = now();
+      const result = count(own.name, own.limit, time);
+      return { own: result, shared: result.isAllowed ? count(shared.name, shared.limit, time) : null };
     },
   };
 }

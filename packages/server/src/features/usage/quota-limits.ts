@@ -7,7 +7,7 @@ export interface QuotaLimits {
   account: { storageBytes: number; uploads: number } | null;
 }
 
-const unlimited = Number.MAX_SAFE_INTEGER;
+export const unlimited = Number.MAX_SAFE_INTEGER;
 
 /**
  * What blocks an upload. A single upload is held up only on the free tier, a multipart one wherever the tier

@@ -14,7 +14,7 @@ import {
 } from "./counter-queries.ts";
 import { periodOf } from "./period.ts";
 import { findUsagePeriod, findUsageTotal } from "./queries.ts";
-import type { QuotaLimits } from "./quota-limits.ts";
+import { type QuotaLimits, unlimited } from "./quota-limits.ts";
 import { checkCeiling, storageReached, type Use, uploadsReached } from "./quota-reached.ts";
 
 interface Scope {
@@ -62,7 +62,8 @@ const takePlaces = gather<Places>(
     // adding it where it is missing.
     const [, total, places, use] = await Promise.all([
       account && tx.get(lockAccount, scope),
-      tx.run(reserveBytes, { ...scope, bytes, limit: limits.storageBytes }),
+      // What takes no room is not held up by an account that has too much.
+      tx.run(reserveBytes, { ...scope, bytes, limit: bytes === 0 ? unlimited : limits.storageBytes }),
       tx.run(reserveMoreUploads, ofMonth),
       account && tx.get(sumAccountUse, { ...scope, period }),
     ]);
@@ -72,7 +73,8 @@ const takePlaces = gather<Places>(
     if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
       throw uploadsReached(await findUse(tx, scope, period), limits.uploads);
     if (account === null || use === null) return;
-    checkCeiling({ ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) }, account);
+    const withOurs = { ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) };
+    checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
   },
 );
 
