@@ -47,7 +47,8 @@ export function describeMultipart(subject: ContractSubject): void {
 
     test("a part may be sent again, and the last one wins", async () => {
       const upload = await startUpload([1, 5]);
-      const again = randomBytes(upload.bodies[0]?.length ?? 0);
+      // Random bytes would be the same now and then: the part may have only one.
+      const again = Buffer.from(upload.bodies[0] ?? "").map((byte) => ~byte);
       const { etag } = await put(upload.urls[0] ?? "", again);
       assert.notEqual(etag, upload.parts[0]?.etag);
       const stale = await upload.finish();
