@@ -31,7 +31,8 @@ export const PUT_TAKEOVER_SEC = 5;
 export const CONNECTIONS_PER_ADDRESS = 512;
 
 export const MULTIPART_THRESHOLD_BYTES = 10 * MB;
-export const SINGLE_UPLOAD_MAX_BYTES = 5 * GB;
+/** S3's own limit for one PUT; files on disk are only limited by the tier. */
+export const BUCKET_PUT_MAX_BYTES = 5 * GB;
 export const PART_SIZE_BYTES = 5 * MB;
 
 export const FILE_NAME_MAX = 255;

@@ -45,9 +45,13 @@ export function notFound(what: string): AppError {
   });
 }
 
-export function invalid(path: string, message: string): AppError {
+export function invalid(
+  path: string,
+  message: string,
+  suggestion = "Correct the request and send it again.",
+): AppError {
   return new AppError("VALIDATION_ERROR", `${path} ${message}`, {
-    suggestion: "Correct the request and send it again.",
+    suggestion,
     details: [{ path, message }],
   });
 }

@@ -5,6 +5,7 @@ if (swiftMissing === false) {
   process.env["UPSTOW_TEST_STORAGE"] = "s3";
   await import("./uploads-request.test.ts");
   await import("./uploads-complete.test.ts");
+  await import("./uploads-messages.test.ts");
   await import("./uploads-states.test.ts");
   await import("./uploads-abandoned.test.ts");
   await import("./files-api.test.ts");

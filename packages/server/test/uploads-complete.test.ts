@@ -169,7 +169,10 @@ onBothDatabases("completing uploads", (database) => {
       const parts = await putParts(upload, partPieces());
       const single = await client.request();
       await put(single.uploadUrl, smallBody);
-      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
+      const open = expectError(await client.complete(upload.fileId), 422, "FILE_NOT_IN_STORAGE");
+      assert.match(open.suggestion ?? "", /POST \/upload\/multipart\/complete/);
+      for (const other of [stranger, sandbox])
+        expectError(await other.complete(upload.fileId), 404, "NOT_FOUND");
       const pairs = [
         { ...upload, uploadId: "nope" },
         { ...upload, fileId: "nope" },
@@ -188,6 +191,7 @@ onBothDatabases("completing uploads", (database) => {
         expectError(await other.listParts(upload), 404, "NOT_FOUND");
       }
       assert.equal((await client.completeParts(upload, parts)).status, 200);
+      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
     });
 
     it("never takes more bytes than the file was announced with", async () => {

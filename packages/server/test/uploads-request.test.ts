@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { GB, MB } from "@upstow/contract";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 onBothDatabases("asking for an upload", (database) => {
@@ -64,7 +67,6 @@ onBothDatabases("asking for an upload", (database) => {
       ["fileSize", { fileSize: "11" }],
       ["fileSize", { fileSize: null }],
       ["fileSize", { fileSize: 2 ** 53 }],
-      ["fileSize", { fileSize: 5 * GB + 1 }],
       ["contentType", { contentType: undefined }],
       ["contentType", { contentType: "" }],
       ["contentType", { contentType: "text" }],
@@ -82,7 +84,6 @@ onBothDatabases("asking for an upload", (database) => {
     for (const [path, change] of rows) {
       it(`${path}: ${JSON.stringify(change).slice(0, 60)}`, async () => {
         expectInvalid(await client.post("upload/request", { ...good, ...change }), path);
-        if (path === "fileSize" && "fileSize" in change && change.fileSize === 5 * GB + 1) return;
         const big = { ...good, fileSize: 11 * MB, ...change };
         if (path !== "fileSize" || typeof big.fileSize !== "number" || big.fileSize <= 0)
           expectInvalid(await client.post("upload/multipart/init", big), path);
@@ -90,9 +91,49 @@ onBothDatabases("asking for an upload", (database) => {
     }
   });
 
-  it("names multipart where a single file is over 5 GiB", async () => {
-    const answer = await client.requestAnswer({ fileSize: 5 * GB + 1 });
-    assert.match(expectError(answer, 400, "VALIDATION_ERROR").message, /multipart/);
+  it("judges sizes over 5 GiB by route and tier like others, and names multipart only where a bucket needs it", async () => {
+    expectError(await client.requestAnswer({ routeSlug: "gone", fileSize: 20 * GB }), 404, "NOT_FOUND");
+    for (const [tier, fileSize] of [
+      ["free", 6 * GB],
+      ["pro", 5 * GB + 1],
+      ["team", 5 * GB + 1],
+      ["enterprise", 10 * GB + 1],
+    ] as const) {
+      const live = createUploadClient(app, (await app.createTenant(tier)).live);
+      expectError(await live.requestAnswer({ fileSize }), 403, "TIER_LIMIT_EXCEEDED");
+    }
+    const largest = createUploadClient(app, (await app.createTenant("enterprise")).live);
+    assert.equal((await largest.requestAnswer({ fileSize: 5 * GB })).status, 200);
+    for (const fileSize of [5 * GB + 1, 10 * GB]) {
+      const answer = await largest.requestAnswer({ fileSize });
+      if (onDisk) assert.equal(answer.status, 200);
+      else
+        assert.match(
+          expectError(answer, 400, "VALIDATION_ERROR").suggestion ?? "",
+          /\/upload\/multipart\/init/,
+        );
+    }
+    const { usage } = (await app.call("GET", "usage", { key: largest.key })).body;
+    assert.equal(usage.uploads, 0, "a refusal reserves nothing");
+  });
+
+  it("takes a single body over 5 GiB on disk", { skip: !onDisk }, async () => {
+    const largest = createUploadClient(app, app.owner.live);
+    const { uploadUrl } = await largest.request({ fileSize: 5 * GB + 1 });
+    const headers = {
+      "content-type": "text/plain",
+      "content-length": String(5 * GB + 1),
+      expect: "100-continue",
+    };
+    const asking = request(uploadUrl, { method: "PUT", headers });
+    asking.on("error", () => {});
+    asking.flushHeaders();
+    const answered = await Promise.race([
+      once(asking, "continue").then(() => 100),
+      once(asking, "response").then(([{ statusCode }]) => statusCode),
+    ]);
+    asking.destroy();
+    assert.equal(answered, 100);
   });
 
   it("counts code points: 255 four-byte characters are a name", async () => {

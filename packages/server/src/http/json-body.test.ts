@@ -6,7 +6,10 @@ it("refuses whole numbers that no JSON number keeps, and none that are kept or s
   for (const number of ["12345678901234567", "-9223372036854775807", "100000000000000000000001"])
     assert.throws(
       () => parseJson(`{"a":["\\\\",${number}]}`),
-      /holds -?\d+, which no JSON number keeps/,
+      {
+        message: /holds -?\d+, which no JSON number keeps exactly; send it as a string/,
+        suggestion: `Put it in quotes, for example "metadata": { "orderId": "${number}" }.`,
+      },
       number,
     );
   const kept = [

@@ -4,6 +4,8 @@ import { AppError, invalid } from "../errors.ts";
 
 const deepest = 100;
 const mostKeys = 50_000;
+/** Digits of a number in an error message. */
+const longestShown = 40;
 /** Only these can be misread, and of valid UTF-8 only these make NUL or half a character. */
 const telling = /\\[u/]/;
 const nul = /(?<!\\)(?:\\\\)*\\u0000/;
@@ -66,9 +68,17 @@ function checkNumbers(text: string): void {
   for (let found = stringOrLongNumber.exec(text); found !== null; found = stringOrLongNumber.exec(text)) {
     const [source] = found;
     if (source === '"') stringOrLongNumber.lastIndex = endOfString(text, found.index) + 1;
-    else if (!isExact(source))
-      throw invalid("body", `holds ${source}, which no JSON number keeps exactly; send it as a string`);
+    else if (!isExact(source)) throw inexact(source);
   }
+}
+
+function inexact(source: string): AppError {
+  const shown = source.length > longestShown ? `${source.slice(0, longestShown)}…` : source;
+  return invalid(
+    "body",
+    `holds ${shown}, which no JSON number keeps exactly; send it as a string`,
+    `Put it in quotes, for example "metadata": { "orderId": "${shown}" }.`,
+  );
 }
 
 /** A 64-bit id of another language would come back as another id. */

@@ -20,6 +20,9 @@ export interface ObjectStore {
   /** Recorded on every file, so that a file is always read from the store that holds it. */
   readonly name: string;
 
+  /** The largest body that one PUT may have, where the store has such a limit. */
+  readonly maxPutBytes?: number;
+
   /** A URL that takes one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
   /**

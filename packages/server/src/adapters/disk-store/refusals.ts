@@ -1,9 +1,24 @@
 import { PUT_TAKEOVER_SEC } from "@upstow/contract";
 import { AppError, nothingKept } from "../../errors.ts";
+import type { UploadTarget } from "./presigned-url.ts";
 
 const startAfresh = "Request a new upload and use the URL it returns.";
 
-export const refused = (message: string) => new AppError("FORBIDDEN", message, { suggestion: startAfresh });
+export const refused = (message: string, suggestion = startAfresh) =>
+  new AppError("FORBIDDEN", message, { suggestion });
+
+const renewals: Record<UploadTarget["kind"], string> = {
+  single: "Call POST /upload/request again and use the uploadUrl and fileId that it returns.",
+  part: "Call POST /upload/multipart/sign with the fileId, uploadId and this part's number for a new URL; parts that have arrived stay.",
+};
+
+export const urlExpired = ({ kind }: UploadTarget) => refused("This upload URL has expired.", renewals[kind]);
+
+export const wrongType = (type: string) =>
+  refused(
+    `This upload URL takes the Content-Type '${type}' only.`,
+    `Send the header 'Content-Type: ${type}', letter for letter.`,
+  );
 
 export const uploadEnded = () => refused("This upload has ended; its URL takes no more bytes.");
 

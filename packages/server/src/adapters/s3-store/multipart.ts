@@ -129,7 +129,7 @@ function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
 function tooSmall(found: string): Failure {
   return failed(
     "part-too-small",
-    `Every part but the last must have at least ${minPartBytes} bytes; ${found}.`,
+    `Every part but the last must have at least ${minPartBytes} bytes; ${found}. Parts of partSize bytes always work.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { BUCKET_PUT_MAX_BYTES } from "@upstow/contract";
 import { randomText } from "../../ids.ts";
 import type { ObjectStore, PresignGet } from "../../ports/object-store.ts";
 import { createAccessProbe } from "./access-probe.ts";
@@ -83,6 +84,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
 
   return {
     name: options.name,
+    maxPutBytes: BUCKET_PUT_MAX_BYTES,
     ...createReads(shared),
     ...createMultipart(shared, finishDeadlineMs),
     finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),

@@ -30,6 +30,11 @@ const notArrived = {
   message: "The file has not arrived in storage.",
 } as const;
 
+const putAgain =
+  "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId that it returns.";
+const putPartsAgain =
+  "PUT the part to its presigned URL, wait for its 200, then complete again with the ETags of all parts. If the URL has expired, POST /upload/multipart/sign returns a new one.";
+
 export async function completeSingle(
   deps: Deps,
   actor: Actor,
@@ -43,9 +48,21 @@ export async function completeSingle(
   const remembered = opened.take(body.fileId, actor);
   const finished = remembered && (await finish(remembered));
   if (finished?.ok) return finished.file;
-  const file = await getOpenUpload(deps, actor, body.fileId, null);
+  const file = await getOpenSingle(deps, actor, body.fileId);
   return getFinished(deps, actor, file, await finish(file));
 }
+
+async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  if (file === null) throw notOpen();
+  if (file.upload_id === null) return file;
+  throw new AppError("FILE_NOT_IN_STORAGE", "The file is not in storage: its parts are not assembled yet.", {
+    suggestion: "It is a multipart upload. Call POST /upload/multipart/complete with its uploadId and parts.",
+  });
+}
+
+const notOpen = () => notFound("An open upload with this id was");
 
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
 async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileTable): Promise<Seal> {
@@ -96,7 +113,7 @@ export async function getOpenUpload(
 ): Promise<FileTable> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
-  if (file === null || file.upload_id !== uploadId) throw notFound("An open upload with this id was");
+  if (file === null || file.upload_id !== uploadId) throw notOpen();
   return file;
 }
 
@@ -149,7 +166,7 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
       }),
     ]);
     consequences.catch(() => {});
-    if ((await guard) === 0) throw notFound("An open upload with this id was");
+    if ((await guard) === 0) throw notOpen();
     await consequences;
     await onSaved(tx, uploaded);
     return { ok: true, file: uploaded };
@@ -222,9 +239,8 @@ async function getFinished(
   if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
   // Bytes that are not there because somebody else ended the upload are "not found", not "not arrived".
   await getOpenUpload(deps, actor, file.id, file.upload_id);
-  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, {
-    suggestion: "PUT the bytes to the presigned URL, wait for its 200, then complete again.",
-  });
+  const suggestion = file.upload_id === null ? putAgain : putPartsAgain;
+  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });
 }
 
 function replacement(metadata: Metadata): string | null {

@@ -1,4 +1,4 @@
-import { PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
+import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileRouteTable, FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
@@ -16,7 +16,7 @@ import { quotaLimits } from "../usage/quota-limits.ts";
 import { emptyLifeMs, keepOpen } from "./lifetime.ts";
 import { serialiseMetadata } from "./metadata.ts";
 import { findUpload, insertFile } from "./queries.ts";
-import { checkFitsSingle, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
+import { checkFitsPut, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
 import { buildStorageKey } from "./storage-key.ts";
 
 export type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
@@ -28,9 +28,21 @@ export async function requestUpload(
   onSaved: OnSaved,
 ): Promise<FileTable> {
   const metadata = serialiseMetadata(body.metadata ?? {});
-  checkFitsSingle(body.fileSize);
   const route = await getUsableRoute(deps, actor, body);
-  return open(deps, actor, route, newFile(deps, actor, body, metadata), SINGLE_URL_SEC, onSaved);
+  const file = newFile(deps, actor, body, metadata);
+  const maxPutBytes = await getMaxPutBytes(deps, file);
+  return open(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
+    // Last of all checks, so behind the quota, which is only known here.
+    checkFitsPut(file.size_bytes, maxPutBytes);
+    await onSaved(tx, saved);
+  });
+}
+
+/** Only the largest files are worth asking the store. */
+async function getMaxPutBytes(deps: Deps, file: FileTable): Promise<number> {
+  if (file.size_bytes <= BUCKET_PUT_MAX_BYTES) return BUCKET_PUT_MAX_BYTES;
+  const { maxPutBytes } = await deps.stores.get(file.store);
+  return maxPutBytes ?? Number.POSITIVE_INFINITY;
 }
 
 /** The store opens its side first, outside of the transaction; if that then fails, the sweeper finds it. */

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { GB, MB } from "@upstow/contract";
 import type { FileRouteTable } from "../../db/schema.ts";
 import {
-  checkFitsSingle,
+  checkFitsPut,
   checkNeedsMultipart,
   checkPartOrder,
   checkPartRange,
@@ -59,8 +59,9 @@ describe("the rules of an upload", () => {
   });
 
   it("draw the lines between the two flows to the byte", () => {
-    checkFitsSingle(5 * GB);
-    assert.throws(() => checkFitsSingle(5 * GB + 1), { code: "VALIDATION_ERROR", message: /multipart/ });
+    checkFitsPut(5 * GB, 5 * GB);
+    assert.throws(() => checkFitsPut(5 * GB + 1, 5 * GB), { code: "VALIDATION_ERROR", message: /multipart/ });
+    checkFitsPut(10 * GB, Number.POSITIVE_INFINITY);
     checkNeedsMultipart(10 * MB + 1);
     assert.throws(() => checkNeedsMultipart(10 * MB), { code: "FILE_TOO_SMALL_FOR_MULTIPART" });
     assert.deepEqual([10 * MB, 10 * MB + 1, 15 * MB].map(partCount), [2, 3, 3]);

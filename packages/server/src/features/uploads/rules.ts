@@ -1,10 +1,4 @@
-import {
-  MULTIPART_THRESHOLD_BYTES,
-  PART_SIZE_BYTES,
-  SINGLE_UPLOAD_MAX_BYTES,
-  TIERS,
-  type TierName,
-} from "@upstow/contract";
+import { GB, MULTIPART_THRESHOLD_BYTES, PART_SIZE_BYTES, TIERS, type TierName } from "@upstow/contract";
 import type { FileRouteTable } from "../../db/schema.ts";
 import { AppError, invalid } from "../../errors.ts";
 
@@ -42,10 +36,14 @@ export function checkSize(route: FileRouteTable, tier: TierName, sizeBytes: numb
   );
 }
 
-export function checkFitsSingle(sizeBytes: number): void {
-  if (sizeBytes > SINGLE_UPLOAD_MAX_BYTES) {
-    throw invalid("fileSize", "is over 5 GiB; use /upload/multipart/init for files this large");
-  }
+/** Buckets take no larger PUT. */
+export function checkFitsPut(sizeBytes: number, maxPutBytes: number): void {
+  if (sizeBytes <= maxPutBytes) return;
+  throw invalid(
+    "fileSize",
+    `is over the ${maxPutBytes / GB} GiB that this storage takes in one piece; use /upload/multipart/init`,
+    "Start the upload with POST /upload/multipart/init instead.",
+  );
 }
 
 export function checkNeedsMultipart(sizeBytes: number): void {
