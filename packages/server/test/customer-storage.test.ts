@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { GB } from "@upstow/contract";
 import { sql } from "#kysely";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestBucket } from "../../../test/support/s3-server.ts";
@@ -21,6 +22,7 @@ import { dumpData } from "./support/dump-data.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import {
   createUploadClient,
   partPieces,
@@ -118,6 +120,16 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       s3.proxy.setFaults(() => null);
       assert.match(refused.body.error.message, /may not copy/);
       assert.deepEqual((await owner("GET", path())).body, { storage: null });
+    });
+
+    it("takes at most 5 GiB in one piece, though the service's own disk takes more", async () => {
+      const large = await app.createTenant("enterprise");
+      const storage = `/projects/${large.projectId}/storage`;
+      const [payer, uploader] = [await signInAs(app, large.accountId), createUploadClient(app, large.live)];
+      if (onDisk) assert.equal((await uploader.requestAnswer({ fileSize: 6 * GB })).status, 200);
+      assert.equal((await payer("PUT", storage, await inputFor())).status, 200);
+      expectInvalid(await uploader.requestAnswer({ fileSize: 6 * GB }), "fileSize");
+      assert.equal((await payer("DELETE", storage)).status, 200);
     });
 
     it("holds the project's files: uploads, parts, delivery, quotas and deletion", async () => {
