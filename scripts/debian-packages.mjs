@@ -26,6 +26,7 @@ export const testPackages = [
     command: "swift-object-server",
     why: "storage in a bucket, on a server that checks signatures",
   },
+  { package: "bubblewrap", command: "bwrap", why: "renderers that see nothing but the image" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 

@@ -55,6 +55,7 @@ onBothDatabases("doctor", (database) => {
       "secret",
       "clock",
       "storage",
+      "renderers",
       "public URL",
     ];
     for (const name of subjects)

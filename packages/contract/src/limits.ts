@@ -47,3 +47,8 @@ export const METADATA_MAX_BYTES = 16 * KB;
 export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;
 export const STORAGE_KEY_MAX_BYTES = 900;
+
+/** Variants of one account that may wait to be rendered; beyond it 503 with Retry-After, to that account alone. */
+export const VARIANTS_WAITING_MAX = 64;
+/** Previews of the studio, which cost nothing: of one account at once, waiting, and per window; beyond it 429. */
+export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;

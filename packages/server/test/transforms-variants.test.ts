@@ -14,7 +14,6 @@ import { noise } from "../src/features/transforms/render/test-images.ts";
 import { openTransforms } from "../src/features/transforms/transforms.ts";
 import { variantId } from "../src/features/transforms/variant-id.ts";
 import { createVariants } from "../src/features/transforms/variants.ts";
-import type { Draft } from "../src/ports/object-store.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
@@ -38,16 +37,6 @@ onBothDatabases("variants", (database) => {
     store.write = (key, ...rest) => {
       written.push(key);
       return write(key, ...rest);
-    };
-    const openDraft = store.openDraft?.bind(store);
-    if (openDraft === undefined) return;
-    store.openDraft = async () => {
-      const draft = await openDraft();
-      const keep: Draft["keep"] = (key, ...rest) => {
-        written.push(key);
-        return draft.keep(key, ...rest);
-      };
-      return { ...draft, keep };
     };
   });
   after(() => app.close());
@@ -188,7 +177,7 @@ onBothDatabases("variants", (database) => {
   });
 
   it("a full queue is 503 with a time to come back, and leaves nothing behind", async (t) => {
-    const variants = openInstance(t, { queueLimit: 0 });
+    const variants = openInstance(t, { waitingPerAccount: 0 });
     const file = await store(photo);
     const widths = [40, 41, 42, 43];
     const outcomes = await Promise.allSettled(

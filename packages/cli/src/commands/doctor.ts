@@ -7,8 +7,9 @@ export const doctor: Command = {
   options: {
     fix: { description: "add the rule to the bucket that lets pages upload (CORS), where it is missing" },
   },
-  notes: `Looks at configuration, disk, database, secret, clock, storage, Redis, certificate and addresses. In a bucket it
-writes, reads, copies and removes a few small objects below the service's prefix. Changes nothing else without --fix.
+  notes: `Looks at configuration, disk, database, secret, clock, storage, Redis, renderers, certificate and addresses. In a
+bucket it writes, reads, copies and removes a few small objects below the service's prefix. Changes nothing else without
+--fix. What holds renderers depends on the user: run it as the service does.
 Exit code 1 when something is broken (✖); what deserves a look (!) leaves it 0.`,
   async run(call) {
     const { examineInstallation } = await import("../examine-installation.ts");

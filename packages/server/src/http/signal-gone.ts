@@ -6,5 +6,6 @@ export function signalGone(response: ServerResponse): AbortSignal {
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
+  if (response.destroyed) gone.abort();
   return gone.signal;
 }

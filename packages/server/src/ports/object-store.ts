@@ -64,13 +64,10 @@ export interface ObjectStore {
    */
   findPath?(key: string): Promise<string | null>;
   /**
-   * The file of a final object, for another process of this machine to read. Null as in `findPath`, and where `read` is
-   * the better way. It is not looked at here: who does not find it in its full size asks `read`, which knows what that
-   * means.
+   * The file of a final object, for who reads it whole. Null as in `findPath`, and where `read` is the better way. It is
+   * not looked at here: who does not find it in its full size asks `read`, which knows what that means.
    */
   findFile?(key: string): Promise<ObjectFile | null>;
-  /** For what another process of this machine writes itself. Only a store on a local disk has it. */
-  openDraft?(): Promise<Draft>;
   /** A URL that serves a final object with these headers until it expires or the object is deleted. */
   presignGet?(key: string, options: PresignGet): string;
   /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
@@ -97,22 +94,6 @@ export interface ObjectStream extends Readable {
 export interface ObjectFile {
   path: string;
   sizeBytes: number;
-}
-
-/** A file that becomes an object, or nothing. */
-export interface Draft {
-  /** Nothing is there yet. Who writes it makes the bytes and the name durable as well. */
-  readonly path: string;
-  /** Less than this is not worth a file; `write` takes it. */
-  readonly leastBytes: number;
-  /** Makes the file the final bytes of a key, as `write` does, in one transaction with what else is to be recorded. */
-  keep<T>(
-    key: string,
-    written: { sizeBytes: number; sha256: string },
-    record: (tx: Queryable, object: StoredObject) => Promise<T>,
-  ): Promise<T>;
-  /** Removes what was written, unless it was kept. */
-  discard(): Promise<void>;
 }
 
 export interface PresignPut {

@@ -77,14 +77,6 @@ export async function openBlobFiles(root: string, now: () => number) {
       inUse.delete(name);
     },
 
-    /** A name in use for a blob that another process writes in its place; it counts only once it is recorded. */
-    async reserve(): Promise<string> {
-      const blob = createFileName(now());
-      await prepareShard(shardOf(blob));
-      inUse.add(blob);
-      return blob;
-    },
-
     /**
      * Makes a temporary file a durable blob and returns its name, which stays in use until `release`. After a
      * failed fsync the kernel drops the bytes and calls the next fsync a success, so there is no second try.

@@ -2,12 +2,7 @@ import { readFile, unlink, writeFile } from "node:fs/promises";
 import { PUT_TAKEOVER_SEC, TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
 import { randomText } from "../../ids.ts";
-import {
-  type Draft,
-  type ObjectFile,
-  type ObjectStore,
-  StorageUnavailable,
-} from "../../ports/object-store.ts";
+import { type ObjectFile, type ObjectStore, StorageUnavailable } from "../../ports/object-store.ts";
 import type { Keyring } from "../../security/keyring.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createBlobCache } from "./blob-cache.ts";
@@ -16,7 +11,6 @@ import { createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { type Checksums, createChecksums } from "./checksums.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
-import { openDraft } from "./drafts.ts";
 import { createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createMultipart } from "./multipart.ts";
@@ -58,7 +52,6 @@ export interface DiskStore extends ObjectStore, UploadReceiver {
   /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
   findPath(key: string): Promise<string | null>;
   findFile(key: string): Promise<ObjectFile | null>;
-  openDraft(): Promise<Draft>;
   /** Removes what nothing needs, and reports what is needed and missing. */
   sweep(options: SweepOptions): Promise<SweepReport>;
   /** Reads the next blobs again and marks the damaged ones. */
@@ -114,7 +107,6 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
         space.release(expected);
       }
     },
-    openDraft: () => openDraft(db, files, space, { now, leastBytes: mostRowBytes + 1 }),
 
     async delete(keys) {
       // In one order everywhere, so that two deletions cannot wait for each other's locks.

@@ -57,6 +57,11 @@ export const findVariant = statement((q, p: { id: string }) =>
   q.selectFrom("variant").selectAll().where("id", "=", p.id),
 );
 
+/** Of a deleted project too: its files may still be there. */
+export const findOwner = statement((q, p: { projectId: string }) =>
+  q.selectFrom("project").select("account_id").where("id", "=", p.projectId),
+);
+
 interface Claim {
   id: string;
   fileId: string;

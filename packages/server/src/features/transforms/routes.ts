@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
+import { signalGone } from "../../http/signal-gone.ts";
 import { recallServedFile } from "../delivery/queries.ts";
 import { sendObject } from "../delivery/send-object.ts";
 import { checkIsImage } from "./image-type.ts";
@@ -113,7 +114,9 @@ export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transfor
     if (file === null) throw notFound("File");
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
-    const variant = await transforms.variants.get(file, recipe, format);
+    const variant = await transforms.variants.get(file, recipe, format, {
+      signal: () => signalGone(reply.raw),
+    });
     transforms.touch(variant.id);
     const isPlainAddress = request.params.expires === undefined && recipe.format !== "auto";
     const object = toServed(file, variant, isPlainAddress);

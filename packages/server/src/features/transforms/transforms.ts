@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { listLeastUsed, setUsed, sumVariants } from "./queries.ts";
@@ -28,7 +29,9 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
   const pool = createRenderPool({
     // One processor stays with the service.
     size: Math.max(1, availableParallelism() - 1),
-    queueLimit: 64,
+    waitingPerAccount: VARIANTS_WAITING_MAX,
+    waitingInAll: 4 * VARIANTS_WAITING_MAX,
+    previewsPerAccount: STUDIO_PREVIEWS,
     deadlineMs: 20_000,
     patienceMs: 5_000,
     giveUpMs: 60_000,

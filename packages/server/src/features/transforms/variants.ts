@@ -5,13 +5,14 @@ import type { FileTable, StorageDeletionTable, VariantTable } from "../../db/sch
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { randomText } from "../../ids.ts";
-import type { Draft, ObjectStream, StoredObject } from "../../ports/object-store.ts";
+import type { ObjectStream, StoredObject } from "../../ports/object-store.ts";
 import { removeBytes, scheduleDeletion } from "../files/storage-deletions.ts";
 import { unsupportedType } from "./image-type.ts";
 import {
   claimVariant,
   dropClaim,
   extendClaim,
+  findOwner,
   findVariant,
   forgetVariant,
   markFailed,
@@ -19,12 +20,18 @@ import {
 } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
 import type { GetMemory } from "./render/frame-channel.ts";
-import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render/render-errors.ts";
+import {
+  RenderAbandoned,
+  RenderQueueFull,
+  RenderTimeout,
+  RenderUnavailable,
+} from "./render/render-errors.ts";
 import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
 import type { RenderPool, RenderResult } from "./render/render-pool.ts";
+import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
 import { variantId, variantStoreKey } from "./variant-id.ts";
 
-type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store">;
+type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store" | "project_id">;
 
 /** Extended while the holder lives, so that a claim runs out only when that died. */
 const leaseMs = 15_000;
@@ -38,9 +45,9 @@ const waitAtMostMs = 50_000;
 export interface Variants {
   /**
    * The stored variant, rendered now if it has to be. Throws what the client is to be told; after a while that it has to
-   * come back for what is still being rendered.
+   * come back for what is still being rendered. When all who wait have hung up, a render that has not begun is dropped.
    */
-  get(file: SourceFile, recipe: Recipe, format: RequestedFormat): Promise<VariantTable>;
+  get(file: SourceFile, recipe: Recipe, format: RequestedFormat, asker?: Asker): Promise<VariantTable>;
   /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
   forget(variant: VariantTable): Promise<void>;
   /** Once nothing is under way any more: what a closed pool has refused still gives its claim back. */
@@ -49,22 +56,33 @@ export interface Variants {
 
 /** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
 export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAtMostMs): Variants {
-  const underWay = new Map<string, Promise<VariantTable>>();
+  const underWay = new Map<string, SharedWork<VariantTable>>();
+
+  function begin(wanted: Wanted, stored: VariantTable | null): SharedWork<VariantTable> {
+    const work = shareWork((terms) =>
+      makeOrAwait(deps, pool, wanted, stored, terms).finally(() => underWay.delete(wanted.id)),
+    );
+    underWay.set(wanted.id, work);
+    return work;
+  }
+
   return {
-    async get(file, recipe, format) {
+    async get(file, recipe, format, asker = {}) {
       const id = variantId(file.id, recipe, format);
-      let making = underWay.get(id);
-      if (making !== undefined) return within(patienceMs, making);
-      const stored = await deps.db.recall(findVariant, id, () => ({ id }));
-      if (stored?.state === "ready") return stored;
-      making = underWay.get(id);
-      if (making === undefined) {
-        making = makeOrAwait(deps, pool, { id, file, recipe, format }, stored).finally(() =>
-          underWay.delete(id),
-        );
-        underWay.set(id, making);
+      for (;;) {
+        let work = underWay.get(id);
+        if (work === undefined) {
+          const stored = await deps.db.recall(findVariant, id, () => ({ id }));
+          if (stored?.state === "ready") return stored;
+          work = underWay.get(id) ?? begin({ id, file, recipe, format }, stored);
+        }
+        try {
+          return await work.join(asker, patienceMs, () => busy(5));
+        } catch (error) {
+          // Dropped in the moment between the last one's leaving and this one's coming.
+          if (!(error instanceof RenderAbandoned)) throw error;
+        }
       }
-      return within(patienceMs, making);
     },
     async forget({ id, etag }) {
       const now = deps.now();
@@ -75,19 +93,9 @@ export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAt
       });
     },
     async settled() {
-      await Promise.allSettled(underWay.values());
+      await Promise.allSettled([...underWay.values()].map(({ result }) => result));
     },
   };
-}
-
-async function within(patienceMs: number, making: Promise<VariantTable>): Promise<VariantTable> {
-  const outOfPatience = Promise.withResolvers<never>();
-  const timer = setTimeout(() => outOfPatience.reject(busy(5)), patienceMs);
-  try {
-    return await Promise.race([making, outOfPatience.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 interface Wanted {
@@ -102,6 +110,7 @@ async function makeOrAwait(
   pool: RenderPool,
   wanted: Wanted,
   stored: VariantTable | null,
+  terms: WorkTerms,
 ): Promise<VariantTable> {
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
@@ -109,6 +118,7 @@ async function makeOrAwait(
   const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
+    terms.signal.throwIfAborted();
     const claimed = await deps.db.change(claimVariant, {
       id,
       fileId: file.id,
@@ -121,7 +131,7 @@ async function makeOrAwait(
     });
     if (claimed.length > 0) {
       if (last?.state === "rendering") await clearAway(deps, last);
-      return make(deps, pool, wanted, { claim, storeKey });
+      return make(deps, pool, wanted, terms, { claim, storeKey });
     }
     last = await deps.db.get(findVariant, { id });
     if (last?.state === "ready") return last;
@@ -145,19 +155,18 @@ async function make(
   deps: Deps,
   pool: RenderPool,
   wanted: Wanted,
+  terms: WorkTerms,
   held: { claim: string; storeKey: string },
 ): Promise<VariantTable> {
   const { id } = wanted;
   const { claim, storeKey } = held;
   const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
-  let draft: Draft | null = null;
   const extending = setInterval(() => {
     // Lost or away, the claim is looked at again when the bytes are there.
     deps.db.run(extendClaim, { id, claim, leaseMs }).catch(() => {});
   }, extendEveryMs);
   try {
-    draft = (await deps.store.openDraft?.()) ?? null;
-    const rendered = await render(deps, pool, wanted, draft);
+    const rendered = await render(deps, pool, wanted, terms);
     if (!rendered.ok) {
       await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
@@ -170,7 +179,7 @@ async function make(
       if (ready === null) tooLate.push(await scheduleDeletion(tx, now, toDelete));
       return ready;
     };
-    const ready = await store(deps, storeKey, rendered, draft, recordReady);
+    const ready = await store(deps, storeKey, rendered, recordReady);
     if (ready !== null) return ready;
     await removeBytes(deps, tooLate);
     return await getOthers(deps, id, claim);
@@ -179,18 +188,15 @@ async function make(
     throw error;
   } finally {
     clearInterval(extending);
-    await draft?.discard();
   }
 }
 
 async function store(
   deps: Deps,
   storeKey: string,
-  { bytes, written, contentType }: Extract<RenderResult, { ok: true }>,
-  draft: Draft | null,
+  { bytes, contentType }: Extract<RenderResult, { ok: true }>,
   recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantTable | null>,
 ): Promise<VariantTable | null> {
-  if (draft !== null && written !== null) return draft.keep(storeKey, written, recordReady);
   try {
     const object = await deps.store.write(storeKey, bytes, { contentType });
     return await deps.db.transact((tx) => recordReady(tx, object));
@@ -211,20 +217,23 @@ async function render(
   deps: Deps,
   pool: RenderPool,
   { file, recipe, format }: Wanted,
-  draft: Draft | null,
+  { signal, isPreview }: WorkTerms,
 ): Promise<RenderResult> {
   if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
+  const owner = await deps.db.get(findOwner, { projectId: file.project_id });
   try {
     return await pool.render({
+      account: owner?.account_id ?? file.project_id,
+      isPreview,
+      signal,
       findSourceFile: async () => (await deps.store.findFile?.(file.key)) ?? null,
       readSource: (getMemory) => readSource(deps, file, getMemory),
-      ...(draft === null ? {} : { draft }),
       recipe,
       format,
     });
   } catch (error) {
     if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
-    if (error instanceof RenderQueueFull) throw busy(error.retryAfterSec);
+    if (error instanceof RenderQueueFull) throw explainFull(error);
     if (error instanceof RenderUnavailable) throw busy(5);
     throw error;
   }
@@ -274,8 +283,17 @@ function explainProblem(problem: RenderProblem): AppError {
   return new AppError("VALIDATION_ERROR", message, { status: 422, suggestion });
 }
 
-function busy(retryAfterSec: number): AppError {
-  return new AppError("SERVICE_UNAVAILABLE", "Too many images are being rendered right now.", {
+/** Said to the account whose queue it is; nobody else's variants are touched. */
+function explainFull({ retryAfterSec, isPreview }: RenderQueueFull): AppError {
+  if (!isPreview) return busy(retryAfterSec, "Too many images of this account are waiting to be rendered.");
+  return new AppError("RATE_LIMITED", "Too many previews are waiting to be rendered.", {
+    suggestion: "Try again when those that were asked for have come.",
+    headers: { "retry-after": String(retryAfterSec) },
+  });
+}
+
+function busy(retryAfterSec: number, message = "Too many images are being rendered right now."): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", message, {
     suggestion: "Try again in a moment.",
     headers: { "retry-after": String(retryAfterSec) },
   });

@@ -1,10 +1,12 @@
-import { FIT_MODES, StringEnum, Type } from "@upstow/contract";
+import { FIT_MODES, STUDIO_PREVIEWS, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { invalid, notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { signalGone } from "../../../http/signal-gone.ts";
 import { maxSidePx } from "../../transforms/recipe.ts";
 import { checkMayTransform, getImage } from "../../transforms/transform-image.ts";
 import type { Transforms } from "../../transforms/transforms.ts";
+import { spend } from "../throttle.ts";
 
 const side = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSidePx }));
 
@@ -19,7 +21,7 @@ const StudioQuery = Type.Object({
 
 /**
  * Shows what a variant would be. It is sent to whoever is signed in and under no address of its own, so trying
- * things out is not charged for; asking for a URL is.
+ * things out is not charged for; asking for a URL is. It is bounded instead, and comes after what readers wait for.
  */
 export function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
   app.get("/studio", { schema: { querystring: StudioQuery } }, async ({ actor, query }, reply) => {
@@ -28,7 +30,11 @@ export function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): v
     if (recipe.width === undefined && recipe.height === undefined)
       throw invalid("width", "or height is required");
     const file = await getImage(deps, actor, key);
-    const variant = await transforms.variants.get(file, { ...recipe, format }, format);
+    await spend(deps, `studio:${actor.accountId}`, STUDIO_PREVIEWS.perWindow);
+    const variant = await transforms.variants.get(file, { ...recipe, format }, format, {
+      isPreview: true,
+      signal: () => signalGone(reply.raw),
+    });
     transforms.touch(variant.id);
     const bytes = await deps.store.read(variant.store_key);
     if (bytes === null) {

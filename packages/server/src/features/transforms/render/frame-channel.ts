@@ -19,16 +19,22 @@ export interface FrameReader {
 const prefixBytes = 8;
 /** Far beyond any source or image; a worker gone mad must not make the service allocate without end. */
 const maxFrameBytes = 256 * 1024 * 1024;
+const maxHeaderBytes = 64 * 1024;
 
 export function writeFrame(stream: Duplex, header: unknown, bytes: Uint8Array): void {
+  stream.cork();
+  writeFrameHead(stream, header, bytes.length);
+  if (bytes.length > 0) stream.write(bytes);
+  stream.uncork();
+}
+
+/** For bytes that follow bit by bit, exactly as many as announced. */
+export function writeFrameHead(stream: Duplex, header: unknown, sizeBytes: number): void {
   const text = Buffer.from(JSON.stringify(header));
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32LE(text.length, 0);
-  prefix.writeUInt32LE(bytes.length, 4);
-  stream.cork();
+  prefix.writeUInt32LE(sizeBytes, 4);
   stream.write(Buffer.concat([prefix, text]));
-  if (bytes.length > 0) stream.write(bytes);
-  stream.uncork();
 }
 
 export function createFrameReader(onFrame: (frame: Frame) => void, getMemory: GetMemory): FrameReader {
@@ -41,7 +47,8 @@ export function createFrameReader(onFrame: (frame: Frame) => void, getMemory: Ge
     filledBytes = 0;
     if (full === prefix) {
       const frameBytes = prefix.readUInt32LE(0) + prefix.readUInt32LE(4);
-      if (frameBytes > maxFrameBytes) throw new Error(`A frame of ${frameBytes} bytes is too large.`);
+      if (frameBytes > maxFrameBytes || prefix.readUInt32LE(0) > maxHeaderBytes)
+        throw new Error(`A frame of ${frameBytes} bytes is too large.`);
       target = getMemory(frameBytes);
       return;
     }

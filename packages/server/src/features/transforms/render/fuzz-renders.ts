@@ -60,6 +60,7 @@ function createRequest(corpus: Buffer[], random: Random): RenderRequest {
   const side = () => 1 + random(200);
   const bytes = mutateImage(corpus, random);
   return {
+    account: "fuzz",
     readSource: async () => bytes,
     recipe: {
       width: side(),

@@ -21,22 +21,23 @@ export type DeadlineReason = "timeout" | "starved";
 
 /**
  * Counts the processor time of a process, not the time of day: an honest image must not be refused because others
- * keep the machine busy. Where that time cannot be read, the clock decides. Returns how to call it off.
+ * keep the machine busy. Where that time cannot be read, the clock decides. A process whose number is not known yet has only
+ * just begun, so that all its time counts. Returns how to call it off.
  */
 export function startDeadline(
-  pid: number,
+  findPid: () => number | undefined,
   { deadlineMs, patienceMs, giveUpMs }: JobLimits,
   onPassed: (reason: DeadlineReason) => void,
 ): () => void {
   const startMs = performance.now();
-  const startCpuMs = findCpuMs(pid);
+  const startCpuMs = findCpuMs(findPid());
   const startUsage = process.cpuUsage();
   let timer = setTimeout(check, Math.min(deadlineMs, patienceMs));
 
   function check(): void {
     const passedMs = performance.now() - startMs;
-    const cpuMs = findCpuMs(pid);
-    const workedMs = cpuMs === null || startCpuMs === null ? passedMs : cpuMs - startCpuMs;
+    const cpuMs = findCpuMs(findPid());
+    const workedMs = cpuMs === null ? passedMs : cpuMs - (startCpuMs ?? 0);
     const { user, system } = process.cpuUsage(startUsage);
     const waitedMs = passedMs - workedMs - (user + system) / 1000;
     const leftMs = Math.min(deadlineMs - workedMs, patienceMs - waitedMs, giveUpMs - passedMs);
@@ -48,7 +49,7 @@ export function startDeadline(
 }
 
 /** Null where the system does not tell, or the process is gone. */
-export function findCpuMs(pid: number): number | null {
+function findCpuMs(pid: number | undefined): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The program's name stands in brackets and may hold spaces.

@@ -4,7 +4,9 @@ import { createRenderPool, type RenderPool, type RenderPoolOptions } from "./ren
 export function openTestPool(options: Partial<RenderPoolOptions> = {}): RenderPool {
   return createRenderPool({
     size: 1,
-    queueLimit: 10,
+    waitingPerAccount: 10,
+    waitingInAll: 100,
+    previewsPerAccount: { running: 2, waiting: 10 },
     deadlineMs: 60_000,
     patienceMs: 0,
     giveUpMs: 90_000,

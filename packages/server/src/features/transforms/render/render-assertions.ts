@@ -5,7 +5,7 @@ import { openTestPool } from "./open-test-pool.ts";
 import type { RequestedFormat } from "./render-job.ts";
 import type { RenderResult } from "./render-pool.ts";
 
-const pool = openTestPool({ size: 2, queueLimit: 50 });
+const pool = openTestPool({ size: 2, waitingPerAccount: 50 });
 /** For an `after` hook of every file that renders. */
 export const closePool = () => pool.close();
 
@@ -17,7 +17,12 @@ export function tryRender(
   bytes: Uint8Array,
   { format = "png", fit = "scale-down", quality = 90, ...sides }: Asked,
 ) {
-  return pool.render({ readSource: async () => bytes, recipe: { fit, quality, ...sides }, format });
+  return pool.render({
+    account: "a",
+    readSource: async () => bytes,
+    recipe: { fit, quality, ...sides },
+    format,
+  });
 }
 
 export async function render(bytes: Uint8Array, asked: Asked): Promise<Rendered> {

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import sharp from "sharp";
 import { openTestPool } from "./open-test-pool.ts";
 import { maxSourceBytes } from "./render-job.ts";
-import { noise, palette, solid } from "./test-images.ts";
+import { noise } from "./test-images.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "upstow-render-files-"));
 const pool = openTestPool();
@@ -17,9 +15,14 @@ after(async () => {
 });
 
 const grain = await noise(200, 100, 1).png().toBuffer();
-const dot = await solid(1, 1, palette.red).png().toBuffer();
-const ask = { recipe: { width: 100, fit: "cover", quality: 85 }, format: "png" } as const;
-const neverRead = () => assert.fail("the service read the source itself");
+/** Several times what is held of a source at once. */
+const large = await noise(1500, 1000, 1).png().toBuffer();
+const ask = {
+  account: "a",
+  recipe: { width: 100, fit: "cover", quality: 85 },
+  format: "png",
+} as const;
+const neverRead = () => assert.fail("the source was asked for although its file is there");
 
 async function save(name: string, bytes: Buffer) {
   const path = join(folder, name);
@@ -27,37 +30,22 @@ async function save(name: string, bytes: Buffer) {
   return { path, sizeBytes: bytes.length };
 }
 
-test("a worker reads a source and writes an image by itself: no bytes pass through the service", async () => {
-  const source = await save("grain.png", grain);
-  const draft = { path: join(folder, "grain.draft"), leastBytes: 1000 };
-  const result = await pool.render({
-    ...ask,
-    findSourceFile: async () => source,
-    readSource: neverRead,
-    draft,
-  });
-  assert.ok(result.ok);
-  assert.equal(result.bytes.length, 0);
-  const bytes = await readFile(draft.path);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  assert.deepEqual(result.written, { sizeBytes: bytes.length, sha256 });
-  const { width, height, mediaType } = await sharp(bytes).metadata();
-  assert.deepEqual([width, height, mediaType], [100, 50, result.contentType]);
+test("a source sent from its file gives the same bytes as one that is held", async () => {
+  for (const bytes of [grain, large]) {
+    const source = await save("same.png", bytes);
+    const sent = await pool.render({ ...ask, readSource: async () => bytes });
+    const found = await pool.render({ ...ask, findSourceFile: async () => source, readSource: neverRead });
+    assert.ok(sent.ok && found.ok && sent.bytes.length > 1000);
+    assert.ok(found.bytes.equals(sent.bytes));
+  }
 });
 
-test("both ways give the same bytes", async () => {
-  const source = await save("same.png", grain);
-  const sent = await pool.render({ ...ask, readSource: async () => grain });
-  const found = await pool.render({ ...ask, findSourceFile: async () => source, readSource: neverRead });
-  assert.ok(sent.ok && found.ok && sent.bytes.length > 1000);
-  assert.ok(found.bytes.equals(sent.bytes));
-});
-
-test("a source whose file is gone or cut off is asked for, and the worker stays", async () => {
+test("a source whose file is gone, is none or has another size is asked for, and the worker stays", async () => {
+  await pool.render({ ...ask, readSource: async () => grain });
   const cut = { ...(await save("cut.png", grain.subarray(0, 5000))), sizeBytes: grain.length };
   const gone = { path: join(folder, "gone.png"), sizeBytes: grain.length };
   const { workerPids } = pool.status();
-  for (const source of [cut, gone]) {
+  for (const source of [cut, gone, { ...gone, path: folder }]) {
     let reads = 0;
     const result = await pool.render({
       ...ask,
@@ -73,22 +61,21 @@ test("a source whose file is gone or cut off is asked for, and the worker stays"
   assert.deepEqual(pool.status().workerPids, workerPids);
 });
 
-test("an image that is too small for a file, or that the disk does not take, is handed over", async () => {
-  const path = join(folder, "small.draft");
-  const small = await pool.render({
-    ...ask,
-    readSource: async () => dot,
-    draft: { path, leastBytes: 50_000 },
-  });
-  assert.ok(small.ok && small.written === null && small.bytes.length > 0);
-  await assert.rejects(stat(path), { code: "ENOENT" });
-  const nowhere = { path: join(folder, "no-such-folder", "x"), leastBytes: 1 };
-  const refused = await pool.render({ ...ask, readSource: async () => dot, draft: nowhere });
-  assert.ok(refused.ok && refused.written === null);
-  assert.ok(refused.bytes.equals(small.bytes));
+test("a source that is cut off on its way is asked for, and the worker amid it is replaced", async () => {
+  await pool.render({ ...ask, readSource: async () => grain });
+  const [pid = 0] = pool.status().workerPids;
+  const source = await save("shrinks.png", large);
+  // Stopped, it cannot take all of it before the rest is gone.
+  process.kill(pid, "SIGSTOP");
+  const rendered = pool.render({ ...ask, findSourceFile: async () => source, readSource: async () => large });
+  while (pool.status().running === 0) await new Promise(setImmediate);
+  await truncate(source.path, 0);
+  process.kill(pid, "SIGCONT");
+  const result = await rendered;
+  assert.ok(result.ok && result.width === 100);
 });
 
-test("a worker judges a file by its first bytes, and none is read that is too large", async () => {
+test("a worker judges a file by its first bytes, and none is sent that is too large", async () => {
   const svg = await save(
     "picture.png",
     Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"/>`.repeat(3000)),
@@ -100,22 +87,13 @@ test("a worker judges a file by its first bytes, and none is read that is too la
   assert.deepEqual(await render(huge), { ok: false, problem: "too-many-bytes" });
 });
 
-test("a worker that dies amid its job leaves its draft to the next, which writes it whole", async () => {
-  const source = await save("again.png", grain);
-  const draft = { path: join(folder, "again.draft"), leastBytes: 1 };
-  const found = Promise.withResolvers<typeof source>();
-  const [pid] = pool.status().workerPids;
-  assert.ok(pid !== undefined);
-  // Stopped, it cannot be done before it is killed.
+test("a worker that dies with a source half sent costs one more attempt, not the job", async () => {
+  await pool.render({ ...ask, readSource: async () => grain });
+  const [pid = 0] = pool.status().workerPids;
+  const source = await save("again.png", large);
   process.kill(pid, "SIGSTOP");
-  const rendered = pool.render({ ...ask, findSourceFile: () => found.promise, readSource: neverRead, draft });
-  await writeFile(draft.path, Buffer.alloc(1_000_000));
-  found.resolve(source);
-  process.kill(pid, "SIGSEGV");
-  process.kill(pid, "SIGCONT");
-  const result = await rendered;
-  assert.ok(result.ok && result.written !== null);
-  const bytes = await readFile(draft.path);
-  assert.equal(bytes.length, result.written.sizeBytes);
-  assert.equal((await sharp(bytes).metadata()).width, 100);
+  const rendered = pool.render({ ...ask, findSourceFile: async () => source, readSource: neverRead });
+  while (pool.status().running === 0) await new Promise(setImmediate);
+  process.kill(pid, "SIGKILL");
+  assert.ok((await rendered).ok);
 });

@@ -5,35 +5,16 @@ export type OutputFormat = Exclude<RecipeFormat, "auto">;
 /** `fallback` becomes PNG for a source with alpha and JPEG for any other. */
 export type RequestedFormat = OutputFormat | NegotiatedFormat;
 
-/** What is to be made of an image. The recipe's own format is not used. */
+/** What a worker is told to make of the image that travels beside it. The recipe's own format is not used. */
 export interface RenderOrder extends Pick<Recipe, "width" | "height" | "fit" | "quality"> {
   format: RequestedFormat;
 }
 
-/** Where a source lies on this machine's disk, for the worker to read itself. */
+/** Where a source lies on this machine's disk. */
 export interface SourceFile {
   path: string;
   /** A file of any other size is not the source. */
   sizeBytes: number;
-}
-
-/** Where the worker writes the image itself, durably, unless it is smaller than that. */
-export interface DraftFile {
-  path: string;
-  leastBytes: number;
-}
-
-export interface WrittenFile {
-  sizeBytes: number;
-  /** Hex. */
-  sha256: string;
-}
-
-/** What a worker is told. The source's bytes travel beside it where there is no file. */
-export interface RenderTask {
-  order: RenderOrder;
-  source: SourceFile | null;
-  draft: DraftFile | null;
 }
 
 /**

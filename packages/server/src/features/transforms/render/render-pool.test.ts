@@ -10,6 +10,7 @@ import { noise, palette, solid } from "./test-images.ts";
 
 const dot = await solid(1, 1, palette.red).png().toBuffer();
 const quick = {
+  account: "a",
   readSource: async () => dot,
   recipe: { width: 8, height: 8, fit: "cover", quality: 85 },
   format: "png",
@@ -17,6 +18,7 @@ const quick = {
 const grain = await noise(1024, 1024, 1).png().toBuffer();
 /** Takes many seconds on any machine; every test that starts it also ends it. */
 const slow = {
+  account: "a",
   readSource: async () => grain,
   recipe: { width: 4096, height: 4096, fit: "cover", quality: 100 },
   format: "avif",
@@ -62,7 +64,7 @@ test("workers start when needed, serve many jobs and never exceed the size", asy
 });
 
 test("a full queue refuses with a time to come back, and what waits is still rendered", async (t) => {
-  const pool = openPool(t, { queueLimit: 1 });
+  const pool = openPool(t, { waitingPerAccount: 1 });
   const accepted = [pool.render(quick), pool.render(quick)];
   await assert.rejects(pool.render(quick), (error) => {
     assert.ok(error instanceof RenderQueueFull);
@@ -109,7 +111,7 @@ test("they no longer do once an image has waited in vain, which costs it no atte
   const first = await waitForOtherPid(pool, 0);
   process.kill(first, "SIGSTOP");
   const second = await waitForOtherPid(pool, first);
-  process.kill(second, "SIGSEGV");
+  process.kill(second, "SIGKILL");
   assert.ok((await rendered).ok);
   const third = getOnlyPid(pool);
   assert.ok(third !== first && third !== second);
@@ -149,7 +151,7 @@ test("a worker killed from outside costs one more attempt, not the job", async (
   const pool = openPool(t);
   const result = pool.render(quick);
   const pid = await waitForOtherPid(pool, 0);
-  process.kill(pid, "SIGSEGV");
+  process.kill(pid, "SIGKILL");
   assert.ok((await result).ok);
   assert.notEqual(getOnlyPid(pool), pid);
 });
@@ -159,8 +161,8 @@ test("an image that brings down two workers is unprocessable; others are not tou
   const fatal = pool.render(slow);
   const next = pool.render(quick);
   const pid = await waitForOtherPid(pool, 0);
-  process.kill(pid, "SIGABRT");
-  process.kill(await waitForOtherPid(pool, pid), "SIGABRT");
+  process.kill(pid, "SIGKILL");
+  process.kill(await waitForOtherPid(pool, pid), "SIGKILL");
   assert.deepEqual(await fatal, { ok: false, problem: "unprocessable" });
   assert.ok((await next).ok);
 });

@@ -1,26 +1,23 @@
 import type { Recipe } from "../recipe.ts";
 import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
-import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
+import { RenderAbandoned, RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import {
-  type DraftFile,
   maxSourceBytes,
   type RenderedImage,
+  type RenderOrder,
   type RenderProblem,
-  type RenderTask,
   type RequestedFormat,
   type SourceFile,
-  type WrittenFile,
 } from "./render-job.ts";
+import { createRenderQueue, type QueueLimits } from "./render-queue.ts";
+import { type OpenSource, openSourceFile } from "./send-source.ts";
 import { findSourceKind } from "./sniff-image.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
 import type { WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
-export interface RenderPoolOptions extends JobLimits {
-  /** Processes at most; they start when first needed. */
-  size: number;
-  /** Jobs that may wait. A source is read when its turn has come, so that what waits holds no memory. */
-  queueLimit: number;
+/** Processes start when first needed. A source is read when its turn has come, so that what waits holds no memory. */
+export interface RenderPoolOptions extends JobLimits, QueueLimits {
   /** A worker that holds more after a job is replaced. */
   maxRssBytes: number;
   /** A worker is replaced after so many jobs. */
@@ -28,26 +25,32 @@ export interface RenderPoolOptions extends JobLimits {
 }
 
 export interface RenderRequest {
-  /** Where the source can be read by the worker itself, which saves two copies of it; null where it cannot. */
+  /** Accounts take turns. */
+  account: string;
+  /** Whether nobody but whoever tries things out waits for it; asked again when it could begin. */
+  isPreview?(): boolean;
+  /** Takes a job back that has not begun. One that has goes on: see `render`. */
+  signal?: AbortSignal;
+  /** Where the source lies on this machine, which spares holding all of it here; null where it does not. */
   findSourceFile?(): Promise<SourceFile | null>;
   /**
    * For all other sources, and for a file that was not there after all. What it throws, `render` throws. The memory is
    * the source's until the job has ended, then another's.
    */
   readSource(getMemory: GetMemory): Promise<Uint8Array>;
-  /** Where the worker may put the image. The file is the caller's, whatever becomes of the job. */
-  draft?: DraftFile;
   recipe: Omit<Recipe, "format">;
   format: RequestedFormat;
 }
 
 export type RenderResult =
-  /** No bytes where they were `written`. */
-  | ({ ok: true; bytes: Buffer; written: WrittenFile | null; contentType: string } & RenderedImage)
+  | ({ ok: true; bytes: Buffer; contentType: string } & RenderedImage)
   | { ok: false; problem: RenderProblem };
 
 export interface RenderPool {
-  /** Throws `RenderQueueFull`, `RenderTimeout`, or `RenderUnavailable`. */
+  /**
+   * Throws `RenderQueueFull`, `RenderAbandoned`, `RenderTimeout`, or `RenderUnavailable`. What has begun is not taken
+   * back: a new worker takes longer to start than most images to finish, and whoever gave up on a slow one will ask again.
+   */
   render(request: RenderRequest): Promise<RenderResult>;
   status(): { running: number; queued: number; workerPids: number[] };
   /** Kills every worker; jobs under way throw `RenderUnavailable`. */
@@ -55,6 +58,8 @@ export interface RenderPool {
 }
 
 interface Job {
+  account: string;
+  isPreview(): boolean;
   request: RenderRequest;
   settled: PromiseWithResolvers<RenderResult>;
 }
@@ -68,25 +73,21 @@ const keptSourceBytes = 4 * 1024 * 1024;
 const closedMessage = "The render pool is closed.";
 
 export function createRenderPool(options: RenderPoolOptions): RenderPool {
-  const { size, queueLimit } = options;
-  const crew = createWorkerCrew(options);
-  const queue: Job[] = [];
+  const crew = createWorkerCrew({ ...options, cpuSec: (options.deadlineMs / 1000) * options.maxJobs });
+  const queue = createRenderQueue<Job>(options);
   const memories: GetMemory[] = [];
-  let running = 0;
   let averageMs = 200;
   let closed = false;
   let givesWayAtMs = 0;
 
-  function startNext(): void {
-    while (running < size) {
-      const job = queue.shift();
-      if (job === undefined) return;
-      running++;
-      void runJob(job).finally(() => {
-        running--;
-        startNext();
-      });
-    }
+  function startWhatMay(): void {
+    for (let job = queue.start(); job !== null; job = queue.start()) void runAndGoOn(job);
+  }
+
+  async function runAndGoOn(job: Job): Promise<void> {
+    await runJob(job);
+    queue.finish(job);
+    startWhatMay();
   }
 
   async function runJob({ request, settled }: Job): Promise<void> {
@@ -99,13 +100,19 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     averageMs += (performance.now() - startedAt - averageMs) / 10;
   }
 
-  /** Null where the source has to be read here. */
+  /** Null where the source has to be read by other means. */
   async function renderFile(request: RenderRequest): Promise<RenderResult | null> {
-    const source = (await request.findSourceFile?.()) ?? null;
+    const found = (await request.findSourceFile?.()) ?? null;
+    if (found === null) return null;
+    if (found.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
+    const source = await openSourceFile(found);
     if (source === null) return null;
-    if (source.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
-    const outcome = await attempt(toTask(request, source), new Uint8Array(), maxAttempts);
-    return outcome.kind === "unread" ? null : toResult(outcome);
+    try {
+      const outcome = await attempt(toOrder(request), source, maxAttempts);
+      return outcome.kind === "unread" ? null : toResult(outcome);
+    } finally {
+      await source.close();
+    }
   }
 
   async function renderBytes(request: RenderRequest): Promise<RenderResult> {
@@ -114,56 +121,74 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
       const bytes = await request.readSource(getMemory);
       const problem = findProblem(bytes);
       if (problem !== null) return { ok: false, problem };
-      return toResult(await attempt(toTask(request, null), bytes, maxAttempts));
+      return toResult(await attempt(toOrder(request), bytes, maxAttempts));
     } finally {
       memories.push(getMemory);
     }
   }
 
-  function takeWorker(): WorkerProcess {
+  async function takeWorker(): Promise<WorkerProcess> {
     try {
-      return crew.take(options.patienceMs > 0 && performance.now() >= givesWayAtMs);
+      return await crew.take(options.patienceMs > 0 && performance.now() >= givesWayAtMs);
     } catch (cause) {
       throw new RenderUnavailable("A render worker could not be started.", { cause });
     }
   }
 
-  async function attempt(task: RenderTask, bytes: Uint8Array, attemptsLeft: number): Promise<WorkerOutcome> {
+  async function attempt(
+    order: RenderOrder,
+    source: Uint8Array | OpenSource,
+    attemptsLeft: number,
+  ): Promise<WorkerOutcome> {
     if (closed) return { kind: "stopped" };
-    const worker = takeWorker();
+    const worker = await takeWorker();
     const { deadlineMs, giveUpMs } = options;
     const patienceMs = worker.givesWay ? options.patienceMs : giveUpMs;
-    const outcome = await worker.run({ task, bytes, limits: { deadlineMs, patienceMs, giveUpMs } });
+    const outcome = await worker.run({ order, source, limits: { deadlineMs, patienceMs, giveUpMs } });
     crew.putBack(worker, outcome);
     if (outcome.kind === "starved") {
       // Others keep every processor busy: from now on images claim their share, this one first.
       givesWayAtMs = performance.now() + pressingMs;
-      if (worker.givesWay) return attempt(task, bytes, attemptsLeft);
+      if (worker.givesWay) return attempt(order, source, attemptsLeft);
     }
     // Once more, in case the system was short of memory or someone sent a signal.
     const isWorthAnother = outcome.kind === "crashed" && attemptsLeft > 1;
-    return isWorthAnother ? attempt(task, bytes, attemptsLeft - 1) : outcome;
+    return isWorthAnother ? attempt(order, source, attemptsLeft - 1) : outcome;
   }
 
-  function getRetryAfterSec(): number {
-    const waitSec = Math.ceil(((queue.length / size) * averageMs) / 1000);
+  function getRetryAfterSec(ahead: number): number {
+    const waitSec = Math.ceil(((ahead / options.size) * averageMs) / 1000);
     return Math.min(Math.max(waitSec, 1), maxRetryAfterSec);
+  }
+
+  function abandon(job: Job): void {
+    if (queue.remove(job)) job.settled.reject(new RenderAbandoned("Nobody waits for the image any more."));
   }
 
   return {
     async render(request) {
+      const { account, signal, isPreview = () => false } = request;
       if (closed) throw new RenderUnavailable(closedMessage);
-      if (running >= size && queue.length >= queueLimit) throw new RenderQueueFull(getRetryAfterSec());
-
-      const settled = Promise.withResolvers<RenderResult>();
-      queue.push({ request, settled });
-      startNext();
-      return settled.promise;
+      const job: Job = { account, isPreview, request, settled: Promise.withResolvers() };
+      const ahead = queue.add(job);
+      if (ahead !== null) throw new RenderQueueFull(getRetryAfterSec(ahead), isPreview());
+      const onAbort = () => abandon(job);
+      signal?.addEventListener("abort", onAbort);
+      if (signal?.aborted) abandon(job);
+      startWhatMay();
+      try {
+        return await job.settled.promise;
+      } finally {
+        signal?.removeEventListener("abort", onAbort);
+      }
     },
-    status: () => ({ running, queued: queue.length, workerPids: crew.pids() }),
+    status: () => {
+      const { running, waiting } = queue.counts();
+      return { running, queued: waiting, workerPids: crew.pids() };
+    },
     async close() {
       closed = true;
-      for (const { settled } of queue.splice(0)) settled.reject(new RenderUnavailable(closedMessage));
+      for (const { settled } of queue.takeAll()) settled.reject(new RenderUnavailable(closedMessage));
       await crew.stopAll();
     },
   };
@@ -175,25 +200,23 @@ function findProblem(bytes: Uint8Array): RenderProblem | null {
   return bytes.length > maxSourceBytes ? "too-many-bytes" : null;
 }
 
-function toTask({ recipe, format, draft }: RenderRequest, source: SourceFile | null): RenderTask {
+function toOrder({ recipe, format }: RenderRequest): RenderOrder {
   const { width, height, fit, quality } = recipe;
-  const sides = {
+  return {
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
-  };
-  return {
-    order: { ...sides, fit, quality, format },
-    source,
-    draft: draft === undefined ? null : { path: draft.path, leastBytes: draft.leastBytes },
+    fit,
+    quality,
+    format,
   };
 }
 
 function toResult(outcome: WorkerOutcome): RenderResult {
   switch (outcome.kind) {
     case "done": {
-      const { reply, bytes, written } = outcome;
+      const { reply, bytes } = outcome;
       if (!reply.ok) return reply;
-      return { ok: true, bytes, written, contentType: `image/${reply.image.format}`, ...reply.image };
+      return { ok: true, bytes, contentType: `image/${reply.image.format}`, ...reply.image };
     }
     case "crashed":
       return { ok: false, problem: "unprocessable" };
@@ -202,7 +225,7 @@ function toResult(outcome: WorkerOutcome): RenderResult {
     case "stopped":
       throw new RenderUnavailable(closedMessage);
     case "unread":
-      throw new RenderUnavailable("A render worker looked for a file that it was not told of.");
+      throw new RenderUnavailable("A source broke off on its way to a render worker.");
     case "starved":
       throw new RenderUnavailable("The machine was too busy to let a render worker work.");
     case "failed":

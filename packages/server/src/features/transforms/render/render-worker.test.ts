@@ -10,7 +10,6 @@ import { palette, solid } from "./test-images.ts";
 const workerPath = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
 const dot = await solid(1, 1, palette.red).png().toBuffer();
 const slowOrder = { width: 4096, height: 4096, fit: "cover", quality: 85, format: "avif" };
-const slowTask = { order: slowOrder, source: null, draft: null };
 
 /** The worker alone, without the pool that would kill it. */
 async function startWorker(t: TestContext) {
@@ -38,7 +37,7 @@ test("an idle worker ends when the service is gone", async (t) => {
 
 test("a worker ends amid a job when the service is gone", async (t) => {
   const { child, channel, frames } = await startWorker(t);
-  writeFrame(channel, slowTask, dot);
+  writeFrame(channel, slowOrder, dot);
   channel.end();
   assert.deepEqual(await once(child, "exit"), [null, "SIGKILL"]);
   assert.deepEqual(

@@ -2,21 +2,20 @@
 import "./yield-to-service.ts";
 import { Socket } from "node:net";
 import { createFrameReader, createReusedMemory, writeFrame } from "./frame-channel.ts";
-import { readSourceFile, writeDraft } from "./local-files.ts";
 import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
-import type { RenderTask } from "./render-job.ts";
+import type { RenderOrder } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
 import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
 
-// The process that decodes. It is started with an empty environment and one channel, does one job after
-// another, and may be killed at any moment.
+// The process that decodes. It has an empty environment and one channel, by which sources come and images go: it opens no
+// file but its own code. It does one job after another, and may be killed at any moment.
 
 const keptSourceBytes = 16 * 1024 * 1024;
 
 confineDecoders();
 
 const getMemory = createReusedMemory(keptSourceBytes);
-const reader = createFrameReader(({ header, bytes }) => void work(header as RenderTask, bytes), getMemory);
+const reader = createFrameReader(({ header, bytes }) => void work(header as RenderOrder, bytes), getMemory);
 const channel = new Socket({
   fd: workerChannelFd,
   readable: true,
@@ -38,16 +37,12 @@ channel.on("close", () => process.kill(process.pid, "SIGKILL"));
 channel.on("error", () => channel.destroy());
 send({ kind: "ready" });
 
-async function work({ order, source, draft }: RenderTask, sent: Buffer): Promise<void> {
-  const bytes = source === null ? sent : readSourceFile(source, getMemory);
-  const rss = () => ({ rssBytes: process.memoryUsage.rss() });
-  if (bytes === null) return send({ kind: "unread", ...rss() });
+async function work(order: RenderOrder, source: Buffer): Promise<void> {
   const result: ImageResult =
-    findSourceKind(bytes) === null ? { ok: false, problem: "unsupported" } : await renderImage(bytes, order);
-  if (!result.ok) return send({ kind: "done", reply: result, written: null, ...rss() });
-  const written = draft === null ? null : writeDraft(draft, result.bytes);
-  send(
-    { kind: "done", reply: { ok: true, image: result.image }, written, ...rss() },
-    written === null ? result.bytes : undefined,
-  );
+    findSourceKind(source) === null
+      ? { ok: false, problem: "unsupported" }
+      : await renderImage(source, order);
+  const rssBytes = process.memoryUsage.rss();
+  if (!result.ok) return send({ kind: "done", reply: result, rssBytes });
+  send({ kind: "done", reply: { ok: true, image: result.image }, rssBytes }, result.bytes);
 }

@@ -1,17 +1,23 @@
+import { findLayers } from "./sandbox/find-layers.ts";
 import { startWorkerProcess, type WorkerOutcome, type WorkerProcess } from "./worker-process.ts";
 
 export interface WorkerLimits {
   maxRssBytes: number;
   maxJobs: number;
+  /** Of processor time in the whole life of a worker. */
+  cpuSec: number;
 }
 
 /** Starts workers when they are needed and replaces those that have grown or served long enough. */
-export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
+export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits) {
   const jobsDone = new Map<WorkerProcess, number>();
   let idle: WorkerProcess[] = [];
+  let isClosed = false;
 
-  function start(givesWay: boolean): WorkerProcess {
-    const worker = startWorkerProcess({ givesWay });
+  async function start(givesWay: boolean): Promise<WorkerProcess> {
+    const { layers } = await findLayers();
+    if (isClosed) throw new Error("The crew was dismissed meanwhile.");
+    const worker = startWorkerProcess({ layers, givesWay, cpuSec: Math.ceil(cpuSec) });
     jobsDone.set(worker, 0);
     return worker;
   }
@@ -22,7 +28,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
   }
 
   return {
-    take(givesWay: boolean): WorkerProcess {
+    async take(givesWay: boolean): Promise<WorkerProcess> {
       const isWanted = (worker: WorkerProcess) => worker.isAlive && worker.givesWay === givesWay;
       for (const worker of idle.filter((candidate) => !isWanted(candidate))) void dismiss(worker);
       idle = idle.filter(isWanted);
@@ -32,7 +38,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
     putBack(worker: WorkerProcess, outcome: WorkerOutcome): void {
       const jobs = (jobsDone.get(worker) ?? 0) + 1;
       jobsDone.set(worker, jobs);
-      const isFit = "rssBytes" in outcome && outcome.rssBytes <= maxRssBytes && jobs < maxJobs;
+      const isFit = outcome.kind === "done" && outcome.rssBytes <= maxRssBytes && jobs < maxJobs;
       if (isFit && worker.isAlive) idle.push(worker);
       else void dismiss(worker);
     },
@@ -41,6 +47,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs }: WorkerLimits) {
       [...jobsDone.keys()].flatMap(({ isAlive, pid }) => (isAlive && pid !== undefined ? [pid] : [])),
 
     async stopAll(): Promise<void> {
+      isClosed = true;
       await Promise.all([...jobsDone.keys()].map(dismiss));
     },
   };

@@ -1,26 +1,27 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
-import { readFrames, writeFrame } from "./frame-channel.ts";
+import { readFrames } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
-import type { RenderReply, RenderTask, WrittenFile } from "./render-job.ts";
-import { giveWayFlag, type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+import type { RenderOrder, RenderReply } from "./render-job.ts";
+import { workerPath } from "./sandbox/find-layers.ts";
+import { type LaunchOptions, launchRenderer } from "./sandbox/launch-renderer.ts";
+import { createSendMemory, type OpenSource, type SendMemory, sendBytes, sendSource } from "./send-source.ts";
+import { readWorkerMessage } from "./worker-channel.ts";
 
 export interface WorkerJob {
-  task: RenderTask;
-  /** Of a source that is not in a file. */
-  bytes: Uint8Array;
+  order: RenderOrder;
+  source: Uint8Array | OpenSource;
   /** From the moment the worker can begin. */
   limits: JobLimits;
 }
 
 /**
  * How a job ended. `crashed`: something other than us killed the process, most likely the image itself.
- * `starved`: it hardly got to run. `failed`: the process ended by itself or never started. No image explains these two.
+ * `unread`: the source broke off while it was sent. `starved`: it hardly got to run. `failed`: the process ended by
+ * itself or never started. No image explains these three.
  */
 export type WorkerOutcome =
-  | { kind: "done"; reply: RenderReply; bytes: Buffer; written: WrittenFile | null; rssBytes: number }
-  | { kind: "unread"; rssBytes: number }
+  | { kind: "done"; reply: RenderReply; bytes: Buffer; rssBytes: number }
+  | { kind: "unread" }
   | { kind: "timeout" }
   | { kind: "crashed" }
   | { kind: "stopped" }
@@ -30,38 +31,43 @@ export type WorkerOutcome =
 export interface WorkerProcess {
   /** It runs only while a processor has nothing else to do, where the system knows such a thing. */
   readonly givesWay: boolean;
+  /** Of the renderer itself, whatever stands between; undefined until it is known. */
   readonly pid: number | undefined;
   readonly isAlive: boolean;
-  /** One job at a time; never rejects. After any outcome but `done` and `unread` the process is gone. */
+  /** One job at a time; never rejects. After any outcome but `done` the process is gone. */
   run(job: WorkerJob): Promise<WorkerOutcome>;
   /** Kills the process and waits until it is gone. */
   stop(): Promise<void>;
 }
 
-const workerPath = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
 const startLimits = { deadlineMs: 30_000, giveUpMs: 60_000 };
 const keptStderrChars = 2000;
+/** What bwrap and shells add to the number of a signal that ended the process they ran. */
+const signalExitBase = 128;
 
-export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerProcess {
-  const child = spawnWorker(givesWay);
-  // When the machine is out of processes or descriptors there is neither a pid nor a stream.
-  const channel = child.pid === undefined ? null : (child.stdio[workerChannelFd] as Socket);
+type KillReason = DeadlineReason | "stopped" | "unread";
+
+export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
+  const launched = launchRenderer(workerPath, [], options);
+  const { child, channel, findPid } = launched;
   const gone = Promise.withResolvers<void>();
   let ready = false;
   let alive = true;
   let stderr = "";
-  let killedFor: DeadlineReason | "stopped" | null = null;
+  let killedFor: KillReason | null = null;
   let job: { settle: (outcome: WorkerOutcome) => void; limits: JobLimits } | null = null;
+  let sending = Promise.resolve();
+  let memory: SendMemory | undefined;
   let callOffDeadline = () => {};
 
-  function kill(reason: DeadlineReason | "stopped"): void {
+  function kill(reason: KillReason): void {
     killedFor ??= reason;
-    child.kill("SIGKILL");
+    launched.kill();
   }
 
   function restartDeadline(limits: JobLimits): void {
     callOffDeadline();
-    callOffDeadline = startDeadline(child.pid ?? 0, limits, kill);
+    callOffDeadline = startDeadline(findPid, limits, kill);
   }
 
   function settle(outcome: WorkerOutcome): void {
@@ -78,14 +84,25 @@ export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerP
 
   function listen(socket: Socket): void {
     readFrames(socket, ({ header, bytes }) => {
-      const message = header as WorkerMessage;
-      if (message.kind === "done") return settle({ ...message, bytes });
-      if (message.kind === "unread") return settle(message);
+      const message = readWorkerMessage(header);
+      if (message === null) throw new Error("A render worker said what none of ours says.");
+      // Who answers before it has heard everything is up to something: the rest would reach it beside the next job.
+      if (message.kind === "done")
+        return void sending.then(
+          () => settle({ ...message, bytes }),
+          () => {},
+        );
       ready = true;
       if (job !== null) restartDeadline(job.limits);
     });
     // Either the worker is dying already, or it talks nonsense and must not be spoken to again.
-    socket.on("error", () => child.kill("SIGKILL"));
+    socket.on("error", () => launched.kill());
+  }
+
+  function send(socket: Socket, order: RenderOrder, source: WorkerJob["source"]): Promise<void> {
+    if (source instanceof Uint8Array) return sendBytes(socket, order, source);
+    memory ??= createSendMemory();
+    return sendSource(socket, order, source, memory);
   }
 
   if (channel !== null) listen(channel);
@@ -96,46 +113,30 @@ export function startWorkerProcess({ givesWay }: { givesWay: boolean }): WorkerP
   child.on("close", (code, signal) => {
     if (killedFor === "timeout" && !ready) end({ kind: "failed", reason: "it did not start in time" });
     else if (killedFor !== null) end({ kind: killedFor });
-    else if (signal !== null) end({ kind: "crashed" });
+    else if (signal !== null || (code ?? 0) > signalExitBase) end({ kind: "crashed" });
     else end({ kind: "failed", reason: `exit code ${code}: ${stderr}` });
   });
 
   return {
-    givesWay,
-    pid: child.pid,
+    givesWay: options.givesWay,
+    get pid() {
+      return findPid();
+    },
     get isAlive() {
       return alive && killedFor === null;
     },
-    run: ({ task, bytes, limits }) =>
+    run: ({ order, source, limits }) =>
       new Promise((resolve) => {
         if (channel === null) return resolve({ kind: "failed", reason: "the process could not be started" });
         job = { settle: resolve, limits };
         restartDeadline(ready ? limits : { ...limits, ...startLimits });
-        writeFrame(channel, task, bytes);
+        sending = send(channel, order, source);
+        // The worker is amid a frame that has no end. Where it died first, that is why, and stands already.
+        sending.catch(() => !channel.destroyed && kill("unread"));
       }),
     async stop() {
       kill("stopped");
       await gone.promise;
     },
   };
-}
-
-/**
- * Freed memory of one image serves the next, in large pages: by default glibc gives it back to the kernel at once, and
- * an image spends up to a twentieth of its CPU on getting it again. Other C libraries take no notice.
- */
-const allocation = {
-  MALLOC_ARENA_MAX: "2",
-  MALLOC_MMAP_THRESHOLD_: String(32 * 1024 * 1024),
-  MALLOC_TRIM_THRESHOLD_: String(128 * 1024 * 1024),
-  GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
-};
-
-function spawnWorker(givesWay: boolean): ChildProcess {
-  const flags = ["--disable-warning=ExperimentalWarning", "--max-old-space-size=64"];
-  return spawn(process.execPath, [...flags, workerPath, ...(givesWay ? [giveWayFlag] : [])], {
-    // Nothing of the service's environment: code run by a hostile image would find no secret in it.
-    env: { UV_THREADPOOL_SIZE: "1", ...allocation },
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
-  });
 }

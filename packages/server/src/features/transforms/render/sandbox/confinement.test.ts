@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openTestPool } from "../open-test-pool.ts";
+import { palette, solid } from "../test-images.ts";
+import { findLayers } from "./find-layers.ts";
+import { strangerId } from "./launch-renderer.ts";
+import { type LayerName, noLayers } from "./layers.ts";
+import { probeConfinement } from "./probe-confinement.ts";
+
+// A program that tries to break out is started by what starts renderers, within one layer after another.
+
+const dataDir = await mkdtemp(join(tmpdir(), "upstow-confined-"));
+const secret = join(dataDir, "secret");
+await writeFile(secret, "hush-hush", { mode: 0o600 });
+after(() => rm(dataDir, { recursive: true }));
+
+const { layers: available, missing } = await findLayers();
+const isRoot = process.getuid?.() === 0;
+const targets = { files: [secret], folders: [dataDir] };
+const everything = [
+  `read ${secret}`,
+  `list ${dataDir}`,
+  `write to ${dataDir}`,
+  "read the service's environment",
+  "signal the service",
+  "run a program",
+  "open a connection",
+];
+
+async function findReached(...layers: LayerName[]): Promise<string[]> {
+  const { reached } = await probeConfinement(new Set(layers), targets);
+  return reached;
+}
+
+function skipWithout(...layers: LayerName[]): string | false {
+  const lacking = layers.find((layer) => !available.has(layer));
+  return lacking !== undefined && `${lacking}: ${missing.get(lacking)}`;
+}
+
+test("without any layer all of it is reached, so that the attempts are worth something", async () => {
+  assert.deepEqual(await findReached(), everything);
+});
+
+test("no renderer has anything of the service's environment, folder or descriptors", async (t) => {
+  const name = "RENDER_TEST_SECRET";
+  process.env[name] = "hush-hush";
+  t.after(() => delete process.env[name]);
+  // Node's permissions would hide from the probe what the kernel has handed on.
+  const withoutPermission = new Set([...available].filter((layer) => layer !== "permission"));
+  for (const layers of [noLayers, withoutPermission]) {
+    const report = await probeConfinement(layers, targets);
+    assert.deepEqual(
+      report.environment.filter((key) => key !== "PWD"),
+      [
+        "GLIBC_TUNABLES",
+        "MALLOC_ARENA_MAX",
+        "MALLOC_MMAP_THRESHOLD_",
+        "MALLOC_TRIM_THRESHOLD_",
+        "UV_THREADPOOL_SIZE",
+      ],
+    );
+    assert.equal(report.folder, "/");
+    assert.ok(report.descriptors.length >= 3);
+    // libuv keeps one of its own in reserve, on /dev/null or else on the root it sees.
+    const isHarmless = /^([01]: \/dev\/null|[23]: socket:.*|\d\d: \/(dev\/null)?)$/;
+    for (const descriptor of report.descriptors) assert.match(descriptor, isHarmless);
+  }
+});
+
+test("namespaces alone keep it from files, processes and the network", {
+  skip: skipWithout("namespaces"),
+}, async () => {
+  assert.deepEqual(await findReached("namespaces"), ["run a program"]);
+});
+
+test("the filter of system calls keeps it from starting programs", {
+  skip: skipWithout("syscalls"),
+}, async () => {
+  assert.deepEqual(await findReached("namespaces", "syscalls"), []);
+});
+
+test("another user can neither read what is private nor signal the service", {
+  skip: isRoot ? skipWithout("user") : false,
+}, async () => {
+  if (!isRoot) return assert.match(missing.get("user") ?? "", /only root/);
+  assert.deepEqual(await findReached("user"), ["run a program", "open a connection"]);
+  assert.equal((await probeConfinement(new Set(["user"]), targets)).userId, strangerId);
+});
+
+test("Node's permissions keep JavaScript from files and programs", async () => {
+  assert.deepEqual(await findReached("permission"), ["signal the service", "open a connection"]);
+});
+
+test("limits hold for memory, processor time, files and core dumps", {
+  skip: skipWithout("limits"),
+}, async () => {
+  const { limits } = await probeConfinement(new Set(["limits"]), targets);
+  const find = (name: string) =>
+    limits
+      .split("\n")
+      .find((line) => line.startsWith(name))
+      ?.slice(name.length)
+      .trim()
+      .split(/\s+/)
+      .slice(0, 2);
+  assert.deepEqual(find("Max core file size"), ["0", "0"]);
+  assert.deepEqual(find("Max file size"), ["0", "0"]);
+  assert.deepEqual(find("Max open files"), ["64", "64"]);
+  assert.deepEqual(find("Max data size"), [`${3 * 1024 ** 3}`, `${3 * 1024 ** 3}`]);
+  assert.deepEqual(find("Max cpu time"), ["60", "60"]);
+});
+
+test("all that this machine can do, as renderers have it, leaves nothing to reach", {
+  skip: skipWithout("namespaces", "syscalls"),
+}, async () => {
+  assert.deepEqual(await findReached(...available), []);
+});
+
+test("the renderers of a pool are confined by all of that", async (t) => {
+  const pool = openTestPool();
+  t.after(() => pool.close());
+  const dot = await solid(1, 1, palette.red).png().toBuffer();
+  const recipe = { width: 8, fit: "cover", quality: 85 } as const;
+  assert.ok((await pool.render({ account: "a", recipe, format: "png", readSource: async () => dot })).ok);
+  const status = await readFile(`/proc/${pool.status().workerPids[0]}/status`, "utf8");
+  const find = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(status)?.[1]?.split(/\s+/);
+  assert.deepEqual(find("NSpid")?.length, available.has("namespaces") ? 2 : 1);
+  assert.deepEqual(find("Seccomp"), [available.has("syscalls") ? "2" : "0"]);
+  assert.deepEqual(find("NoNewPrivs"), [available.has("privileges") ? "1" : "0"]);
+  assert.deepEqual(find("Uid")?.[0], String(available.has("user") ? strangerId : process.getuid?.()));
+});

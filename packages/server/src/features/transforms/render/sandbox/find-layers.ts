@@ -1,0 +1,94 @@
+import { fileURLToPath } from "node:url";
+import { readFrames } from "../frame-channel.ts";
+import { findProgram } from "./find-program.ts";
+import { launchRenderer } from "./launch-renderer.ts";
+import { type LayerName, type Layers, layerNames, noLayers } from "./layers.ts";
+import { findSyscallFilter } from "./syscall-filter.ts";
+
+export interface FoundLayers {
+  /** A renderer was seen to start within all of these together. */
+  layers: Layers;
+  /** Why each of the others is not among them. */
+  missing: Map<LayerName, string>;
+}
+
+export const workerPath = fileURLToPath(new URL("../render-worker.ts", import.meta.url));
+/** Of the clock, on a machine that may have much else to do. */
+const patienceMs = 60_000;
+const cpuSec = 60;
+
+let found: Promise<FoundLayers> | undefined;
+
+/** What this machine can do, tried once in the life of this process. */
+export function findLayers(): Promise<FoundLayers> {
+  found ??= tryLayers();
+  return found;
+}
+
+async function tryLayers(): Promise<FoundLayers> {
+  const missing = new Map<LayerName, string>();
+  const possible = layerNames.filter((layer) => {
+    const obstacle = findObstacle(layer);
+    if (obstacle !== null) missing.set(layer, obstacle);
+    return obstacle === null;
+  });
+  if ((await tryToStart(new Set(possible))) === null) return { layers: new Set(possible), missing };
+
+  let layers = noLayers;
+  for (const layer of possible) {
+    const more = new Set([...layers, layer]);
+    const refusal = await tryToStart(more);
+    if (refusal === null) layers = more;
+    else missing.set(layer, refusal);
+  }
+  return { layers, missing };
+}
+
+/** What speaks against a layer before it is tried. */
+function findObstacle(layer: LayerName): string | null {
+  const needs = (program: string) => (findProgram(program) === null ? `${program} is not installed` : null);
+  switch (layer) {
+    case "limits":
+      return needs("sh");
+    case "privileges":
+      return findProgram("bwrap") === null ? needs("setpriv") : null;
+    case "permission":
+      return null;
+    case "namespaces":
+      return needs("bwrap");
+    case "syscalls":
+      if (findSyscallFilter(process.arch) === null) return `there is no filter for ${process.arch}`;
+      return needs("bwrap");
+    case "user":
+      return process.getuid?.() === 0 ? null : "only root can start it as another user";
+  }
+}
+
+/** Null when a worker said that it is ready, sharp loaded and all; otherwise what went wrong. */
+async function tryToStart(layers: Layers): Promise<string | null> {
+  const { child, channel, kill } = launchRenderer(workerPath, [], { layers, givesWay: false, cpuSec });
+  const outcome = Promise.withResolvers<string | null>();
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(0, 500);
+  });
+  child.on("error", (error) => outcome.resolve(error.message));
+  child.on("close", (code, signal) =>
+    outcome.resolve(firstLine(stderr) ?? `it ended with ${signal ?? code}`),
+  );
+  if (channel !== null) {
+    channel.on("error", () => {});
+    readFrames(channel, () => outcome.resolve(null));
+  }
+  const timer = setTimeout(() => outcome.resolve("it did not start in time"), patienceMs);
+  try {
+    return await outcome.promise;
+  } finally {
+    clearTimeout(timer);
+    kill();
+  }
+}
+
+function firstLine(text: string): string | null {
+  return text.split("\n").find((line) => line.trim() !== "") ?? null;
+}

@@ -1,0 +1,17 @@
+/**
+ * What holds a renderer that a hostile image has taken over, weakest first. An empty environment and no descriptor but its
+ * own are not listed: every renderer has those.
+ *
+ * - `limits`: memory, processor time, open files, no file written, no core dump.
+ * - `privileges`: nothing it runs gains rights, set-uid programs included.
+ * - `permission`: Node's permission model. It stops JavaScript only, not code that broke out of a decoder.
+ * - `namespaces`: a file tree with node, its libraries, sharp and our render files; no network; no other process.
+ * - `syscalls`: no new process, no socket, and none of the kernel's riskier corners.
+ * - `user`: another user than the service's.
+ */
+export const layerNames = ["limits", "privileges", "permission", "namespaces", "syscalls", "user"] as const;
+
+export type LayerName = (typeof layerNames)[number];
+export type Layers = ReadonlySet<LayerName>;
+
+export const noLayers: Layers = new Set();

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { readFrames } from "../frame-channel.ts";
+import { launchRenderer } from "./launch-renderer.ts";
+import type { Layers } from "./layers.ts";
+
+/** What a renderer must not get at. */
+export interface ProbeTargets {
+  files: string[];
+  folders: string[];
+  pid: number;
+  /** Something listens there. */
+  port: number;
+}
+
+export interface ProbeReport {
+  /** In words: what it could do that it should not. */
+  reached: string[];
+  environment: string[];
+  /** That lead anywhere, as `number: target`. */
+  descriptors: string[];
+  folder: string;
+  userId: number;
+  /** As the kernel tells it. */
+  limits: string;
+}
+
+const scriptPath = fileURLToPath(new URL("./probe-script.ts", import.meta.url));
+const cpuSec = 60;
+
+/** Starts what tries to break out exactly as renderers are started, and hears how far it got. */
+export async function probeConfinement(
+  layers: Layers,
+  targets: Omit<ProbeTargets, "port" | "pid">,
+): Promise<ProbeReport> {
+  const listener = createServer((socket) => socket.destroy());
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  try {
+    const { port } = listener.address() as AddressInfo;
+    return await runProbe(layers, { ...targets, pid: process.pid, port });
+  } finally {
+    listener.close();
+  }
+}
+
+async function runProbe(layers: Layers, targets: ProbeTargets): Promise<ProbeReport> {
+  const { child, channel } = launchRenderer(scriptPath, [JSON.stringify(targets)], {
+    layers,
+    givesWay: false,
+    cpuSec,
+  });
+  let report: ProbeReport | undefined;
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  if (channel !== null) {
+    channel.on("error", () => {});
+    readFrames(channel, ({ header }) => {
+      report = header as ProbeReport;
+    });
+  }
+  await once(child, "close");
+  if (report === undefined) throw new Error(`The probe of renderers ended without a word: ${stderr}`);
+  return report;
+}

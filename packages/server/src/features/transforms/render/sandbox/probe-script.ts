@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect, Socket } from "node:net";
+import { join } from "node:path";
+import { writeFrame } from "../frame-channel.ts";
+import { workerChannelFd } from "../worker-channel.ts";
+import type { ProbeReport, ProbeTargets } from "./probe-confinement.ts";
+
+// Run in a renderer's place: does what code would that has taken one over, and tells what it got.
+
+const targets = JSON.parse(process.argv[2] ?? "") as ProbeTargets;
+const channel = new Socket({ fd: workerChannelFd, readable: true, writable: true });
+// Before it opens any of its own.
+const descriptors = listDescriptors();
+const report: ProbeReport = {
+  reached: [
+    ...targets.files.filter((path) => works(() => readFileSync(path))).map((path) => `read ${path}`),
+    ...targets.folders.filter((path) => works(() => readdirSync(path))).map((path) => `list ${path}`),
+    ...targets.folders.filter((path) => works(() => writeInto(path))).map((path) => `write to ${path}`),
+    ...(works(() => readFileSync(`/proc/${targets.pid}/environ`)) ? ["read the service's environment"] : []),
+    ...(works(() => process.kill(targets.pid, 0)) ? ["signal the service"] : []),
+    ...(works(() => execFileSync(process.execPath, ["--version"], { stdio: "pipe" }))
+      ? ["run a program"]
+      : []),
+    ...((await canConnect(targets.port)) ? ["open a connection"] : []),
+  ],
+  environment: Object.keys(process.env).sort(),
+  descriptors,
+  folder: process.cwd(),
+  userId: process.getuid?.() ?? -1,
+  limits: findLimits(),
+};
+writeFrame(channel, report, new Uint8Array());
+channel.end();
+
+function works(attempt: () => unknown): boolean {
+  try {
+    attempt();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function writeInto(folder: string): void {
+  const path = join(folder, "renderer-was-here");
+  // Not one byte: the limit on file sizes ends the process that writes any.
+  writeFileSync(path, "", { flag: "wx" });
+  rmSync(path);
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    try {
+      const socket = connect({ port, host: "127.0.0.1" });
+      socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    } catch {
+      resolve(false);
+    }
+  });
+}
+
+/** What is behind each, without what node itself opens: its event loop has no name in any file tree. */
+function listDescriptors(): string[] {
+  return Array.from({ length: 1024 }, (_, fd) => fd).flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      const isOwn = target.startsWith("anon_inode:") || target.startsWith("pipe:");
+      return isOwn || !statSync(`/proc/self/fd/${fd}`, { throwIfNoEntry: false }) ? [] : [`${fd}: ${target}`];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function findLimits(): string {
+  try {
+    return readFileSync("/proc/self/limits", "utf8");
+  } catch {
+    return "";
+  }
+}
