@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { AppError } from "../src/errors.ts";
@@ -207,6 +208,88 @@ onBothDatabases("variants", (database) => {
     turn.resolve();
     await variants.settled();
     assert.equal((await variants.get(file, recipe, "webp")).state, "ready");
+  });
+
+  /** A pool whose only workers are busy until it is told to go on, and whoever hangs up. */
+  function openBusy(t: { after(work: () => Promise<void>): void }, options: Partial<RenderPoolOptions> = {}) {
+    const pool = openTestPool({ waitingPerAccount: 1, ...options });
+    t.after(() => pool.close());
+    const goOn = Promise.withResolvers<Buffer>();
+    const busy = { account: pro.accountId, recipe, format: "webp" } as const;
+    pool.render({ ...busy, readSource: () => goOn.promise }).catch(() => {});
+    const variants = createVariants(app.app.deps, pool);
+    const ask = (file: Awaited<ReturnType<typeof store>>, width: number, isPreview = false) => {
+      const stop = new AbortController();
+      const asker = { isPreview, signal: () => stop.signal };
+      const variant = variants.get(file, { ...recipe, width }, "webp", asker);
+      variant.catch(() => {});
+      return { variant, hangUp: () => stop.abort() };
+    };
+    const waitFor = async (queued: number) => {
+      while (pool.status().queued !== queued) await wait(5);
+    };
+    return { pool, variants, ask, waitFor, goOn: () => goOn.resolve(photo) };
+  }
+
+  it("when all who wait have hung up, what has not begun is dropped, and its place and claim are free", async (t) => {
+    const file = await store(photo);
+    const { ask, waitFor, goOn } = openBusy(t);
+    const leaving = [ask(file, 60), ask(file, 60)];
+    await waitFor(1);
+    for (const { hangUp } of leaving) hangUp();
+    await waitFor(0);
+    const { variant } = ask(file, 61);
+    await waitFor(1);
+    goOn();
+    assert.equal((await variant).state, "ready");
+    const dropped = variantId(file.id, { ...recipe, width: 60 }, "webp");
+    assert.equal(await app.app.deps.db.get(findVariant, { id: dropped }), null);
+    for (const { variant: gone } of leaving) await assert.rejects(gone, { status: 503 });
+  });
+
+  it("one who stays gets the image, whoever else hangs up, and one who comes in that moment too", async (t) => {
+    const file = await store(photo);
+    const { pool, ask, waitFor, goOn } = openBusy(t);
+    const [leaves, stays] = [ask(file, 62), ask(file, 62)];
+    await waitFor(1);
+    leaves.hangUp();
+    await assert.rejects(leaves.variant, { status: 503 });
+    assert.equal(pool.status().queued, 1);
+    stays.hangUp();
+    const late = ask(file, 62);
+    await waitFor(1);
+    goOn();
+    assert.equal((await late.variant).state, "ready");
+  });
+
+  it("what has begun is finished for whoever asks next", async (t) => {
+    const file = await store(grain, "image/png");
+    written.length = 0;
+    const { ask, pool, goOn } = openBusy(t, { size: 2 });
+    const { variant, hangUp } = ask(file, 63);
+    while (pool.status().running < 2) await wait(5);
+    hangUp();
+    await assert.rejects(variant, { status: 503 });
+    assert.equal((await ask(file, 63).variant).state, "ready");
+    assert.equal(written.length, 1);
+    goOn();
+  });
+
+  it("previews beyond a few are 429, and what a reader wants as well is none", async (t) => {
+    const file = await store(photo);
+    const { ask, waitFor, goOn } = openBusy(t, { previewsPerAccount: { running: 1, waiting: 1 } });
+    const first = ask(file, 64, true);
+    await waitFor(1);
+    await assert.rejects(ask(file, 65, true).variant, (error: AppError) => {
+      assert.deepEqual([error.status, error.code], [429, "RATE_LIMITED"]);
+      return /^[1-9]\d*$/.test(error.headers["retry-after"] ?? "");
+    });
+    const reader = ask(file, 64);
+    const second = ask(file, 65, true);
+    await waitFor(2);
+    await assert.rejects(ask(file, 66).variant, { status: 503 });
+    goOn();
+    for (const { variant } of [first, reader, second]) assert.equal((await variant).state, "ready");
   });
 
   it("keeps what was used last when there is no room for all", async (t) => {

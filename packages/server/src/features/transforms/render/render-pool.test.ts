@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openTestPool } from "./open-test-pool.ts";
-import { RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
+import { RenderAbandoned, RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import { maxSourceBytes } from "./render-job.ts";
 import type { RenderPool, RenderPoolOptions } from "./render-pool.ts";
 import { noise, palette, solid } from "./test-images.ts";
@@ -73,6 +73,38 @@ test("a full queue refuses with a time to come back, and what waits is still ren
   });
   for (const result of await Promise.all(accepted)) assert.ok(result.ok);
   assert.ok((await pool.render(quick)).ok);
+});
+
+test("whoever comes while another account waits with many is rendered at once, by one more worker", async (t) => {
+  const pool = openPool(t);
+  await pool.render(quick);
+  const hogged = [slow, slow, slow, slow].map((request) => pool.render({ ...request, account: "hog" }));
+  for (const one of hogged) one.catch(() => {});
+  assert.deepEqual([pool.status().running, pool.status().queued], [1, 3]);
+  assert.ok((await pool.render(quick)).ok);
+  assert.deepEqual([pool.status().running, pool.status().queued], [1, 3]);
+});
+
+test("a job that nobody waits for is dropped while it waits, and finished once it has begun", async (t) => {
+  const pool = openPool(t);
+  const [begun, waiting] = [new AbortController(), new AbortController()];
+  const source = Promise.withResolvers<Buffer>();
+  const first = pool.render({ ...quick, signal: begun.signal, readSource: () => source.promise });
+  const second = pool.render({
+    ...quick,
+    signal: waiting.signal,
+    readSource: async () => assert.fail("what was dropped is read"),
+  });
+  begun.abort();
+  waiting.abort();
+  await assert.rejects(second, RenderAbandoned);
+  assert.deepEqual([pool.status().running, pool.status().queued], [1, 0]);
+  source.resolve(dot);
+  assert.ok((await first).ok);
+  await assert.rejects(
+    pool.render({ ...quick, signal: AbortSignal.abort(), readSource: async () => assert.fail("begun") }),
+    RenderAbandoned,
+  );
 });
 
 test("case 18: past the deadline the worker is killed and the next job succeeds", async (t) => {

@@ -5,7 +5,10 @@ export interface QueuedJob {
 }
 
 export interface QueueLimits {
-  /** Jobs at once. One more may run for an account that has none under way, so that nobody waits for another's slow one. */
+  /**
+   * Jobs at once. One more may run for a reader of an account that renders for no reader yet, who need not wait until
+   * another's slow image, or a preview, has ended.
+   */
   size: number;
   waitingPerAccount: number;
   /** Of all accounts. Beyond it, accounts that have nothing waiting may still add one job each. */
@@ -32,7 +35,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
   let waiting = 0;
 
   function hasRoom(job: J, lane: Lane<J>): boolean {
-    if (lane.waiting.length === 0 && mayStart(lane)) return true;
+    if (lane.waiting.length === 0 && mayStart(job, lane)) return true;
     const { waitingPerAccount, waitingInAll, previewsPerAccount } = limits;
     if (waiting >= waitingInAll && lane.waiting.length > 0) return false;
     const previews = lane.waiting.filter((other) => other.isPreview()).length;
@@ -40,14 +43,17 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
     return lane.waiting.length - previews < waitingPerAccount;
   }
 
-  function mayStart(lane: Lane<J>): boolean {
-    return running < limits.size || (running === limits.size && lane.running.size === 0);
+  function mayStart(job: J, lane: Lane<J>): boolean {
+    const isPreview = job.isPreview();
+    if (isPreview && lane.runningPreviews.size >= limits.previewsPerAccount.running) return false;
+    if (running < limits.size) return true;
+    const hasReader = lane.running.size > lane.runningPreviews.size;
+    return running === limits.size && !isPreview && !hasReader;
   }
 
   function findStartable(lane: Lane<J>): J | undefined {
-    const reader = lane.waiting.find((job) => !job.isPreview());
-    if (reader !== undefined) return reader;
-    return lane.runningPreviews.size < limits.previewsPerAccount.running ? lane.waiting[0] : undefined;
+    const first = lane.waiting.find((job) => !job.isPreview()) ?? lane.waiting[0];
+    return first !== undefined && mayStart(first, lane) ? first : undefined;
   }
 
   function removeIfEmpty(account: string, lane: Lane<J>): void {
@@ -79,7 +85,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
     /** The job counts as running from now until `finish`. Null when none may start. */
     start(): J | null {
       for (const [account, lane] of lanes) {
-        const job = mayStart(lane) ? findStartable(lane) : undefined;
+        const job = findStartable(lane);
         if (job === undefined) continue;
         lane.waiting.splice(lane.waiting.indexOf(job), 1);
         waiting--;
