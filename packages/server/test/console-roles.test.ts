@@ -82,6 +82,8 @@ const needed: Record<string, Needed> = {
   [`POST ${inProject}/transforms/image`]: "developer",
   [`POST ${inProject}/upload/request`]: "developer",
   [`POST ${inProject}/upload/complete`]: "developer",
+  [`POST ${inProject}/upload/batch/request`]: "developer",
+  [`POST ${inProject}/upload/batch/complete`]: "developer",
   [`POST ${inProject}/upload/multipart/init`]: "developer",
   [`POST ${inProject}/upload/multipart/sign`]: "developer",
   [`POST ${inProject}/upload/multipart/complete`]: "developer",
