@@ -15,6 +15,8 @@ export const KEYS_PER_HOUR = 60;
 /** Deleted projects per account that still hold files, open uploads or usage of this month. */
 export const DELETED_PROJECTS_MAX = 200;
 
+/** Dashboard requests per window and account, for uploads and for everything else. */
+export const DASHBOARD_RATE_LIMIT = 600;
 /** Requests per window and address. */
 export const ADDRESS_LIMITS = { unauthenticated: 3_000, failedPut: 300, toolProtocol: 300 } as const;
 export type AddressBucket = keyof typeof ADDRESS_LIMITS;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { ADDRESS_LIMITS, RATE_LIMITS } from "@upstow/contract";
+import { ADDRESS_LIMITS, DASHBOARD_RATE_LIMIT, RATE_LIMITS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
 import { setOwnLimits } from "../src/features/accounts/queries.ts";
@@ -195,5 +195,17 @@ describe("rate limits of the dashboard", () => {
     expectLimited(await complete());
     assert.equal((await call("GET", "/projects")).status, 200);
     assert.equal((await call("GET", `/in/${projectId}/live/search`)).status, 200);
+  });
+
+  it("count the sessions of an account together", async (t) => {
+    const app = await startApp({ database: "sqlite", keepRateLimits: true });
+    t.after(() => app.close());
+    const { accountId } = await app.createTenant("free");
+    const first = await signInAs(app, accountId);
+    for (let sent = 0; sent < DASHBOARD_RATE_LIMIT; sent += 50)
+      await Promise.all(Array.from({ length: 50 }, () => first("GET", "/session")));
+    expectLimited(await first("GET", "/session"));
+    const second = await signInAs(app, accountId);
+    expectLimited(await second("GET", "/session"));
   });
 });

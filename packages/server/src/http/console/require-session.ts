@@ -1,15 +1,15 @@
+import { DASHBOARD_RATE_LIMIT } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { signedOut } from "../../features/console/sessions.ts";
 import { rateLimited } from "../rate-limit.ts";
 
-const requestsPerMinute = 600;
-
 export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">): void {
   app.addHook("onRequest", async (request) => {
     const { session } = request;
     if (session.accountId === undefined) throw signedOut();
-    const hit = await deps.limiter.hit(`${bucketOf(request)}:${session.id}`, requestsPerMinute);
+    // Counted per account: another session must not bring another window.
+    const hit = await deps.limiter.hit(`${bucketOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
     if (!hit.isAllowed) throw rateLimited(hit);
   });
 }
