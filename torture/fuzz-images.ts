@@ -55,7 +55,7 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
         violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
       }
       peaks.server = Math.max(peaks.server, readRssBytes(server.pid));
-      peaks.worker = Math.max(peaks.worker, ...listChildren(server.pid).map(readRssBytes));
+      peaks.worker = Math.max(peaks.worker, ...listBelow(server.pid).map(readRssBytes));
       onRound(1, counts);
     }
   }
@@ -71,7 +71,7 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
 }
 
 function listCounters(sizeBytes: number, status: number) {
-  // A renderer reads it from the disk itself.
+  // It is sent to a renderer from its file, bit by bit.
   const isLarge = sizeBytes > smallBytes;
   return [
     ...(isLarge ? (["larger than 128 KiB"] as const) : []),
@@ -143,9 +143,11 @@ function readRssBytes(pid: number): number {
   }
 }
 
-function listChildren(pid: number): number[] {
+/** What confines a renderer stands between it and the server. */
+function listBelow(pid: number): number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim().split(" ").map(Number);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").match(/\d+/g) ?? [];
+    return children.flatMap((child) => [Number(child), ...listBelow(Number(child))]);
   } catch {
     return [];
   }

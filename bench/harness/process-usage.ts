@@ -26,17 +26,19 @@ function findTimes(pid: number): ProcessTimes | null {
   }
 }
 
-export function listChildren(parentPid: number): number[] {
+/** Children, and theirs: what confines a renderer stands between it and the service. */
+export function listBelow(parentPid: number): number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
-  return pids.filter((pid) => findTimes(pid)?.parentPid === parentPid);
+  const children = pids.filter((pid) => findTimes(pid)?.parentPid === parentPid);
+  return children.flatMap((child) => [child, ...listBelow(child)]);
 }
 
 /** CPU time of a program with all the processes below it, since it started. */
 export function readCpuSec(pid: number): number {
   const own = findTimes(pid);
   if (own === null) throw new Error(`process ${pid} is gone`);
-  const below = listChildren(pid).map((child) => findTimes(child)?.cpuSec ?? 0);
-  return below.reduce((sum, cpuSec) => sum + cpuSec, own.cpuSec + own.endedChildrenCpuSec);
+  const all = [own, ...listBelow(pid).map(findTimes)];
+  return all.reduce((sum, times) => sum + (times?.cpuSec ?? 0) + (times?.endedChildrenCpuSec ?? 0), 0);
 }
 
 export function readRssBytes(pid: number): number {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listChildren } from "./process-usage.ts";
+import { listBelow } from "./process-usage.ts";
 
 /** A server in a process of its own, whose output goes to a file: reading a pipe would cost us CPU meanwhile. */
 export interface Program {
@@ -48,7 +48,7 @@ export function startProgram({ command, args, env = {}, outputFile }: ProgramOpt
 export function killPrograms(): void {
   for (const { pid } of running) {
     if (pid === undefined) continue;
-    for (const below of [...listChildren(pid), pid]) {
+    for (const below of [...listBelow(pid), pid]) {
       try {
         process.kill(below, "SIGKILL");
       } catch {

@@ -42,7 +42,6 @@ async function work(order: RenderOrder, source: Buffer): Promise<void> {
     findSourceKind(source) === null
       ? { ok: false, problem: "unsupported" }
       : await renderImage(source, order);
-  const rssBytes = process.memoryUsage.rss();
-  if (!result.ok) return send({ kind: "done", reply: result, rssBytes });
-  send({ kind: "done", reply: { ok: true, image: result.image }, rssBytes }, result.bytes);
+  if (!result.ok) return send({ kind: "done", reply: result });
+  send({ kind: "done", reply: { ok: true, image: result.image } }, result.bytes);
 }

@@ -4,7 +4,7 @@ import type { RenderedImage, RenderProblem, RenderReply } from "./render-job.ts"
 export const workerChannelFd = 3;
 
 /** What a worker says; it is sent `RenderOrder`s, one at a time, each with its source. Beside `done` travels the image. */
-export type WorkerMessage = { kind: "ready" } | { kind: "done"; reply: RenderReply; rssBytes: number };
+export type WorkerMessage = { kind: "ready" } | { kind: "done"; reply: RenderReply };
 
 const formats: Record<RenderedImage["format"], true> = { avif: true, webp: true, jpeg: true, png: true };
 const problems: Record<RenderProblem, true> = {
@@ -17,14 +17,14 @@ const problems: Record<RenderProblem, true> = {
 
 /** Null for anything else: a worker that was taken over could otherwise have its bytes served as a type that runs. */
 export function readWorkerMessage(header: unknown): WorkerMessage | null {
-  const { kind, reply, rssBytes } = asRecord(header);
+  const { kind, reply } = asRecord(header);
   if (kind === "ready") return { kind };
-  if (kind !== "done" || typeof rssBytes !== "number") return null;
+  if (kind !== "done") return null;
   const { ok, image, problem } = asRecord(reply);
-  if (ok === false) return isKey(problems, problem) ? { kind, reply: { ok, problem }, rssBytes } : null;
+  if (ok === false) return isKey(problems, problem) ? { kind, reply: { ok, problem } } : null;
   const { format, width, height } = asRecord(image);
   if (ok !== true || !isKey(formats, format) || !isSide(width) || !isSide(height)) return null;
-  return { kind, reply: { ok, image: { format, width, height } }, rssBytes };
+  return { kind, reply: { ok, image: { format, width, height } } };
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

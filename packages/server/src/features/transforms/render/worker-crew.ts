@@ -38,8 +38,8 @@ export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits)
     putBack(worker: WorkerProcess, outcome: WorkerOutcome): void {
       const jobs = (jobsDone.get(worker) ?? 0) + 1;
       jobsDone.set(worker, jobs);
-      const isFit = outcome.kind === "done" && outcome.rssBytes <= maxRssBytes && jobs < maxJobs;
-      if (isFit && worker.isAlive) idle.push(worker);
+      const isFit = outcome.kind === "done" && jobs < maxJobs && worker.isAlive;
+      if (isFit && (worker.findRssBytes() ?? 0) <= maxRssBytes) idle.push(worker);
       else void dismiss(worker);
     },
 

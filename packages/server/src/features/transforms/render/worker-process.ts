@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { readFrames } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
@@ -20,7 +21,7 @@ export interface WorkerJob {
  * itself or never started. No image explains these three.
  */
 export type WorkerOutcome =
-  | { kind: "done"; reply: RenderReply; bytes: Buffer; rssBytes: number }
+  | { kind: "done"; reply: RenderReply; bytes: Buffer }
   | { kind: "unread" }
   | { kind: "timeout" }
   | { kind: "crashed" }
@@ -34,6 +35,8 @@ export interface WorkerProcess {
   /** Of the renderer itself, whatever stands between; undefined until it is known. */
   readonly pid: number | undefined;
   readonly isAlive: boolean;
+  /** What it holds in memory; null where the system does not tell. */
+  findRssBytes(): number | null;
   /** One job at a time; never rejects. After any outcome but `done` the process is gone. */
   run(job: WorkerJob): Promise<WorkerOutcome>;
   /** Kills the process and waits until it is gone. */
@@ -125,6 +128,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
     get isAlive() {
       return alive && killedFor === null;
     },
+    findRssBytes: () => findRssBytes(findPid()),
     run: ({ order, source, limits }) =>
       new Promise((resolve) => {
         if (channel === null) return resolve({ kind: "failed", reason: "the process could not be started" });
@@ -139,4 +143,15 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
       await gone.promise;
     },
   };
+}
+
+/** Looked up from outside: it sees no /proc to look itself up in, and need not be believed. */
+function findRssBytes(pid: number | undefined): number | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    const found = /^VmRSS:\s*(\d+) kB$/m.exec(status);
+    return found === null ? null : Number(found[1]) * 1024;
+  } catch {
+    return null;
+  }
 }

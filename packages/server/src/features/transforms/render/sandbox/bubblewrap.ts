@@ -15,8 +15,7 @@ export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
     "--unshare-cgroup-try",
     ...["--cap-drop", "ALL"],
     ...[...listSystemPaths(), ...listCodePaths()].flatMap((path) => ["--ro-bind", path, path]),
-    // Of this process alone: it learns there how much memory it holds.
-    ...["--proc", "/proc"],
+    // No /proc either. A new one could not be mounted where the service's own is masked, as containers and systemd do.
     ...["--remount-ro", "/"],
     ...["--chdir", "/"],
     // Not `--new-session`: the scheduler would take it for a group of its own and weigh it like the whole service. There is

@@ -130,7 +130,7 @@ function nodeFlags(layers: Layers): string[] {
     "--max-old-space-size=64",
   ];
   if (!layers.has("permission")) return flags;
-  const readable = [...listCodePaths(), "/proc/self"].map((path) => `--allow-fs-read=${path}`);
+  const readable = listCodePaths().map((path) => `--allow-fs-read=${path}`);
   return [...flags, "--permission", "--allow-addons", ...readable];
 }
 
@@ -151,8 +151,15 @@ function watchForPid(info: Readable): () => number | undefined {
  * container without an init.
  */
 function kill(child: ChildProcess, pid: number | undefined): void {
-  if (pid === undefined || pid === child.pid || !isChildOf(pid, child.pid)) child.kill("SIGKILL");
-  else process.kill(pid, "SIGKILL");
+  if (pid === undefined || pid === child.pid || !isChildOf(pid, child.pid)) {
+    child.kill("SIGKILL");
+    return;
+  }
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has died in this moment.
+  }
 }
 
 /** A number alone may be another's by now. */

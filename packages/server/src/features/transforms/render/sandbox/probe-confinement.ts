@@ -18,7 +18,7 @@ export interface ProbeReport {
   /** In words: what it could do that it should not. */
   reached: string[];
   environment: string[];
-  /** That lead anywhere, as `number: target`. */
+  /** As `number: kind`, without what node opens for its event loop. */
   descriptors: string[];
   folder: string;
   userId: number;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { fstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import { writeFrame } from "../frame-channel.ts";
@@ -60,13 +60,14 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-/** What is behind each, without what node itself opens: its event loop has no name in any file tree. */
+/** Without those that node itself opens: of them files, folders and sockets are none but one that it keeps in reserve. */
 function listDescriptors(): string[] {
   return Array.from({ length: 1024 }, (_, fd) => fd).flatMap((fd) => {
     try {
-      const target = readlinkSync(`/proc/self/fd/${fd}`);
-      const isOwn = target.startsWith("anon_inode:") || target.startsWith("pipe:");
-      return isOwn || !statSync(`/proc/self/fd/${fd}`, { throwIfNoEntry: false }) ? [] : [`${fd}: ${target}`];
+      const found = fstatSync(fd);
+      if (found.isSocket()) return [`${fd}: socket`];
+      if (found.isCharacterDevice()) return [`${fd}: device`];
+      return found.isFile() || found.isDirectory() ? [`${fd}: file ${found.ino}`] : [];
     } catch {
       return [];
     }
