@@ -111,8 +111,10 @@ test("a session that was planted in a browser is not the one that its owner gets
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Open the dashboard" }).click();
   await page.getByLabel("Project", { exact: true }).waitFor();
-  const [cookie, ...others] = await context.cookies();
-  assert.deepEqual([others, cookie?.httpOnly, cookie?.sameSite], [[], true, "Strict"]);
+  const cookies = await context.cookies();
+  assert.deepEqual(cookies.map(({ name }) => name).toSorted(), ["upstow_device", "upstow_session"]);
+  for (const { httpOnly, sameSite } of cookies) assert.deepEqual([httpOnly, sameSite], [true, "Strict"]);
+  const cookie = cookies.find(({ name }) => name === "upstow_session");
   assert.notEqual(cookie?.value, planted.value);
   const seen = (await page.content()) + app.logLines.join("") + (await page.evaluate("document.cookie"));
   const secrets = [cookie?.value ?? "-", "correct horse battery", app.app.firstStart?.loginToken ?? "-"];

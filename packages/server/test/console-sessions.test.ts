@@ -125,7 +125,7 @@ onBothDatabases("sessions of the dashboard", (database) => {
     const { accountId, email } = await createPerson(app);
     const { deps } = app.app;
     const value = await createSessionToken(app, accountId);
-    const entrant = { address: "127.0.0.1", userAgent: "late", token: "late", oldToken: "" };
+    const entrant = { address: "127.0.0.1", userAgent: "late", device: null, token: "late", oldToken: "" };
     const session = { id: "any", accountId, email, tier: "free" as const };
     const [changed, other] = ["changed in the meantime", "changed by somebody else"];
     let mine: Answer | undefined;

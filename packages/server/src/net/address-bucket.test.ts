@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addressBucket } from "./address-bucket.ts";
+import { addressBucket, addressNetwork } from "./address-bucket.ts";
 
 describe("the bucket of an address", () => {
   it("is the address itself for IPv4, mapped or not", () => {
@@ -20,5 +20,13 @@ describe("the bucket of an address", () => {
     }
     assert.equal(addressBucket("::1"), "0:0:0:0::/64");
     assert.notEqual(addressBucket("2001:db8:0:2::5"), expected);
+  });
+
+  it("lies in a network: the /48 for IPv6, the /24 for IPv4", () => {
+    for (const address of ["2001:db8:7:1::5", "2001:DB8:0007:ffff:a:b:c:d"])
+      assert.equal(addressNetwork(address), "2001:db8:7::/48");
+    assert.equal(addressNetwork("::1"), "0:0:0::/48");
+    for (const address of ["192.0.2.7", "::ffff:192.0.2.8"])
+      assert.equal(addressNetwork(address), "192.0.2.0/24");
   });
 });

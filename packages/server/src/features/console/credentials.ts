@@ -16,11 +16,11 @@ import {
 } from "./session-queries.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
 import type { Credentials, SignedIn } from "./sign-in.ts";
-import { throttleAccount, throttleAddress } from "./throttle.ts";
+import { throttleAddress, throttleConfirmation } from "./throttle.ts";
 
 /** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
 export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): Promise<string | null> {
-  await throttleAddress(deps, visitor.address);
+  await throttleAddress(deps, visitor.address, "link");
   const link = await deps.db.get(findLoginLink, { tokenHash: hash("sha256", token), now: deps.now() });
   if (link === null) throw usedLink();
   return link.email === ownerEmail ? null : link.email;
@@ -36,14 +36,17 @@ export async function claim(
   given: Credentials & { token: string },
   visitor: Entrant,
 ): Promise<SignedIn> {
-  await throttleAddress(deps, visitor.address);
+  await throttleAddress(deps, visitor.address, "link");
   const email = normalizeEmail(given.email);
   checkNewPassword(given.password);
-  const passwordHash = await passwords.hash(given.password);
   const now = deps.now();
+  const tokenHash = hash("sha256", given.token);
+  // Hashing is work, which only the holder of a link may ask for.
+  if ((await deps.db.get(findLoginLink, { tokenHash, now })) === null) throw usedLink();
+  const passwordHash = await passwords.hash(given.password);
   return withFreeEmail(email, () =>
     deps.db.transact(async (tx) => {
-      const link = await tx.get(takeLoginLink, { tokenHash: hash("sha256", given.token), now });
+      const link = await tx.get(takeLoginLink, { tokenHash, now });
       if (link === null) throw usedLink();
       const accountId = link.account_id;
       await tx.run(setCredentials, { accountId, email, passwordHash, now });
@@ -64,7 +67,7 @@ export async function changeCredentials(
   const { accountId } = session;
   const email = normalizeEmail(given.email);
   if (given.password !== undefined) checkNewPassword(given.password);
-  const oldHash = await confirmPassword(deps, passwords, session, given.currentPassword, visitor);
+  const oldHash = await confirmPassword(deps, passwords, session, given.currentPassword);
   const passwordHash = given.password === undefined ? oldHash : await passwords.hash(given.password);
   const now = deps.now();
   return withFreeEmail(email, () =>
@@ -89,13 +92,11 @@ export async function confirmPassword(
   passwords: PasswordWork,
   session: Session,
   password: string,
-  visitor: Visitor,
 ): Promise<string> {
-  await throttleAddress(deps, visitor.address);
-  await throttleAccount(deps, session.email);
+  await throttleConfirmation(deps, session.id);
   const known = await deps.db.get(findPasswordHash, { accountId: session.accountId });
   const passwordHash = known?.password_hash ?? null;
-  const isRight = await passwords.verify(password, passwordHash);
+  const isRight = await passwords.verify(password, passwordHash, "known");
   if (passwordHash === null || !isRight) throw wrongPassword();
   return passwordHash;
 }

@@ -6,32 +6,45 @@ const shortest = 10;
 const longest = 200;
 const mostWaiting = 20;
 
+/** A flood of strangers must not keep out who is signed in, or has been on the same device. */
+type Lane = "known" | "stranger";
+
 export interface PasswordWork {
+  /** For who is signed in or holds a link. */
   hash(password: string): Promise<string>;
   /** Takes the same time where there is no hash to compare with. */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  verify(password: string, hash: string | null, lane?: Lane): Promise<boolean>;
 }
 
 /** One at a time: each takes 64 MiB, and a flood of sign-ins must not take the memory of the uploads. */
 export function createPasswordWork(): PasswordWork {
   let decoy: Promise<string> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const waiting: Record<Lane, (() => Promise<void>)[]> = { known: [], stranger: [] };
+  let isWorking = false;
 
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (waiting >= mostWaiting) throw busy();
-    waiting++;
-    const turn = last.then(work);
-    last = turn.catch(() => {});
-    return turn.finally(() => {
-      waiting--;
-    });
+  async function workOn(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    for (;;) {
+      const next = waiting.known.shift() ?? waiting.stranger.shift();
+      if (next === undefined) break;
+      await next();
+    }
+    isWorking = false;
+  }
+
+  async function inTurn<T>(lane: Lane, work: () => Promise<T>): Promise<T> {
+    if (waiting[lane].length >= mostWaiting) throw busy();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    waiting[lane].push(() => work().then(resolve, reject));
+    void workOn();
+    return promise;
   }
 
   return {
-    hash: (password) => inTurn(() => hashPassword(password)),
-    verify: (password, known) =>
-      inTurn(async () => {
+    hash: (password) => inTurn("known", () => hashPassword(password)),
+    verify: (password, known, lane = "stranger") =>
+      inTurn(lane, async () => {
         decoy ??= hashPassword(randomBytes(16).toString("hex"));
         const comparison = await decoy;
         const isRight = await verifyPassword(password, known ?? comparison);

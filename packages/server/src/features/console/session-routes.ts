@@ -31,16 +31,16 @@ export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
     email: await lookAtLink(deps, request.body.token, visitorOf(request)),
   }));
 
-  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request) =>
-    letIn(request, (visitor) => claim(deps, passwords, request.body, visitor)),
+  app.post("/claim", { schema: { ...schema, body: ClaimBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) => claim(deps, passwords, request.body, visitor)),
   );
 
-  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request) =>
-    letIn(request, (visitor) => signIn(deps, passwords, request.body, visitor)),
+  app.post("/sign-in", { schema: { ...schema, body: SignInBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) => signIn(deps, passwords, request.body, visitor)),
   );
 
-  app.post("/sign-in/code", { schema: { ...schema, body: CodeBody } }, async (request) =>
-    letIn(request, (visitor) => signInWithCode(deps, request.body, visitor)),
+  app.post("/sign-in/code", { schema: { ...schema, body: CodeBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) => signInWithCode(deps, request.body, visitor)),
   );
 }
 
@@ -63,8 +63,10 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
     return letOut(request, reply);
   });
 
-  app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request) =>
-    letIn(request, (visitor) => changeCredentials(deps, passwords, request.session, request.body, visitor)),
+  app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) =>
+      changeCredentials(deps, passwords, request.session, request.body, visitor),
+    ),
   );
 
   app.get("/sessions", { schema }, async ({ session }) => {

@@ -30,6 +30,8 @@ export interface Session {
 export interface Visitor {
   address: string;
   userAgent: string;
+  /** What the browser kept of an earlier sign-in, whoever put it there. */
+  device: string | null;
 }
 
 /** A visitor with the token that was made for them, and with what their browser presented, whoever put it there. */
@@ -43,7 +45,7 @@ export async function createSession(
   tx: Queryable,
   now: number,
   accountId: string,
-  entrant: Entrant,
+  entrant: Omit<Entrant, "device">,
 ): Promise<{ accountId: string }> {
   await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", entrant.oldToken) });
   await tx.run(deleteEndedSessions, { now });

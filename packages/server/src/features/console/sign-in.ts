@@ -5,10 +5,11 @@ import { findAccountByEmail } from "../accounts/queries.ts";
 import { getStep, openStep, takeStep } from "./factors/steps.ts";
 import { checkCode } from "./factors/totp.ts";
 import { findTotp } from "./factors/totp-queries.ts";
+import { findKnownDevice } from "./known-devices.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { holdPassword } from "./session-queries.ts";
 import { createSession, type Entrant } from "./sessions.ts";
-import { spend, throttleAccount, throttleAddress } from "./throttle.ts";
+import { spend, throttleAddress, throttlePassword } from "./throttle.ts";
 
 const codesPerAccount = 10;
 
@@ -27,12 +28,16 @@ export async function signIn(
   given: Credentials,
   visitor: Entrant,
 ): Promise<SignedIn> {
-  await throttleAddress(deps, visitor.address);
   const email = normalizeEmail(given.email);
-  await throttleAccount(deps, email);
+  const device = await findKnownDevice(deps, email, visitor.device);
+  await throttlePassword(deps, { address: visitor.address, device }, email);
   const account = await deps.db.get(findAccountByEmail, { email });
   const passwordHash = account?.password_hash ?? null;
-  const isRight = await passwords.verify(given.password, passwordHash);
+  const isRight = await passwords.verify(
+    given.password,
+    passwordHash,
+    device === null ? "stranger" : "known",
+  );
   if (account === null || passwordHash === null || !isRight) throw wrongCredentials();
   const accountId = account.id;
   const now = deps.now();
@@ -52,7 +57,7 @@ export async function signInWithCode(
   given: { ticket: string; code: string },
   visitor: Entrant,
 ): Promise<SignedIn> {
-  await throttleAddress(deps, visitor.address);
+  await throttleAddress(deps, visitor.address, "code");
   const now = deps.now();
   const { accountId } = await getStep(deps.db, now, "code", given.ticket);
   if (accountId === null) throw new Error("a code is asked for without an account");

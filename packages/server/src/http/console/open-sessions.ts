@@ -9,8 +9,8 @@ import {
   cookieName,
   createSessionSigner,
   findSessionCookie,
+  finishCookies,
   isHttps,
-  sendUnderPlainName,
 } from "./session-cookie.ts";
 import { createSessionStore } from "./session-store.ts";
 
@@ -47,7 +47,7 @@ export async function openSessions(scope: FastifyInstance, deps: Deps): Promise<
     done();
   });
   scope.addHook("onSend", (request, reply, payload, done) => {
-    if (!isHttps(request)) sendUnderPlainName(reply);
+    finishCookies(request, reply);
     done(null, payload);
   });
 }

@@ -1,10 +1,16 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { markDevice } from "../../features/console/known-devices.ts";
 import type { Entrant, Visitor } from "../../features/console/sessions.ts";
 import type { SignedIn } from "../../features/console/sign-in.ts";
-import { cookieName } from "./session-cookie.ts";
+import { cookieName, findDeviceCookie, keepDeviceCookie } from "./session-cookie.ts";
 
 export function visitorOf(request: FastifyRequest): Visitor {
-  return { address: request.clientAddress, userAgent: request.headers["user-agent"] ?? "" };
+  return {
+    address: request.clientAddress,
+    userAgent: request.headers["user-agent"] ?? "",
+    device: findDeviceCookie(request),
+  };
 }
 
 /** The page's own origin: of a change it was checked before any route runs, and browsers send it with every one. */
@@ -17,7 +23,9 @@ export function originOf(request: FastifyRequest): string {
  * the transaction that lets them in, and where nobody is let in the browser keeps what it came with.
  */
 export async function letIn(
+  deps: Pick<Deps, "db" | "keyring">,
   request: FastifyRequest,
+  reply: FastifyReply,
   signIn: (entrant: Entrant) => Promise<SignedIn>,
 ): Promise<{ ok: boolean } | { needsCode: true; ticket: string }> {
   const old = request.session;
@@ -25,10 +33,13 @@ export async function letIn(
   const fresh = request.session;
   request.session = old;
   const tokens = { token: fresh.sessionId, oldToken: old.sessionId };
-  const outcome = await signIn({ ...visitorOf(request), ...tokens });
+  const visitor = visitorOf(request);
+  const outcome = await signIn({ ...visitor, ...tokens });
   if ("ticket" in outcome) return { needsCode: true, ticket: outcome.ticket };
   fresh.accountId = outcome.accountId;
   request.session = fresh;
+  const mark = await markDevice(deps, outcome.accountId, visitor.device);
+  if (mark !== null && mark !== visitor.device) keepDeviceCookie(request, reply, mark);
   return { ok: true };
 }
 

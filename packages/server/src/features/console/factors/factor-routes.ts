@@ -36,15 +36,17 @@ export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
     startPasskeySignIn(deps, visitorOf(request), originOf(request)),
   );
 
-  app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request) =>
-    letIn(request, (visitor) => signInWithPasskey(deps, visitor, originOf(request), request.body)),
+  app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) =>
+      signInWithPasskey(deps, visitor, originOf(request), request.body),
+    ),
   );
 }
 
 /** Second factors of one's own. Each change asks for the password again. */
 export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   const confirm = (request: FastifyRequest & { body: { currentPassword: string } }) =>
-    confirmPassword(deps, passwords, request.session, request.body.currentPassword, visitorOf(request));
+    confirmPassword(deps, passwords, request.session, request.body.currentPassword);
 
   app.get("/account/factors", { schema }, async ({ session: { accountId } }) => {
     const totp = await deps.db.get(findTotp, { accountId });

@@ -68,7 +68,7 @@ export async function addPasskey(
 
 /** The browser offers whichever passkeys it has for this site: nobody has to say who they are first. */
 export async function startPasskeySignIn(deps: Deps, visitor: Visitor, origin: string) {
-  await throttleAddress(deps, visitor.address);
+  await throttleAddress(deps, visitor.address, "passkey");
   const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(origin),

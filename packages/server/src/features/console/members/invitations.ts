@@ -9,7 +9,7 @@ import type { Role } from "../access.ts";
 import { checkNewPassword, type PasswordWork } from "../password-work.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
 import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
-import { spend, throttleAccount, throttleAddress } from "../throttle.ts";
+import { spend, throttleAddress, throttlePassword } from "../throttle.ts";
 import {
   deleteEndedInvitations,
   deleteInvitationsTo,
@@ -62,7 +62,7 @@ export async function invite(
 
 /** What its holder needs to know; not whether the address has an account. */
 export async function lookAtInvitation(deps: Deps, token: string, visitor: Visitor) {
-  await throttleAddress(deps, visitor.address);
+  await throttleAddress(deps, visitor.address, "link");
   const found = await deps.db.get(findInvitation, { tokenHash: hash("sha256", token), now: deps.now() });
   if (found === null) throw usedInvitation();
   return found;
@@ -82,7 +82,8 @@ export async function signUp(
   checkNewPassword(given.password);
   const known = await deps.db.get(findAccountByEmail, { email });
   if (known !== null) return signIn(deps, passwords, { email, password: given.password }, visitor);
-  await throttleAccount(deps, email);
+  // As a sign-in would be, so that the two can't be told apart.
+  await throttlePassword(deps, { address: visitor.address, device: null }, email);
   const passwordHash = await passwords.hash(given.password);
   const now = deps.now();
   return deps.db.transact(async (tx) => {

@@ -26,8 +26,8 @@ export function joinRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): vo
     lookAtInvitation(deps, request.body.token, visitorOf(request)),
   );
 
-  app.post("/invitations/sign-up", { schema: { ...schema, body: SignUpBody } }, async (request) =>
-    letIn(request, (visitor) => signUp(deps, passwords, request.body, visitor)),
+  app.post("/invitations/sign-up", { schema: { ...schema, body: SignUpBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) => signUp(deps, passwords, request.body, visitor)),
   );
 }
 
