@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { insertInvitedAccount } from "../../server/src/features/accounts/queries.ts";
+import { createId } from "../../server/src/ids.ts";
 import { signInAs } from "../../server/test/support/console-client.ts";
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { envOf, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
@@ -41,6 +43,33 @@ onBothDatabases("upstow account login-link", (database) => {
     assert.match(run.stdout, /for owner@localhost, once, until \d{4}-/);
     const token = tokenOf(run.stdout.trim());
     assert.equal((await call("/claim/look", { token })).body.email, null);
+  });
+
+  it("says what opening it removes, and that an address is unverified", async () => {
+    const { email } = await app.createTenant("pro");
+    const known = await runUpstow(["account", "login-link", "--email", email], env);
+    assert.match(known.stdout, /removes the account's passkeys, one-time codes and recovery codes/);
+    assert.ok(!known.stdout.includes("unverified"));
+    const id = createId(Date.now());
+    const invited = { id, email: `${id}@example.com`, passwordHash: "none", now: Date.now() };
+    await app.app.deps.db.change(insertInvitedAccount, invited);
+    const run = await runUpstow(["account", "login-link", "--email", invited.email], env);
+    assert.match(run.stdout, /The address is unverified/);
+    assert.equal(
+      (await call("/claim/look", { token: tokenOf(run.stdout.trim()) })).body.email,
+      invited.email,
+    );
+  });
+
+  it("lets an invited account own projects once its tier was set", async () => {
+    const id = createId(Date.now());
+    const email = `${id}@example.com`;
+    await app.app.deps.db.change(insertInvitedAccount, { id, email, passwordHash: "none", now: Date.now() });
+    const create = ["project", "create", "--account", email, "--name", "mine"];
+    const failed = await runFailing(create, env);
+    assert.deepEqual([failed.exitCode, failed.code], [1, "TIER_LIMIT_EXCEEDED"]);
+    assert.equal((await runJson(["account", "set-tier", email, "free"], env)).tier, "free");
+    assert.equal((await runJson(create, env)).name, "mine");
   });
 
   it("names an address that has no account", async () => {

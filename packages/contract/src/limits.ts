@@ -40,6 +40,10 @@ export const PART_SIZE_BYTES = 5 * MB;
 export const FILE_NAME_MAX = 255;
 export const SLUG_MAX = 100;
 export const PROJECT_NAME_MAX = 100;
+/** Invitations that wait to be accepted: to one project, and made by one account. */
+export const OPEN_INVITATIONS_MAX = { project: 50, account: 200 } as const;
+/** Passkeys of one account. */
+export const PASSKEYS_MAX = 20;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const BULK_DELETE_MAX = 100;

@@ -11,6 +11,8 @@ export interface Account {
   id: string;
   email: string;
   tier: string;
+  /** False for an account made by an invitation, until the operator sets its tier. */
+  mayOwnProjects: boolean;
   ownsInstallation: boolean;
 }
 

@@ -66,7 +66,7 @@ export function Console({ account }: { account: Account }) {
             {Other !== undefined ? (
               <Other />
             ) : all.length === 0 ? (
-              <NewProject onCreated={projects.reload} />
+              <NewProject account={account} onCreated={projects.reload} />
             ) : workspace === null ? (
               <NoSuchPage reason="Perhaps it was cut off, or you have no part in the project." to="/" />
             ) : Page === undefined ? (

@@ -42,6 +42,9 @@ test("somebody is invited by link, makes an account with it, gets another role a
 
   await owner.page.reload();
   await owner.page.getByText("Nobody is invited right now").waitFor();
+  const row = owner.page.getByLabel("Members", { exact: true }).getByRole("listitem");
+  await row.filter({ hasText: "guest@example.com" }).getByText("unverified", { exact: true }).waitFor();
+  assert.equal(await row.filter({ hasText: tenant.email }).getByText("unverified").count(), 0);
   await owner.page.getByLabel("Role of guest@example.com").selectOption("owner");
   await guest.page.reload();
   await guest.page.getByRole("button", { name: "Invite somebody" }).waitFor();
@@ -50,6 +53,21 @@ test("somebody is invited by link, makes an account with it, gets another role a
   await owner.page.getByRole("button", { name: "Remove guest@example.com" }).waitFor({ state: "detached" });
   await guest.page.reload();
   await guest.page.getByText("You have no project yet").waitFor();
+  await guest.page.getByText("It can own projects once the operator sets its tier.").waitFor();
+  assert.equal(await guest.page.getByLabel("Name").count(), 0);
+
+  const admin = await dashboard.open(app.owner.accountId);
+  await admin.page.goto(`${app.url}/dashboard/admin`);
+  const account = admin.page.getByRole("row").filter({ hasText: "guest@example.com" });
+  await account.getByText("unverified", { exact: true }).waitFor();
+  await account.getByText("can't own projects").waitFor();
+  await account.getByRole("button", { name: "Change" }).click();
+  await admin.page.getByText("Saving a tier lets it own projects.").waitFor();
+  await admin.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await account.getByText("can't own projects").waitFor({ state: "detached" });
+  await admin.context.close();
+  await guest.page.reload();
+  await guest.page.getByLabel("Name").waitFor();
 
   await guest.page.goto("about:blank");
   await guest.page.goto(`${app.url}/dashboard/join#${token}`);

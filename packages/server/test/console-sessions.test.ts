@@ -126,7 +126,7 @@ onBothDatabases("sessions of the dashboard", (database) => {
     const { deps } = app.app;
     const value = await createSessionToken(app, accountId);
     const entrant = { address: "127.0.0.1", userAgent: "late", device: null, token: "late", oldToken: "" };
-    const session = { id: "any", accountId, email, tier: "free" as const };
+    const session = { id: "any", accountId, email, tier: "free" as const, mayOwnProjects: true };
     const [changed, other] = ["changed in the meantime", "changed by somebody else"];
     let mine: Answer | undefined;
     const change = slowWork(async () => {

@@ -7,8 +7,9 @@ export const accountLoginLink: Command = {
   options: {
     email: { value: "E", description: "the account's e-mail address; the installation's owner unless given" },
   },
-  notes: `The link works once, within 24 hours. Whoever opens it chooses a new password, needs no second factor this
-time, and all other sessions of the account end. Treat it like a password.`,
+  notes: `The link works once, within 24 hours. Whoever opens it sets a new password and needs no second factor. The
+account's passkeys, one-time codes and recovery codes are then removed and all other sessions end, so nobody who had
+access before keeps it. API keys stay; revoke those that others may know. Treat the link like a password.`,
   async run(call) {
     const { createLoginLink } = await import("@upstow/server/features/accounts/login-link");
     const email = call.options.find("email");
@@ -16,7 +17,17 @@ time, and all other sessions of the account end. Treat it like a password.`,
     const expiresAt = new Date(made.expiresAt).toISOString();
     return {
       json: { id: made.id, email: made.email, link: made.link, expiresAt },
-      text: `A way into the dashboard for ${made.email}, once, until ${expiresAt}:\n${made.link}`,
+      text: [
+        `A way into the dashboard for ${made.email}, once, until ${expiresAt}.`,
+        removal,
+        ...(made.isEmailVerified ? [] : [unverified]),
+        made.link,
+      ].join("\n"),
     };
   },
 };
+
+const removal =
+  "Opening it sets a new password, removes the account's passkeys, one-time codes and recovery codes, and ends all other sessions.";
+const unverified =
+  "The address is unverified: the account was created by an invitation or has changed its address. Make sure that you know who asks.";

@@ -10,7 +10,7 @@ export const accountSetTier: Command = {
     { name: "tier", description: "free, pro, team or enterprise" },
   ],
   notes:
-    "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them.",
+    "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them. An account that was created by an invitation can own projects once its tier was set, to free as well.",
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
     const { changeAccount } = await import("@upstow/server/features/accounts/manage-account");

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { callApi } from "../api.ts";
+import type { Account } from "../app.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/fields.tsx";
 import { Form } from "../parts/form.tsx";
@@ -7,12 +8,18 @@ import { Empty } from "../parts/states.tsx";
 import { goTo } from "../router.tsx";
 import type { ProjectItem } from "../workspace.ts";
 
-export function NewProject({ onCreated }: { onCreated: () => void }) {
+export function NewProject({ account, onCreated }: { account: Account; onCreated: () => void }) {
   return (
     <>
       <h1>Projects</h1>
       <Empty title="You have no project yet">
-        <ProjectForm onCreated={onCreated} />
+        {account.mayOwnProjects ? (
+          <ProjectForm onCreated={onCreated} />
+        ) : (
+          <p>
+            Your account was created by an invitation. It can own projects once the operator sets its tier.
+          </p>
+        )}
       </Empty>
     </>
   );

@@ -1,11 +1,9 @@
 import { useContext, useState } from "react";
-import { callApi } from "../../api.ts";
 import { type Account, ReloadAccount } from "../../app.tsx";
 import { useLoad } from "../../load.ts";
-import { CurrentPasswordField, EmailField, NewPasswordField } from "../../parts/fields.tsx";
-import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { CodeSettings } from "./code-settings.tsx";
+import { Credentials } from "./credentials.tsx";
 import { DeletedProjects } from "./deleted-projects.tsx";
 import { PasskeySettings } from "./passkey-settings.tsx";
 import { Sessions } from "./sessions.tsx";
@@ -23,6 +21,7 @@ export default function AccountPage() {
   const [changes, setChanges] = useState(0);
   const showChange = () => {
     setChanges(changes + 1);
+    factors.reload();
     reloadAccount();
   };
   return (
@@ -51,43 +50,14 @@ export default function AccountPage() {
         {session.data === null ? (
           <Loading />
         ) : (
-          <Credentials email={session.data.account.email} onSaved={showChange} />
+          <Credentials
+            email={session.data.account.email}
+            passkeys={factors.data?.passkeys ?? []}
+            onSaved={showChange}
+          />
         )}
       </section>
       <DeletedProjects />
     </>
-  );
-}
-
-function Credentials(props: { email: string; onSaved: () => void }) {
-  const [email, setEmail] = useState(props.email);
-  const [currentPassword, setCurrent] = useState("");
-  const [password, setPassword] = useState("");
-  const [isSaved, setSaved] = useState(false);
-  const submit = async () => {
-    setSaved(false);
-    const kept = password === "" ? {} : { password };
-    await callApi("PUT", "/account", { email, currentPassword, ...kept });
-    setSaved(true);
-    props.onSaved();
-    setCurrent("");
-    setPassword("");
-  };
-  return (
-    <Form
-      className="stack narrow"
-      submit="Save"
-      onSubmit={submit}
-      status={isSaved ? "Saved. All other sessions were ended." : ""}
-    >
-      <EmailField value={email} onChange={setEmail} />
-      <CurrentPasswordField value={currentPassword} onChange={setCurrent} />
-      <NewPasswordField
-        hint="At least 10 characters, or nothing to keep the one you have."
-        required={false}
-        value={password}
-        onChange={setPassword}
-      />
-    </Form>
   );
 }

@@ -6,6 +6,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { ScrollTable } from "../../parts/scroll-table.tsx";
 import { Empty, ListState } from "../../parts/states.tsx";
+import { Unverified } from "../../parts/unverified.tsx";
 import { EditAccount } from "./edit-account.tsx";
 import { NewAccount } from "./new-account.tsx";
 
@@ -20,6 +21,8 @@ export interface AccountItem {
   projects: number;
   storedBytes: number;
   hasPassword: boolean;
+  emailVerified: boolean;
+  mayOwnProjects: boolean;
   createdAt: string;
 }
 
@@ -60,7 +63,9 @@ export function Accounts() {
               <tr key={account.id}>
                 <td>
                   <SafeText text={account.email} />{" "}
-                  {!account.hasPassword && <span className="tag">has not signed in yet</span>}
+                  {!account.hasPassword && <span className="tag">has not signed in yet</span>}{" "}
+                  {!account.emailVerified && <Unverified />}{" "}
+                  {!account.mayOwnProjects && <span className="tag">can't own projects</span>}
                 </td>
                 <td>{account.tier}</td>
                 <td className="number">{formatCount(account.projects)}</td>

@@ -49,6 +49,9 @@ export function EditAccount({ account, onClose }: { account: AccountItem; onClos
               onChange={(text) => setOwn((before) => ({ ...before, [name]: text }))}
             />
           ))}
+        {!account.mayOwnProjects && (
+          <p>This account was created by an invitation. Saving a tier lets it own projects.</p>
+        )}
         <p className="dim">Holds from the account's next request on.</p>
       </Form>
     </Dialog>

@@ -49,7 +49,7 @@ function Credentials(props: { token: string; known: string | null; onEntered: ()
       <p className="dim">
         {known === null
           ? "You own this installation. Choose how you will sign in from now on."
-          : "Choose how you will sign in from now on. All other sessions of this account end."}
+          : "Choose how you will sign in from now on. All other sessions of this account end, and its passkeys and one-time codes are removed."}
       </p>
       <EmailField value={email} onChange={setEmail} />
       <NewPasswordField label="Password" value={password} onChange={setPassword} />

@@ -4,6 +4,7 @@ import { formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure, ListState } from "../../parts/states.tsx";
+import { Unverified } from "../../parts/unverified.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { Invitations } from "./invitations.tsx";
@@ -38,6 +39,7 @@ export default function Members() {
                 <strong className="name">
                   <SafeText text={member.email} />
                 </strong>
+                {!member.emailVerified && <Unverified />}
                 <span className="dim">since {formatTime(member.since)}</span>
               </span>
               {isOwner && !member.paysForProject ? (

@@ -7,6 +7,7 @@ import type { Role } from "./roles.tsx";
 export interface Member {
   accountId: string;
   email: string;
+  emailVerified: boolean;
   role: Role;
   paysForProject: boolean;
   since: string;

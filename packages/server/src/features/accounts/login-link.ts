@@ -27,7 +27,7 @@ export function loginLinkOf(config: { publicUrl: string }, token: string): strin
 export async function createLoginLink(
   deps: Pick<Deps, "config" | "db" | "now">,
   emailText: string | undefined,
-): Promise<{ id: string; email: string; link: string; expiresAt: number }> {
+): Promise<{ id: string; email: string; isEmailVerified: boolean; link: string; expiresAt: number }> {
   const email = emailText === undefined ? null : normalizeEmail(emailText);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
@@ -35,8 +35,13 @@ export async function createLoginLink(
       email === null ? await tx.get(findInstallationOwner, {}) : await tx.get(findAccountByEmail, { email });
     if (account === null) throw email === null ? neverStarted() : unknownAccount(email);
     const token = await createLoginToken(tx, now, account.id);
-    const { id } = account;
-    return { id, email: account.email, link: loginLinkOf(deps.config, token), expiresAt: now + loginLinkMs };
+    return {
+      id: account.id,
+      email: account.email,
+      isEmailVerified: account.email_verified === 1,
+      link: loginLinkOf(deps.config, token),
+      expiresAt: now + loginLinkMs,
+    };
   });
 }
 

@@ -1,29 +1,51 @@
 import type { TierName } from "@upstow/contract";
 import { statement } from "../../db/statement.ts";
 
-export const insertAccount = statement(
-  (q, p: { id: string; email: string; passwordHash: string | null; tier: TierName; now: number }) =>
-    q
-      .insertInto("account")
-      .values({
-        id: p.id,
-        email: p.email,
-        password_hash: p.passwordHash,
-        tier: p.tier,
-        rate_upload: null,
-        rate_transform: null,
-        rate_other: null,
-        transform_units: null,
-        project_count: 0,
-        keys_made: 0,
-        keys_made_since: 0,
-        email_verified: 1,
-        may_own_projects: 1,
-        created_at: p.now,
-        updated_at: p.now,
-      })
-      .onConflict((conflict) => conflict.column("email").doNothing())
-      .returningAll(),
+interface NewAccountRow {
+  id: string;
+  email: string;
+  passwordHash: string | null;
+  tier: TierName;
+  now: number;
+}
+
+const newAccount = (p: NewAccountRow) => ({
+  id: p.id,
+  email: p.email,
+  password_hash: p.passwordHash,
+  tier: p.tier,
+  rate_upload: null,
+  rate_transform: null,
+  rate_other: null,
+  transform_units: null,
+  project_count: 0,
+  keys_made: 0,
+  keys_made_since: 0,
+  email_verified: 1,
+  may_own_projects: 1,
+  created_at: p.now,
+  updated_at: p.now,
+});
+
+export const insertAccount = statement((q, p: NewAccountRow) =>
+  q
+    .insertInto("account")
+    .values(newAccount(p))
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .returningAll(),
+);
+
+/** For whoever used the invitation's link: nobody knows whether the address is theirs. */
+export const insertInvitedAccount = statement((q, p: Omit<NewAccountRow, "tier">) =>
+  q
+    .insertInto("account")
+    .values({
+      ...newAccount({ id: p.id, email: p.email, passwordHash: p.passwordHash, now: p.now, tier: "free" }),
+      email_verified: 0,
+      may_own_projects: 0,
+    })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .returning("id"),
 );
 
 export const findAccountByEmail = statement((q, p: { email: string }) =>
@@ -49,7 +71,7 @@ export const findAccountOfProject = statement((q, p: { projectId: string }) =>
 export const setTier = statement((q, p: { email: string; tier: TierName; now: number }) =>
   q
     .updateTable("account")
-    .set({ tier: p.tier, updated_at: p.now })
+    .set({ tier: p.tier, may_own_projects: 1, updated_at: p.now })
     .where("email", "=", p.email)
     .returningAll(),
 );

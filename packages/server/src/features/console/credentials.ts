@@ -4,13 +4,17 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../errors.ts";
 import { normalizeEmail } from "../accounts/email.ts";
 import { ownerEmail } from "../accounts/first-start.ts";
+import { deletePasskey, deletePasskeysOfAccount } from "./factors/passkey-queries.ts";
 import { deleteStepsOfAccount } from "./factors/step-queries.ts";
+import { endCodes } from "./factors/totp.ts";
 import { checkNewPassword, type PasswordWork } from "./password-work.ts";
 import {
+  deleteLoginLinksOfAccount,
   deleteSessionsOfAccount,
   findLoginLink,
   findPasswordHash,
   holdPassword,
+  recoverCredentials,
   setCredentials,
   takeLoginLink,
 } from "./session-queries.ts";
@@ -28,7 +32,8 @@ export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): P
 
 /**
  * Exchanges a link of the operator for a session; whoever holds it says how they will sign in from then on. It needs
- * no second factor, which may be what was lost, and ends every other session.
+ * no second factor, which may be what was lost. Every other way in ends: it may belong to whoever prepared or took over
+ * the account.
  */
 export async function claim(
   deps: Deps,
@@ -49,19 +54,25 @@ export async function claim(
       const link = await tx.get(takeLoginLink, { tokenHash, now });
       if (link === null) throw usedLink();
       const accountId = link.account_id;
-      await tx.run(setCredentials, { accountId, email, passwordHash, now });
+      await tx.run(recoverCredentials, { accountId, email, passwordHash, now });
       await endSessions(tx, accountId);
+      await endCodes(tx, accountId);
+      await tx.run(deletePasskeysOfAccount, { accountId });
+      await tx.run(deleteLoginLinksOfAccount, { accountId });
       return createSession(tx, now, accountId, visitor);
     }),
   );
 }
 
-/** Without a new password the old one stays. Ends every other session: whoever knew the old password is out. */
+/**
+ * Without a new password the old one stays. Ends every other session: whoever knew the old password is out, but not if
+ * they added a passkey, so those that are named go too.
+ */
 export async function changeCredentials(
   deps: Deps,
   passwords: PasswordWork,
   session: Session,
-  given: { email: string; password?: string; currentPassword: string },
+  given: { email: string; password?: string; currentPassword: string; removePasskeys?: "all" | string[] },
   visitor: Entrant,
 ): Promise<SignedIn> {
   const { accountId } = session;
@@ -75,9 +86,16 @@ export async function changeCredentials(
       if ((await tx.run(holdPassword, { accountId, passwordHash: oldHash })) === 0) throw wrongPassword();
       await tx.run(setCredentials, { accountId, email, passwordHash, now });
       await endSessions(tx, accountId);
+      await removePasskeys(tx, accountId, given.removePasskeys ?? []);
       return createSession(tx, now, accountId, visitor);
     }),
   );
+}
+
+/** One that is gone already, or is somebody else's, is nothing to remove. */
+async function removePasskeys(tx: Queryable, accountId: string, which: "all" | string[]): Promise<void> {
+  if (which === "all") await tx.run(deletePasskeysOfAccount, { accountId });
+  else for (const id of which) await tx.run(deletePasskey, { id, accountId });
 }
 
 /** Sign-ins that have begun come first: one that was just completed has a session by then, which ends too. */

@@ -1,3 +1,4 @@
+import { sql } from "#kysely";
 import type { ConsoleSessionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
@@ -27,6 +28,7 @@ export const findSessionByToken = statement((q, p: { tokenHash: string; now: num
       "account.id as accountId",
       "account.email as email",
       "account.tier as tier",
+      "account.may_own_projects as mayOwnProjects",
     ]),
 );
 
@@ -85,12 +87,48 @@ export const takeLoginLink = statement((q, p: { tokenHash: string; now: number }
     .returning("account_id"),
 );
 
-export const setCredentials = statement(
-  (q, p: { accountId: string; email: string; passwordHash: string; now: number }) =>
-    q
-      .updateTable("account")
-      .set({ email: p.email, password_hash: p.passwordHash, updated_at: p.now })
-      .where("id", "=", p.accountId),
+export const deleteLoginLinksOfAccount = statement((q, p: { accountId: string }) =>
+  q.deleteFrom("login_link").where("account_id", "=", p.accountId),
+);
+
+interface NewCredentials {
+  accountId: string;
+  email: string;
+  passwordHash: string;
+  now: number;
+}
+
+/** Nobody vouches for a new address, but the installation's owner for their own. */
+export const setCredentials = statement((q, p: NewCredentials) =>
+  q
+    .updateTable("account")
+    .set({
+      email: p.email,
+      password_hash: p.passwordHash,
+      email_verified: sql`case when email = ${p.email} then email_verified
+        when id = (select owner_account_id from installation) then 1 else 0 end`,
+      updated_at: p.now,
+    })
+    .where("id", "=", p.accountId),
+);
+
+/** The operator gave the link to whom the address belongs; they don't know of another that is typed instead. */
+export const recoverCredentials = statement((q, p: NewCredentials) =>
+  q
+    .updateTable("account")
+    .set({
+      email: p.email,
+      password_hash: p.passwordHash,
+      email_verified: sql`case when email = ${p.email}
+        or id = (select owner_account_id from installation) then 1 else 0 end`,
+      updated_at: p.now,
+    })
+    .where("id", "=", p.accountId),
+);
+
+/** Changes nothing: keeps others from changing how somebody gets into the account until the transaction ends. */
+export const holdAccount = statement((q, p: { accountId: string }) =>
+  q.updateTable("account").set({ updated_at: sql`updated_at` }).where("id", "=", p.accountId),
 );
 
 /**

@@ -1,4 +1,4 @@
-import { IdParam, Type } from "@upstow/contract";
+import { IdParam, PASSKEYS_MAX, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
@@ -23,6 +23,12 @@ const AccountBody = Type.Object({
   email: credentials.email,
   password: Type.Optional(credentials.password),
   currentPassword: Type.String({ maxLength: 1000 }),
+  removePasskeys: Type.Optional(
+    Type.Union([
+      StringEnum(["all"]),
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: PASSKEYS_MAX }),
+    ]),
+  ),
 });
 
 /** How people get in: no session yet. */
@@ -52,6 +58,7 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
         id: session.accountId,
         email: session.email,
         tier: session.tier,
+        mayOwnProjects: session.mayOwnProjects,
         ownsInstallation: installation?.owner_account_id === session.accountId,
       },
     };

@@ -24,6 +24,7 @@ export interface Session {
   accountId: string;
   email: string;
   tier: TierName;
+  mayOwnProjects: boolean;
 }
 
 /** Who asks to be let in, as far as the request tells. */
@@ -70,7 +71,8 @@ export async function findSession(deps: Pick<Deps, "db" | "now">, token: string)
     const expiresAt = Math.min(now + idleMs, found.createdAt + longestMs);
     await unlessReadOnly(deps.db.run(touchSession, { id: found.id, now, expiresAt }));
   }
-  return { id: found.id, accountId: found.accountId, email: found.email, tier: found.tier };
+  const { id, accountId, email, tier } = found;
+  return { id, accountId, email, tier, mayOwnProjects: found.mayOwnProjects === 1 };
 }
 
 export function signedOut(): AppError {

@@ -13,6 +13,7 @@ import { periodOf } from "../usage/period.ts";
 import {
   countDeletedProjects,
   deleteProject as deleteProjectRow,
+  findOwningRight,
   findProject,
   forgetEmptyProjects,
   freeProjectPlace,
@@ -33,6 +34,8 @@ export async function createProject(
   const limit = TIERS[owner.tier].projects;
   const place = await tx.get(takeProjectPlace, { accountId: owner.accountId, limit: limit ?? unlimited });
   if (place === null) {
+    const right = await tx.get(findOwningRight, { accountId: owner.accountId });
+    if (right?.mayOwnProjects === 0) throw ownsNoProjects();
     throw new AppError("TIER_LIMIT_EXCEEDED", `The ${owner.tier} tier allows ${limit} projects.`, {
       suggestion: "Delete a project you no longer need, or move to a larger tier.",
     });
@@ -73,6 +76,14 @@ async function boundDeletedProjects(tx: Queryable, now: number, accountId: strin
       suggestion:
         "Purge deleted projects in the dashboard or with 'upstow project purge', or wait for the next month.",
     },
+  );
+}
+
+function ownsNoProjects(): AppError {
+  return new AppError(
+    "TIER_LIMIT_EXCEEDED",
+    "This account was created by an invitation. It owns no projects until the operator sets its tier.",
+    { suggestion: "Ask the operator for a tier: upstow account set-tier <email> <tier>" },
   );
 }
 

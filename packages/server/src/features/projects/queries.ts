@@ -20,14 +20,19 @@ export const findProject = statement((q, p: { id: string; accountId: string }) =
     .where("deleted_at", "is", null),
 );
 
-/** Takes one of the account's project places; no row when all are taken. The condition is the lock. */
+/** Takes one of the account's project places; no row when all are taken, or it may own none. The condition is the lock. */
 export const takeProjectPlace = statement((q, p: { accountId: string; limit: number }) =>
   q
     .updateTable("account")
     .set({ project_count: sql`project_count + 1` })
     .where("id", "=", p.accountId)
     .where("project_count", "<", p.limit)
+    .where("may_own_projects", "=", 1)
     .returning("id"),
+);
+
+export const findOwningRight = statement((q, p: { accountId: string }) =>
+  q.selectFrom("account").select("may_own_projects as mayOwnProjects").where("id", "=", p.accountId),
 );
 
 export const freeProjectPlace = statement((q, p: { accountId: string }) =>

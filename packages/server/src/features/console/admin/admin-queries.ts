@@ -15,6 +15,8 @@ export const listAccounts = statement((q, p: { pattern: string; before: string; 
       "rate_other as rateOther",
       "transform_units as transformUnits",
       "project_count as projects",
+      "email_verified as emailVerified",
+      "may_own_projects as mayOwnProjects",
       "created_at as createdAt",
       sql<number>`(select ${sumBytes(dialect, "usage_total.stored_bytes")} from usage_total
         join project on project.id = usage_total.project_id where project.account_id = account.id)`.as(

@@ -52,9 +52,11 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
     const pattern = `%${(query.email ?? "").toLowerCase().replaceAll(/[!%_]/g, "!$&")}%`;
     const rows = await deps.db.all(listAccounts, { pattern, before, take });
     const { shown, nextCursor, hasMore } = endPage(rows, take);
-    const accounts = shown.map(({ createdAt, hasPassword, ...account }) => ({
+    const accounts = shown.map(({ createdAt, hasPassword, emailVerified, mayOwnProjects, ...account }) => ({
       ...account,
       hasPassword: hasPassword === 1,
+      emailVerified: emailVerified === 1,
+      mayOwnProjects: mayOwnProjects === 1,
       createdAt: isoTime(createdAt),
     }));
     return { accounts, nextCursor, hasMore };

@@ -35,6 +35,10 @@ export const usePasskey = statement((q, p: { id: string; signCount: number; now:
     .where((where) => where.or([where("sign_count", "<", p.signCount), where("sign_count", "=", 0)])),
 );
 
+export const deletePasskeysOfAccount = statement((q, p: { accountId: string }) =>
+  q.deleteFrom("passkey").where("account_id", "=", p.accountId),
+);
+
 export const deletePasskey = statement((q, p: { id: string; accountId: string }) =>
   q.deleteFrom("passkey").where("id", "=", p.id).where("account_id", "=", p.accountId),
 );

@@ -1,10 +1,13 @@
 import { isIP } from "node:net";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import { PASSKEYS_MAX } from "@upstow/contract";
 import { UniqueViolation } from "../../../db/database.ts";
+import type { PasskeyTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError, invalid } from "../../../errors.ts";
 import { createId } from "../../../ids.ts";
-import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
+import { findLastingSession, holdAccount } from "../session-queries.ts";
+import { createSession, type Entrant, type Session, signedOut, type Visitor } from "../sessions.ts";
 import type { SignedIn } from "../sign-in.ts";
 import { throttleAddress } from "../throttle.ts";
 import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./passkey-queries.ts";
@@ -13,13 +16,11 @@ import { openStep, takeStep } from "./steps.ts";
 /** Loaded by whoever uses passkeys; a start does not pay for it. */
 const loadWebAuthn = () => import("@simplewebauthn/server");
 
-const mostPasskeys = 20;
-
 /** Asks the browser for a new passkey: one that also checks who holds it, since it stands for both factors. */
 export async function startPasskey(deps: Deps, session: Session, origin: string) {
   const { generateRegistrationOptions } = await loadWebAuthn();
   const known = await deps.db.all(listPasskeys, { accountId: session.accountId });
-  if (known.length >= mostPasskeys) throw invalid("passkeys", `can be ${mostPasskeys} at most`);
+  if (known.length >= PASSKEYS_MAX) throw tooManyPasskeys();
   const options = await generateRegistrationOptions({
     rpName: "Upstow",
     rpID: siteOf(origin),
@@ -61,9 +62,26 @@ export async function addPasskey(
     name: given.name,
     created_at: now,
   };
-  await deps.db.run(insertPasskey, row).catch((error) => {
+  await keepPasskey(deps, session, row);
+}
+
+/** Not if the session has ended meanwhile: it may have ended because the account was taken back from a thief. */
+export async function keepPasskey(
+  { db, now }: Pick<Deps, "db" | "now">,
+  session: Session,
+  row: Omit<PasskeyTable, "last_used_at">,
+): Promise<void> {
+  const { id, accountId } = session;
+  try {
+    await db.transact(async (tx) => {
+      await tx.run(holdAccount, { accountId });
+      if ((await tx.get(findLastingSession, { id, now: now() })) === null) throw signedOut();
+      if ((await tx.all(listPasskeys, { accountId })).length >= PASSKEYS_MAX) throw tooManyPasskeys();
+      await tx.run(insertPasskey, row);
+    });
+  } catch (error) {
     throw error instanceof UniqueViolation ? invalid("passkey", "is registered already") : error;
-  });
+  }
 }
 
 /** The browser offers whichever passkeys it has for this site: nobody has to say who they are first. */
@@ -103,6 +121,8 @@ export async function signInWithPasskey(
   }).catch(refuse);
   if (!verified) throw unknownPasskey();
   return deps.db.transact(async (tx) => {
+    // Or a session could begin behind the back of who is ending them all.
+    await tx.run(holdAccount, { accountId: passkey.account_id });
     const signCount = authenticationInfo.newCounter;
     if ((await tx.run(usePasskey, { id: passkey.id, signCount, now })) === 0) throw unknownPasskey();
     return createSession(tx, now, passkey.account_id, visitor);
@@ -121,6 +141,10 @@ function siteOf(origin: string): string {
 /** The library throws for every answer that is not what was asked for; why is of use to attackers only. */
 function refuse(error: unknown): never {
   throw unknownPasskey(error);
+}
+
+function tooManyPasskeys(): AppError {
+  return invalid("passkeys", `can be ${PASSKEYS_MAX} at most`);
 }
 
 function unknownPasskey(cause?: unknown): AppError {

@@ -1,3 +1,5 @@
+import { OPEN_INVITATIONS_MAX } from "@upstow/contract";
+import { sql } from "#kysely";
 import type { InvitationTable } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
@@ -14,6 +16,24 @@ export const insertInvitation = statement((q, p: InvitationTable) =>
   }),
 );
 
+/** Changes nothing: invitations to a project are made one after the other, so that they can be counted. */
+export const holdProject = statement((q, p: { projectId: string }) =>
+  q
+    .updateTable("project")
+    .set({ updated_at: sql`updated_at` })
+    .where("id", "=", p.projectId)
+    .where("deleted_at", "is", null),
+);
+
+export const countOpenInvitations = statement((q, p: { projectId: string; accountId: string; now: number }) =>
+  q.selectNoFrom([
+    sql<number>`(select count(*) from invitation
+      where project_id = ${p.projectId} and expires_at > ${p.now})`.as("project"),
+    sql<number>`(select count(*) from invitation
+      where invited_by = ${p.accountId} and expires_at > ${p.now})`.as("account"),
+  ]),
+);
+
 export const listInvitations = statement((q, p: { projectId: string; now: number }) =>
   q
     .selectFrom("invitation")
@@ -21,7 +41,7 @@ export const listInvitations = statement((q, p: { projectId: string; now: number
     .where("project_id", "=", p.projectId)
     .where("expires_at", ">", p.now)
     .orderBy("id", "desc")
-    .limit(200),
+    .limit(OPEN_INVITATIONS_MAX.project),
 );
 
 export const findInvitation = statement((q, p: { tokenHash: string; now: number }) =>

@@ -1,19 +1,23 @@
 import { hash, randomBytes } from "node:crypto";
+import { OPEN_INVITATIONS_MAX } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, notFound } from "../../../errors.ts";
 import { createId } from "../../../ids.ts";
 import { normalizeEmail } from "../../accounts/email.ts";
-import { findAccountByEmail, insertAccount } from "../../accounts/queries.ts";
+import { findAccountByEmail, insertInvitedAccount } from "../../accounts/queries.ts";
 import { writeLog } from "../../logs/write-log.ts";
 import type { Role } from "../access.ts";
 import { checkNewPassword, type PasswordWork } from "../password-work.ts";
+import { holdAccount } from "../session-queries.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
 import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
 import { spend, throttleAddress, throttlePassword } from "../throttle.ts";
 import {
+  countOpenInvitations,
   deleteEndedInvitations,
   deleteInvitationsTo,
   findInvitation,
+  holdProject,
   insertInvitation,
   takeInvitation,
 } from "./invitation-queries.ts";
@@ -38,8 +42,15 @@ export async function invite(
   const now = deps.now();
   const expiresAt = now + invitationMs;
   await deps.db.transact(async (tx) => {
+    await tx.run(holdAccount, { accountId: session.accountId });
+    if ((await tx.run(holdProject, { projectId })) === 0) throw notFound("Project");
     await tx.run(deleteEndedInvitations, { now });
     await tx.run(deleteInvitationsTo, { projectId, email });
+    const open = await tx.get(countOpenInvitations, { projectId, accountId: session.accountId, now });
+    if ((open?.project ?? 0) >= OPEN_INVITATIONS_MAX.project)
+      throw tooManyInvitations("This project", OPEN_INVITATIONS_MAX.project);
+    if ((open?.account ?? 0) >= OPEN_INVITATIONS_MAX.account)
+      throw tooManyInvitations("Your account", OPEN_INVITATIONS_MAX.account);
     await tx.run(insertInvitation, {
       id: createId(now),
       token_hash: hash("sha256", token),
@@ -87,13 +98,7 @@ export async function signUp(
   const passwordHash = await passwords.hash(given.password);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
-    const account = await tx.get(insertAccount, {
-      id: createId(now),
-      email,
-      passwordHash,
-      tier: "free",
-      now,
-    });
+    const account = await tx.get(insertInvitedAccount, { id: createId(now), email, passwordHash, now });
     if (account === null) throw wrongCredentials();
     return createSession(tx, now, account.id, visitor);
   });
@@ -118,6 +123,12 @@ export async function accept(deps: Deps, session: Session, token: string): Promi
       message: `${session.email} joined as ${role}.`,
     });
     return projectId;
+  });
+}
+
+function tooManyInvitations(who: string, most: number): AppError {
+  return new AppError("TIER_LIMIT_EXCEEDED", `${who} has ${most} open invitations, which is the maximum.`, {
+    suggestion: "Withdraw some, or wait until they are accepted or expire.",
   });
 }
 

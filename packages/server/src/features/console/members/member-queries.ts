@@ -10,7 +10,12 @@ export const findProjectOwner = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("project")
     .innerJoin("account", "account.id", "project.account_id")
-    .select(["account.id as accountId", "account.email as email", "project.created_at as createdAt"])
+    .select([
+      "account.id as accountId",
+      "account.email as email",
+      "account.email_verified as emailVerified",
+      "project.created_at as createdAt",
+    ])
     .where("project.id", "=", p.projectId)
     .where("project.deleted_at", "is", null),
 );
@@ -22,6 +27,7 @@ export const listMembers = statement((q, p: { projectId: string }) =>
     .select([
       "account.id as accountId",
       "account.email as email",
+      "account.email_verified as emailVerified",
       "project_member.role as role",
       "project_member.created_at as createdAt",
     ])

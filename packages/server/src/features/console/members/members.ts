@@ -9,6 +9,8 @@ import { deleteMember, findProjectOwner, listMembers, setMemberRole } from "./me
 export interface Member {
   accountId: string;
   email: string;
+  /** False where nobody but whoever used an invitation's link says that the address is theirs. */
+  emailVerified: boolean;
   role: Role;
   /** The project counts to this account's limits; it cannot be taken out. */
   paysForProject: boolean;
@@ -23,6 +25,7 @@ export async function getMembers(deps: Pick<Deps, "db">, projectId: string): Pro
   return [first, ...rows].map((row) => ({
     accountId: row.accountId,
     email: row.email,
+    emailVerified: row.emailVerified === 1,
     role: row.role,
     paysForProject: row === first,
     since: new Date(row.createdAt).toISOString(),

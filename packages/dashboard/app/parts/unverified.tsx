@@ -1,0 +1,8 @@
+/** Beside an email address that only the holder of an invitation's link claims as theirs. */
+export function Unverified() {
+  return (
+    <span className="tag" title="Nobody has confirmed that this address belongs to the account's owner.">
+      unverified
+    </span>
+  );
+}
