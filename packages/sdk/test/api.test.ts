@@ -67,6 +67,32 @@ describe("createUpstow", () => {
     return made;
   }
 
+  it("uploads many small files with two calls", async () => {
+    const names = ["a.txt", "b.txt", "c.txt"];
+    const common = { fileSize: 5, contentType: "text/plain", routeSlug: "default" };
+    const uploads = await upstow.uploads.requestMany([
+      ...names.map((fileName) => ({ ...common, fileName })),
+      { ...common, fileName: "d.txt", routeSlug: "unknown" },
+    ]);
+    const opened = uploads.filter((upload) => "fileId" in upload);
+    assert.deepEqual(
+      uploads.map((upload) => ("error" in upload ? upload.error.code : upload.index)),
+      [0, 1, 2, "NOT_FOUND"],
+    );
+    for (const { uploadUrl } of opened)
+      await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/plain" }, body: "hello" });
+    const done = await upstow.uploads.completeMany(opened.map(({ fileId }) => ({ fileId })));
+    assert.deepEqual(
+      done.map((item) => ("file" in item ? item.file.name : item.error.code)),
+      names,
+    );
+    await assert.rejects(
+      upstow.uploads.completeMany(opened.map(({ fileId }) => ({ fileId }))),
+      (error) => error instanceof UpstowError && error.code === "NOT_FOUND",
+    );
+    await upstow.files.deleteMany(done.flatMap((item) => ("file" in item ? [item.file.key] : [])));
+  });
+
   it("manages files", async () => {
     const files = [];
     for (let i = 0; i < 5; i++)

@@ -1,5 +1,6 @@
 import type { CompletedFile } from "../wire/files.ts";
 import type {
+  BatchItem,
   CompleteMultipartBody,
   CompleteUploadBody,
   InitiatedMultipart,
@@ -23,6 +24,15 @@ export function createUploads(request: Request) {
       post<RequestedUpload>("request", body, options),
 
     complete: (body: CompleteUploadBody, options?: PostOptions) => complete("complete", body, options),
+
+    /** Up to 100 files in one call, each judged by itself. Rejects with the first error where none succeeds. */
+    requestMany: async (files: RequestUploadBody[], options?: PostOptions) =>
+      (await post<{ uploads: BatchItem<RequestedUpload>[] }>("batch/request", { files }, options)).uploads,
+
+    /** As `requestMany`. */
+    completeMany: async (files: CompleteUploadBody[], options?: PostOptions) =>
+      (await post<{ files: BatchItem<{ file: CompletedFile }>[] }>("batch/complete", { files }, options))
+        .files,
 
     multipart: {
       init: (body: RequestUploadBody, options?: PostOptions) =>

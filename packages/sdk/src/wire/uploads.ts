@@ -1,3 +1,4 @@
+import type { ErrorBody } from "./errors.ts";
 import type { Metadata } from "./files.ts";
 
 export interface RequestUploadBody {
@@ -22,6 +23,9 @@ export interface CompleteUploadBody {
   /** Replaces what was given before. */
   metadata?: Metadata;
 }
+
+/** One file of a batch, by its position in the request: what it got, or why it got nothing. */
+export type BatchItem<Success> = { index: number } & (Success | ErrorBody);
 
 export interface MultipartRef {
   fileId: string;
