@@ -76,7 +76,8 @@ export async function startStorageProxy(): Promise<StorageProxy> {
       room = puts;
       const next = held.splice(0, puts);
       room -= next.length;
-      for (const { go } of next) go();
+      // A client that has gone meanwhile sends nothing: forwarded, its PUT would occupy the upload URL.
+      for (const { request, go } of next) if (!request.destroyed) go();
     },
     dropHeld() {
       for (const { request } of held.splice(0)) request.socket.destroy();
