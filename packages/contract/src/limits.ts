@@ -58,3 +58,11 @@ export const STORAGE_KEY_MAX_BYTES = 900;
 export const VARIANTS_WAITING_MAX = 64;
 /** Previews of the studio, which cost nothing: of one account at once, waiting, and per window; beyond it 429. */
 export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;
+/** Characters of one search term in the dashboard. */
+export const SEARCH_TERM_MAX = 64;
+/** Searches of one account that may wait for their turn, per instance. */
+export const SEARCHES_WAITING_MAX = 16;
+/** Characters of a MIME type with its parameters. */
+export const CONTENT_TYPE_MAX = 255;
+/** Characters of a log entry's type. */
+export const LOG_TYPE_MAX = 100;

@@ -133,7 +133,7 @@ onBothDatabases("logs", (database) => {
     };
     let next = setImmediate(count);
     const wanted = { projectId, environment: "live", before: "~", from: "", take: 10 } as const;
-    const found = await findLogsOfType(app.app.deps.db, { ...wanted, type: rare.type });
+    const { rows: found } = await findLogsOfType(app.app.deps.db, { ...wanted, type: rare.type });
     clearImmediate(next);
     assert.equal(found.length, 3);
     assert.ok(turns >= (database === "sqlite" ? 4 : 0), `${turns} turns`);
@@ -142,6 +142,21 @@ onBothDatabases("logs", (database) => {
     const second = await list(tenant, `?type=file.updated&limit=2&cursor=${first.nextCursor}`);
     assert.deepEqual([...ids(first), ...ids(second)], ids({ logs: found }));
     assert.deepEqual([second.hasMore, second.nextCursor], [false, null]);
+  });
+
+  it("reads a bounded number of entries per request, then says where to continue", async () => {
+    const tenant = await app.createTenant("free");
+    const { projectId } = tenant;
+    const rare = { projectId, environment: "live", type: "file.updated", message: "rare" } as const;
+    await app.app.deps.db.transact((tx) => writeLog(tx, app.clock.now(), rare));
+    app.clock.advance(1);
+    await write(tenant, 120);
+    const wanted = { projectId, environment: "live", type: rare.type, from: "", take: 10 } as const;
+    const first = await findLogsOfType(app.app.deps.db, { ...wanted, before: "~" }, 100);
+    assert.deepEqual(first.rows, []);
+    assert.ok(first.scannedTo !== null);
+    const rest = await findLogsOfType(app.app.deps.db, { ...wanted, before: first.scannedTo }, 100);
+    assert.deepEqual([rest.rows.length, rest.scannedTo], [1, null]);
   });
 
   it("refuses damaged cursors, limits outside 1 to 100 and times that are none", async () => {

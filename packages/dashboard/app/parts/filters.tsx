@@ -1,3 +1,4 @@
+import { SEARCH_TERM_MAX } from "@upstow/contract";
 import type { ReactNode } from "react";
 
 interface FiltersProps {
@@ -41,7 +42,7 @@ export function SearchBox({ label, placeholder = label, value, onChange }: Searc
       type="search"
       aria-label={label}
       placeholder={placeholder}
-      maxLength={255}
+      maxLength={SEARCH_TERM_MAX}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     />

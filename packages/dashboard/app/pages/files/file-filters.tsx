@@ -49,7 +49,7 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
                 label="Metadata"
                 type="search"
                 placeholder="any text, or name=value"
-                maxLength={255}
+                maxLength={SEARCH_TERM_MAX}
                 {...bind("metadata")}
               />
             </div>

@@ -40,12 +40,30 @@ export function useFileChoice(api: string, query: string, files: FoundFile[]): F
     },
     chooseMatching: () =>
       void run(async () => {
-        const counted = await callApi<Omit<Matching, "query">>("GET", `${api}/search/count?${query}`);
-        setAll({ query, ...counted });
+        setAll({ query, ...(await countMatching(api, query)) });
       }),
     clear() {
       setAll(null);
       setPicked({ query, ids: none });
     },
   };
+}
+
+interface Counted {
+  count: number;
+  before: string;
+  nextCursor: string | null;
+}
+
+/** A long count arrives in parts. */
+async function countMatching(api: string, query: string): Promise<Omit<Matching, "query">> {
+  const path = `${api}/search/count?${query}`;
+  const first = await callApi<Counted>("GET", path);
+  let { count, nextCursor } = first;
+  while (nextCursor !== null) {
+    const part = await callApi<Counted>("GET", `${path}&cursor=${nextCursor}`);
+    count += part.count;
+    nextCursor = part.nextCursor;
+  }
+  return { count, before: first.before };
 }

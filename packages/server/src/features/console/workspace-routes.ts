@@ -20,6 +20,7 @@ import { chosenFileRoutes } from "./files/routes.ts";
 import { fileSearchRoutes } from "./files/search-routes.ts";
 import { logSearchRoutes } from "./logs/log-search-routes.ts";
 import { logStreamRoutes } from "./logs/log-stream-routes.ts";
+import { createSearchTurns } from "./search/turns.ts";
 import { signAgain } from "./sign-again.ts";
 import { studioRoutes } from "./studio/studio-routes.ts";
 import { usageDayRoutes } from "./usage-day-routes.ts";
@@ -42,10 +43,11 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         addRoutes(api, deps);
       }
       transformRoutes(api, deps, transforms);
-      fileSearchRoutes(api, deps, transforms.signer);
+      const turns = createSearchTurns();
+      fileSearchRoutes(api, deps, turns, transforms.signer);
       studioRoutes(api, deps, transforms);
-      logStreamRoutes(api, deps);
-      logSearchRoutes(api, deps);
+      logStreamRoutes(api, deps, turns);
+      logSearchRoutes(api, deps, turns);
       usageDayRoutes(api, deps);
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),

@@ -2,7 +2,7 @@ import { LogPage, LogQuery } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { parseMoment } from "../../http/moment.ts";
-import { endPage, startPage } from "../../http/paging.ts";
+import { encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import { firstIdAt } from "../../ids.ts";
 import { findLogsOfType } from "./find-logs-of-type.ts";
 import { listLogs } from "./queries.ts";
@@ -28,12 +28,14 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
         environment: actor.environment,
         from: query.since === undefined ? "" : firstIdAt(parseMoment("since", query.since)),
       };
-      const rows =
+      const { rows, scannedTo } =
         query.type === undefined
-          ? await deps.db.all(listLogs, filter)
+          ? { rows: await deps.db.all(listLogs, filter), scannedTo: null }
           : await findLogsOfType(deps.db, { ...filter, type: query.type });
       const { shown, nextCursor, hasMore } = endPage(rows, page.take);
-      return { logs: shown.map(toLog), nextCursor, hasMore };
+      const logs = shown.map(toLog);
+      if (scannedTo === null) return { logs, nextCursor, hasMore };
+      return { logs, nextCursor: encodeCursor(scannedTo), hasMore: true };
     },
   );
 }

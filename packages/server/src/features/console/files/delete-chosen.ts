@@ -6,6 +6,7 @@ import type { Actor } from "../../api-keys/actor.ts";
 import { deleteFiles } from "../../files/delete-files.ts";
 import { interrupted } from "../../files/interrupted.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
+import type { SearchTurns } from "../search/turns.ts";
 import { searchFiles } from "./search.ts";
 import type { Terms } from "./search-queries.ts";
 
@@ -40,17 +41,19 @@ export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Pro
 /** Everything that a search finds, whether or not who asked for it waits for the answer. */
 export async function deleteMatching(
   deps: Deps,
+  turns: SearchTurns,
   actor: Actor,
   bounds: { from: string; before: string },
   terms: Terms,
   stop: AbortSignal,
 ): Promise<{ deleted: number }> {
-  const { projectId, environment } = actor;
+  const { projectId, environment, accountId } = actor;
+  const searcher = { db: deps.db, turns, accountId };
   let deleted = 0;
   for (let before: string | null = bounds.before; before !== null; ) {
     if (stop.aborted) throw interrupted(deleted);
     const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
-    const { rows, scannedTo } = await searchFiles(deps.db, wanted, terms);
+    const { rows, scannedTo } = await searchFiles(searcher, wanted, terms);
     deleted += await deleteBatch(deps, actor, rows);
     before = rows.length === batchSize ? (rows.at(-1)?.id ?? null) : scannedTo;
   }

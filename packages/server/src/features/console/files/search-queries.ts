@@ -2,6 +2,7 @@ import type { Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import type { FileTable, Schema } from "../../../db/schema.ts";
 import { type DialectName, type Statement, statement } from "../../../db/statement.ts";
+import { contains, startsWith } from "../search/text-match.ts";
 
 export interface Stretch {
   projectId: string;
@@ -12,71 +13,85 @@ export interface Stretch {
   before: string;
 }
 
-/** What files are looked for by; all of it is text, patterns as `like` reads them with "!" as its escape. */
+/** What files are searched by. Texts are in lower case. */
 export interface Terms {
   status?: string;
   routeSlug?: string;
-  typePattern?: string;
-  namePattern?: string;
-  metadataPattern?: string;
-  /** A name and a value somewhere behind it: what few files match and the exact patterns need not be tried without. */
-  pairPattern?: string;
-  /** The three ways in which a pair can stand in JSON: as text, and in front of "," or "}". */
-  pairPatternText?: string;
-  pairPatternMiddle?: string;
-  pairPatternLast?: string;
-  /** A "=" may as well stand in the text that is looked for. */
-  pairPatternAnywhere?: string;
+  typeStart?: string;
+  nameText?: string;
+  metadataText?: string;
+  /** A name with its quotes and colon: few files match, and the pairs below are only tried for those. */
+  pairName?: string;
+  /** The three ways a pair can appear in JSON: as text, and before "," or "}". */
+  pairAsText?: string;
+  pairBeforeComma?: string;
+  pairBeforeBrace?: string;
+  /** The "=" may also be part of the text itself. */
+  pairAnywhere?: string;
 }
 
-type Term = "status" | "routeSlug" | "typePattern" | "namePattern" | "metadataPattern" | "pairPattern";
+type Term = "status" | "routeSlug" | "typeStart" | "nameText" | "metadataText" | "pairName";
 type SearchParams = Stretch & Required<Terms> & { take: number };
 
-/** Cheap ones first: what they leave out is not read as text. */
+/** Cheap ones first: rows they exclude are not read as text. */
 const conditions: Record<Term, (p: SearchParams, dialect: DialectName) => RawBuilder<boolean>> = {
   status: (p) => sql`status = ${p.status}`,
   routeSlug: (p) => sql`route_slug = ${p.routeSlug}`,
-  typePattern: (p, dialect) => matches(dialect, "type", p.typePattern),
-  namePattern: (p, dialect) => matches(dialect, "name", p.namePattern),
-  metadataPattern: (p, dialect) => matches(dialect, "metadata", p.metadataPattern),
-  pairPattern: (p, dialect) =>
-    sql`(${matches(dialect, "metadata", p.pairPattern)}
-      and (${matches(dialect, "metadata", p.pairPatternText)}
-      or ${matches(dialect, "metadata", p.pairPatternMiddle)}
-      or ${matches(dialect, "metadata", p.pairPatternLast)})
-      or ${matches(dialect, "metadata", p.pairPatternAnywhere)})`,
+  typeStart: (p, dialect) => startsWith(dialect, "type", p.typeStart),
+  nameText: (p, dialect) => contains(dialect, "name", p.nameText),
+  metadataText: (p, dialect) => contains(dialect, "metadata", p.metadataText),
+  pairName: (p, dialect) =>
+    sql`(${contains(dialect, "metadata", p.pairName)}
+      and (${contains(dialect, "metadata", p.pairAsText)}
+      or ${contains(dialect, "metadata", p.pairBeforeComma)}
+      or ${contains(dialect, "metadata", p.pairBeforeBrace)})
+      or ${contains(dialect, "metadata", p.pairAnywhere)})`,
 };
 const terms = Object.keys(conditions) as Term[];
-
-/** Both engines fold the letters A to Z and no others; of SQLite's `like` that is the nature. */
-export function matches(dialect: DialectName, column: string, pattern: string): RawBuilder<boolean> {
-  const text = dialect === "sqlite" ? sql.ref(column) : sql`lower(${sql.ref(column)})`;
-  return sql<boolean>`${text} like ${pattern} escape '!'`;
-}
 
 // Written out, not bound: it has to match the condition of the index that lists files.
 const isThere = sql<boolean>`status <> 'DELETED'`;
 
-/** Where the stretch of so many files below an id ends; no row where fewer are left. */
-export const findStretchEnd = statement((q, p: Stretch & { skip: number }) =>
+const filesOf = (q: QueryCreator<Schema>, p: Stretch) =>
   q
     .selectFrom("file")
-    .select("id")
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where(isThere)
     .where("id", "<", p.before)
-    .where("id", ">=", p.from)
-    .orderBy("id", "desc")
-    .limit(1)
-    .offset(p.skip),
-);
+    .where("id", ">=", p.from);
+
+/** Length alone: neither engine loads the text for it. */
+const measuring = (bytes: RawBuilder<number>) =>
+  statement((q, p: Stretch & { rows: number }) =>
+    q
+      .selectFrom(
+        filesOf(q, p)
+          .select(["id", bytes.as("bytes")])
+          .orderBy("id", "desc")
+          .limit(p.rows)
+          .as("newest"),
+      )
+      .select([
+        sql<string | null>`min(id)`.as("id"),
+        sql<number>`count(*)`.as("count"),
+        sql<number>`coalesce(sum(bytes), 0)`.as("bytes"),
+      ]),
+  );
+
+const measureRows = measuring(sql<number>`0`);
+const measureMetadata = measuring(sql<number>`octet_length(metadata)`);
+
+/** Names and types are short enough for the limit on rows to bound their bytes too. */
+export function measureBy(given: Terms) {
+  return given.metadataText === undefined && given.pairName === undefined ? measureRows : measureMetadata;
+}
 
 type Found<Params, Row> = Statement<Stretch & Terms & Params, Row>;
 const searches = new Map<string, Found<{ take: number }, FileTable>>();
 const counts = new Map<string, Found<object, { count: number }>>();
 
-/** A statement of its own for every set of terms: one that asks of each row what was not asked for is far slower. */
+/** One statement per set of terms: testing every row for terms that were not given is far slower. */
 export function searchBy(given: Terms): Found<{ take: number }, FileTable> {
   return remember(searches, given, (used) =>
     statement((q, p: SearchParams, dialect) =>
@@ -94,19 +109,10 @@ export function countBy(given: Terms): Found<object, { count: number }> {
 }
 
 function matching(q: QueryCreator<Schema>, p: SearchParams, dialect: DialectName, used: Term[]) {
-  return used.reduce(
-    (query, term) => query.where(conditions[term](p, dialect)),
-    q
-      .selectFrom("file")
-      .where("project_id", "=", p.projectId)
-      .where("environment", "=", p.environment)
-      .where(isThere)
-      .where("id", "<", p.before)
-      .where("id", ">=", p.from),
-  );
+  return used.reduce((query, term) => query.where(conditions[term](p, dialect)), filesOf(q, p));
 }
 
-/** A term that was not given stands in no statement, so none asks for its value. */
+/** A term that was not given appears in no statement, so none needs its value. */
 function remember<Kept>(kept: Map<string, Kept>, given: Terms, build: (used: Term[]) => unknown): Kept {
   const used = terms.filter((term) => given[term] !== undefined);
   const name = used.join();

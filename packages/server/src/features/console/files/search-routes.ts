@@ -1,4 +1,14 @@
-import { FILE_STATUSES, type FileListItem, PageQuery, StringEnum, Type } from "@upstow/contract";
+import {
+  CONTENT_TYPE_MAX,
+  FILE_STATUSES,
+  type FileListItem,
+  Moment,
+  PageQuery,
+  SEARCH_TERM_MAX,
+  SLUG_MAX,
+  StringEnum,
+  Type,
+} from "@upstow/contract";
 import type { FileTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
@@ -10,25 +20,27 @@ import { toListItem } from "../../files/serialize.ts";
 import { isImageType } from "../../transforms/image-type.ts";
 import { signUrl } from "../../transforms/transform-image.ts";
 import type { VariantSigner } from "../../transforms/variant-signature.ts";
+import type { SearchTurns } from "../search/turns.ts";
 import { deleteMatching } from "./delete-chosen.ts";
 import { boundsOf, countFiles, searchFiles, termsOf } from "./search.ts";
 
-const text = Type.Optional(Type.String({ maxLength: 255 }));
-const time = Type.Optional(Type.String({ format: "date-time" }));
+const text = Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX }));
+const time = Type.Optional(Moment);
 
 const terms = {
   name: text,
   /** A whole type, or how it begins. */
-  type: text,
+  type: Type.Optional(Type.String({ maxLength: CONTENT_TYPE_MAX })),
   status: Type.Optional(StringEnum(FILE_STATUSES)),
-  routeSlug: text,
+  routeSlug: Type.Optional(Type.String({ maxLength: SLUG_MAX })),
   metadata: text,
   since: time,
   until: time,
 };
 const FileSearchQuery = Type.Object({ ...PageQuery.properties, ...terms });
-const CountQuery = Type.Object(terms);
-const DeleteBody = Type.Object({ ...terms, before: Type.String({ pattern: "^[0-9a-hjkmnp-tv-z]{26}$" }) });
+const id = Type.String({ minLength: 26, maxLength: 26, pattern: "^[0-9a-hjkmnp-tv-z]{26}$" });
+const CountQuery = Type.Object({ ...terms, cursor: PageQuery.properties.cursor });
+const DeleteBody = Type.Object({ ...terms, before: id });
 
 /** What the dashboard shows of a file: an image also small. */
 interface FoundFile extends FileListItem {
@@ -39,7 +51,12 @@ interface FoundFile extends FileListItem {
 
 const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
 
-export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
+export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: SearchTurns, signer: VariantSigner): void {
+  const admit = ({ accountId }: Actor) => {
+    turns.admit(accountId);
+    return { db: deps.db, turns, accountId };
+  };
+
   /**
    * Its recipe is always the same and nobody can ask for another, so it is not charged for. Files in a customer's own
    * bucket are never transformed.
@@ -56,7 +73,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const { before, take } = startPage(query);
     const { projectId, environment } = actor;
     const wanted = { projectId, environment, ...boundsOf(query, before), take };
-    const { rows, scannedTo } = await searchFiles(deps.db, wanted, termsOf(query));
+    const { rows, scannedTo } = await searchFiles(admit(actor), wanted, termsOf(query));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
     const now = deps.now();
     const files = shown.map((row) => toFound(actor, row, now));
@@ -64,17 +81,19 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
   });
 
-  /** `before` keeps what is uploaded afterwards out of a deletion of what was counted. */
+  /** `before` keeps later uploads out of a deletion of what was counted. A long count continues with `cursor`. */
   app.get("/search/count", { schema: { querystring: CountQuery } }, async ({ actor, query }) => {
     const { projectId, environment } = actor;
-    const before = firstIdAt(deps.now() + 1);
+    const before = query.cursor === undefined ? firstIdAt(deps.now() + 1) : startPage(query).before;
     const wanted = { projectId, environment, ...boundsOf(query, before) };
-    return { count: await countFiles(deps.db, wanted, termsOf(query)), before };
+    const { count, scannedTo } = await countFiles(admit(actor), wanted, termsOf(query));
+    const nextCursor = scannedTo === null ? null : encodeCursor(scannedTo);
+    return { count, before, nextCursor, hasMore: scannedTo !== null };
   });
 
   const stop = new AbortController();
   app.addHook("preClose", async () => stop.abort());
   app.post("/search/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>
-    deleteMatching(deps, actor, boundsOf(body, body.before), termsOf(body), stop.signal),
+    deleteMatching(deps, turns, actor, boundsOf(body, body.before), termsOf(body), stop.signal),
   );
 }

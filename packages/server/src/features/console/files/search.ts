@@ -1,10 +1,12 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database } from "../../../db/database.ts";
 import type { FileTable } from "../../../db/schema.ts";
 import { invalid } from "../../../errors.ts";
 import { parseMoment } from "../../../http/moment.ts";
 import { firstIdAt } from "../../../ids.ts";
-import { countBy, findStretchEnd, type Stretch, searchBy, type Terms } from "./search-queries.ts";
+import { lookThrough, type Span } from "../search/look-through.ts";
+import { foldCase } from "../search/text-match.ts";
+import type { SearchTurns } from "../search/turns.ts";
+import { countBy, measureBy, type Stretch, searchBy, type Terms } from "./search-queries.ts";
 
 export interface SearchQuery {
   name?: string;
@@ -17,56 +19,72 @@ export interface SearchQuery {
   until?: string;
 }
 
-/**
- * The embedded database looks in our own thread: a few milliseconds, then other requests get their turn. PostgreSQL
- * looks in its own, and finding out where a stretch ends costs it half as much as looking.
- */
-const stretchFiles = { sqlite: 10_000, postgres: 200_000 };
-const filesPerCall = 200_000;
+/** Who searches, and how they take turns with others. */
+export interface Searcher {
+  db: Database;
+  turns: SearchTurns;
+  accountId: string;
+}
 
 /**
- * Looks at every file of the environment, newest first, through the index that lists them. An index over the texts
- * would have to be kept by every upload and be another one for each database; looking at 100,000 files takes a tenth
- * of a second without it (`npm run bench -- search`), and beyond 200,000 the answer comes in parts.
- *
- * Stops when the page is full or all was seen, or else says up to which id it came.
+ * Scans the environment's files newest first, through the index that lists them. An index over the texts would slow
+ * every upload and differ per database; scanning 100,000 files takes a tenth of a second without one
+ * (`npm run bench -- search`). Stops when the page is full or all was seen, or else says which id to continue below.
  */
 export async function searchFiles(
-  db: Database,
+  searcher: Searcher,
   wanted: Stretch & { take: number },
   terms: Terms,
 ): Promise<{ rows: FileTable[]; scannedTo: string | null }> {
+  const { db } = searcher;
   const search = searchBy(terms);
   // Without terms every file matches, and the page is full at once.
   if (Object.keys(terms).length === 0) return { rows: await db.all(search, wanted), scannedTo: null };
   const rows: FileTable[] = [];
-  let { before } = wanted;
-  const files = stretchFiles[db.dialect];
-  for (let seen = 0; seen < filesPerCall; seen += files) {
-    const end = await db.get(findStretchEnd, { ...wanted, before, skip: files - 1 });
-    const from = end?.id ?? wanted.from;
-    const take = wanted.take - rows.length;
-    rows.push(...(await db.all(search, { ...wanted, ...terms, before, from, take })));
-    if (end === null || rows.length === wanted.take) return { rows, scannedTo: null };
-    before = from;
-    await nextTurn();
-  }
-  return { rows, scannedTo: before };
+  const scannedTo = await lookThrough(
+    {
+      ...searchOf(searcher, wanted, terms),
+      async read(stretch) {
+        const take = wanted.take - rows.length;
+        rows.push(...(await db.all(search, { ...wanted, ...terms, ...stretch, take })));
+        return rows.length === wanted.take;
+      },
+    },
+    wanted,
+  );
+  return { rows, scannedTo };
 }
 
-/** All of them, stretch by stretch, however many there are. */
-export async function countFiles(db: Database, wanted: Stretch, terms: Terms): Promise<number> {
+/** How many match, as far as one request reads; `scannedTo` says where the next one continues. */
+export async function countFiles(
+  searcher: Searcher,
+  wanted: Stretch,
+  terms: Terms,
+): Promise<{ count: number; scannedTo: string | null }> {
   const countStretch = countBy(terms);
-  const skip = stretchFiles[db.dialect] - 1;
-  let { before } = wanted;
-  for (let total = 0; ; ) {
-    const end = await db.get(findStretchEnd, { ...wanted, before, skip });
-    const stretch = { ...wanted, ...terms, before, from: end?.id ?? wanted.from };
-    total += (await db.get(countStretch, stretch))?.count ?? 0;
-    if (end === null) return total;
-    before = end.id;
-    await nextTurn();
-  }
+  let count = 0;
+  const scannedTo = await lookThrough(
+    {
+      ...searchOf(searcher, wanted, terms),
+      async read(stretch) {
+        count += (await searcher.db.get(countStretch, { ...wanted, ...terms, ...stretch }))?.count ?? 0;
+        return false;
+      },
+    },
+    wanted,
+  );
+  return { count, scannedTo };
+}
+
+function searchOf({ db, turns, accountId }: Searcher, wanted: Stretch, terms: Terms) {
+  const statement = measureBy(terms);
+  return {
+    dialect: db.dialect,
+    turns,
+    accountId,
+    measure: async (span: Span & { rows: number }) =>
+      (await db.get(statement, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
+  };
 }
 
 /** Ids begin with the time at which they were made. */
@@ -84,32 +102,28 @@ export function termsOf(query: SearchQuery): Terms {
   return {
     ...(status === "" ? {} : { status }),
     ...(routeSlug === "" ? {} : { routeSlug }),
-    ...(type === "" ? {} : { typePattern: `${literally(type)}%` }),
-    ...(name === "" ? {} : { namePattern: `%${literally(name)}%` }),
+    ...(type === "" ? {} : { typeStart: foldCase(type) }),
+    ...(name === "" ? {} : { nameText: foldCase(name) }),
     ...(metadata === "" ? {} : metadataTerms(metadata)),
   };
 }
 
 function metadataTerms(text: string): Terms {
   const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  const anywhere = `%${literally(inJson(text))}%`;
-  if (name === undefined || value === undefined) return { metadataPattern: anywhere };
-  const start = `%"${literally(inJson(name.trim()))}":`;
-  const wanted = literally(inJson(value.trim()));
+  const anywhere = foldCase(inJson(text));
+  if (name === undefined || value === undefined) return { metadataText: anywhere };
+  const pairName = foldCase(`"${inJson(name.trim())}":`);
+  const wanted = foldCase(inJson(value.trim()));
   return {
-    pairPattern: `${start}%${wanted}%`,
-    pairPatternText: `${start}"${wanted}"%`,
-    pairPatternMiddle: `${start}${wanted},%`,
-    pairPatternLast: `${start}${wanted}}%`,
-    pairPatternAnywhere: anywhere,
+    pairName,
+    pairAsText: `${pairName}"${wanted}"`,
+    pairBeforeComma: `${pairName}${wanted},`,
+    pairBeforeBrace: `${pairName}${wanted}}`,
+    pairAnywhere: anywhere,
   };
 }
 
 /** As the text is written inside of a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-export function literally(text: string): string {
-  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(/[!%_]/g, "!$&");
 }

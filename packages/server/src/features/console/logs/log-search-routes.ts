@@ -1,38 +1,45 @@
-import { LogQuery, Type } from "@upstow/contract";
+import { LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
+import type { LogTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
-import { findLogStretchEnd } from "../../logs/queries.ts";
 import { toLog } from "../../logs/to-log.ts";
-import { boundsOf, literally } from "../files/search.ts";
-import { searchLogs } from "./log-search-queries.ts";
-
-/** As many entries as one call looks at: a search over more answers in parts, some of which may hold nothing. */
-const entriesPerCall = 20_000;
+import { boundsOf } from "../files/search.ts";
+import { lookThrough, type Span } from "../search/look-through.ts";
+import { foldCase } from "../search/text-match.ts";
+import type { SearchTurns } from "../search/turns.ts";
+import { measureLogs, searchLogs } from "./log-search-queries.ts";
 
 const Query = Type.Object({
   ...LogQuery.properties,
-  text: Type.String({ minLength: 1, maxLength: 255 }),
+  text: Type.String({ minLength: 1, maxLength: SEARCH_TERM_MAX }),
 });
 
-/** As a list of logs, of those that hold a text. */
-export function logSearchRoutes(app: ApiApp, deps: Deps): void {
+/** Lists the log entries that contain a text. A search through many entries may return short or empty pages. */
+export function logSearchRoutes(app: ApiApp, deps: Deps, turns: SearchTurns): void {
+  const { db } = deps;
+
   app.get("/logs/search", { schema: { querystring: Query } }, async ({ actor, query }) => {
+    const { projectId, environment, accountId } = actor;
+    turns.admit(accountId);
     const { before, take } = startPage(query);
-    const { projectId, environment } = actor;
-    const bounds = boundsOf(query, before);
-    const wanted = { projectId, environment, type: query.type ?? "", pattern: patternOf(query.text) };
-    const end = await deps.db.get(findLogStretchEnd, { ...wanted, ...bounds, skip: entriesPerCall - 1 });
-    const from = end?.id ?? bounds.from;
-    const rows = await deps.db.all(searchLogs, { ...wanted, ...bounds, from, take });
+    const wanted = { projectId, environment, type: query.type ?? "", text: foldCase(query.text) };
+    const rows: LogTable[] = [];
+    const search = {
+      dialect: db.dialect,
+      turns,
+      accountId,
+      measure: async (span: Span & { rows: number }) =>
+        (await db.get(measureLogs, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
+      async read(stretch: Span) {
+        rows.push(...(await db.all(searchLogs, { ...wanted, ...stretch, take: take - rows.length })));
+        return rows.length === take;
+      },
+    };
+    const scannedTo = await lookThrough(search, boundsOf(query, before));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
     const logs = shown.map(toLog);
-    if (hasMore || end === null) return { logs, nextCursor, hasMore };
-    return { logs, nextCursor: encodeCursor(end.id), hasMore: true };
+    if (scannedTo === null) return { logs, nextCursor, hasMore };
+    return { logs, nextCursor: encodeCursor(scannedTo), hasMore: true };
   });
-}
-
-/** Any text where none is given. */
-export function patternOf(text: string): string {
-  return `%${literally(text)}%`;
 }

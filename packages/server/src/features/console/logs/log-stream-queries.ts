@@ -1,28 +1,41 @@
-import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../../../db/statement.ts";
-import { hasText } from "./log-search-queries.ts";
+import { type LogFilter, matchesFilter } from "./log-search-queries.ts";
 
-export interface LogsFrom {
-  projectId: string;
-  environment: Environment;
-  /** Empty for any. */
-  type: string;
-  /** What to look for in each, as `like` reads it. */
-  pattern: string;
+interface LogsFrom extends LogFilter {
   from: string;
-  take: number;
 }
 
-export const listLogsFrom = statement((q, p: LogsFrom, dialect) =>
+/** Up to where the next entries from an id on reach. */
+export const measureLogsFrom = statement((q, p: LogsFrom & { rows: number }) =>
+  q
+    .selectFrom(
+      q
+        .selectFrom("log")
+        .select(["id", "created_at"])
+        .where("project_id", "=", p.projectId)
+        .where("environment", "=", p.environment)
+        .where("id", ">=", p.from)
+        .orderBy("id")
+        .limit(p.rows)
+        .as("next"),
+    )
+    .select([
+      sql<string | null>`max(id)`.as("id"),
+      sql<number>`count(*)`.as("count"),
+      sql<number>`coalesce(max(created_at), 0)`.as("newestMs"),
+    ]),
+);
+
+export const listLogsFrom = statement((q, p: LogsFrom & { to: string; take: number }, dialect) =>
   q
     .selectFrom("log")
     .selectAll()
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("id", ">=", p.from)
-    .where(sql<boolean>`(cast(${p.type} as text) = '' or type = ${p.type})`)
-    .where(hasText(dialect, p.pattern))
+    .where("id", "<=", p.to)
+    .where(matchesFilter(dialect, p))
     .orderBy("id")
     .limit(p.take),
 );

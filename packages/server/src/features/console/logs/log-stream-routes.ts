@@ -1,20 +1,21 @@
-import { Type } from "@upstow/contract";
+import { LOG_TYPE_MAX, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { createOpenStreams } from "../../webhooks/open-streams.ts";
 import { enterProject } from "../access.ts";
+import { foldCase } from "../search/text-match.ts";
+import type { SearchTurns } from "../search/turns.ts";
 import { findLastingSession } from "../session-queries.ts";
-import { patternOf } from "./log-search-routes.ts";
 import { streamLogs } from "./log-stream.ts";
 
 const Query = Type.Object({
-  type: Type.Optional(Type.String({ maxLength: 100 })),
-  text: Type.Optional(Type.String({ maxLength: 255 })),
+  type: Type.Optional(Type.String({ maxLength: LOG_TYPE_MAX })),
+  text: Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX })),
 });
 
 /** What happens in the project, as it happens. */
-export function logStreamRoutes(app: ApiApp, deps: Deps): void {
+export function logStreamRoutes(app: ApiApp, deps: Deps, turns: SearchTurns): void {
   const streams = createOpenStreams();
   app.addHook("preClose", () => streams.closeAll());
 
@@ -38,11 +39,14 @@ export function logStreamRoutes(app: ApiApp, deps: Deps): void {
         projectId,
         environment,
         type: query.type ?? "",
-        pattern: patternOf(query.text ?? ""),
+        text: foldCase(query.text ?? ""),
+        accountId: actor.accountId,
         sinceMs,
         mayWatch,
       };
-      const stream = streams.open(session.id, (alarm, signal) => streamLogs(deps, watched, alarm, signal));
+      const stream = streams.open(session.id, (alarm, signal) =>
+        streamLogs(deps, turns, watched, alarm, signal),
+      );
       if (stream === null) throw tooManyStreams();
       return (
         reply

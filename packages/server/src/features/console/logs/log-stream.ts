@@ -1,23 +1,21 @@
-import type { Environment } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { firstIdAt } from "../../../ids.ts";
 import { toLog } from "../../logs/to-log.ts";
 import type { Alarm } from "../../webhooks/alarm.ts";
-import { listLogsFrom } from "./log-stream-queries.ts";
+import type { SearchTurns } from "../search/turns.ts";
+import type { LogFilter } from "./log-search-queries.ts";
+import { listLogsFrom, measureLogsFrom } from "./log-stream-queries.ts";
 
 const lookEveryMs = 1_000;
 const beatMs = 5_000;
-const batchSize = 200;
-/** An entry is dated when its work begins and shows when that is committed, on whichever instance. */
+/** Entries read at once; on SQLite a few milliseconds at worst. */
+const entriesPerLook = 500;
+/** An entry is dated when its work begins and appears when that is committed, on any instance. */
 const lateMs = 10_000;
 
-export interface Watched {
-  projectId: string;
-  environment: Environment;
-  type: string;
-  /** What to look for in each, as `like` reads it. */
-  pattern: string;
-  /** From when on; entries shortly before may come again, which their ids tell. */
+export interface Watched extends LogFilter {
+  accountId: string;
+  /** Entries shortly before may come again; their ids tell. */
   sinceMs: number;
   /** Asked before anything is sent: a session that ended sees nothing more. */
   mayWatch: () => Promise<boolean>;
@@ -26,11 +24,12 @@ export interface Watched {
 /** Server-sent events, one an entry, until `signal` is aborted or the watcher may no longer watch. */
 export async function* streamLogs(
   deps: Pick<Deps, "db">,
+  turns: SearchTurns,
   watched: Watched,
   alarm: Alarm,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const findFresh = createFinder(deps, watched);
+  const findFresh = createFinder(deps, turns, watched);
   let sentAt = performance.now();
   yield "retry: 2000\n: open\n\n";
   while (!signal.aborted) {
@@ -44,21 +43,28 @@ export async function* streamLogs(
   }
 }
 
-/** Looks again at the last seconds each time, and leaves out what was found before. */
-function createFinder({ db }: Pick<Deps, "db">, { sinceMs, ...watched }: Watched) {
+/** Reads the last seconds again each time, and leaves out what was found before. */
+function createFinder({ db }: Pick<Deps, "db">, turns: SearchTurns, watched: Watched) {
   const found = new Set<string>();
-  let newestMs = sinceMs;
+  let newestMs = watched.sinceMs;
+  let from = firstIdAt(newestMs - lateMs);
   return async () => {
-    const from = firstIdAt(newestMs - lateMs);
-    for (const id of found) if (id < from) found.delete(id);
-    const take = batchSize + found.size;
-    const rows = await db.all(listLogsFrom, { ...watched, from, take });
+    const { end, rows } = await turns.take(watched.accountId, async () => {
+      const measured = await db.get(measureLogsFrom, { ...watched, from, rows: entriesPerLook });
+      const last = measured?.id ?? null;
+      if (measured === null || last === null) return { end: null, rows: [] };
+      const wanted = { ...watched, from, to: last, take: entriesPerLook };
+      return { end: { ...measured, id: last }, rows: await db.all(listLogsFrom, wanted) };
+    });
     const fresh = rows.filter((row) => !found.has(row.id));
-    for (const row of fresh) {
-      found.add(row.id);
-      newestMs = Math.max(newestMs, row.created_at);
-    }
-    return { fresh, hasMore: rows.length === take };
+    for (const row of fresh) found.add(row.id);
+    if (end !== null) newestMs = Math.max(newestMs, end.newestMs);
+    const again = firstIdAt(newestMs - lateMs);
+    for (const id of found) if (id < again) found.delete(id);
+    // A full look may have stopped before the newest entries: continue from there, then read the last seconds again.
+    const hasMore = end !== null && end.count === entriesPerLook && end.id !== from;
+    from = hasMore ? end.id : again;
+    return { fresh, hasMore };
   };
 }
 

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { KB } from "@upstow/contract";
+import { lookThrough, type Span, stretchLimits } from "./look-through.ts";
+import { createSearchTurns } from "./turns.ts";
+
+/** Rows of these sizes, the newest last, and the stretches that a search reads of them. */
+async function readAll(
+  sizes: number[],
+  isEnough: (rows: number) => boolean = () => false,
+  now: () => number = () => 0,
+) {
+  const ids = sizes.map((_, i) => String(i).padStart(26, "0"));
+  const rowsIn = ({ from, before }: Span) =>
+    ids.slice(Number(from), before === "~" ? undefined : Number(before));
+  const bytesOf = (some: string[]) => some.reduce((sum, id) => sum + (sizes[Number(id)] ?? 0), 0);
+  const stretches: { rows: number; bytes: number }[] = [];
+  const scannedTo = await lookThrough(
+    {
+      dialect: "sqlite",
+      turns: createSearchTurns(),
+      accountId: "a",
+      async measure({ rows, ...span }) {
+        const newest = rowsIn(span).slice(-rows);
+        return { id: newest[0] ?? null, count: newest.length, bytes: bytesOf(newest) };
+      },
+      async read(stretch) {
+        const rows = rowsIn(stretch);
+        stretches.push({ rows: rows.length, bytes: bytesOf(rows) });
+        return isEnough(rows.length);
+      },
+    },
+    { from: "", before: "~" },
+    now,
+  );
+  return { stretches, scannedTo, seen: stretches.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+describe("a search stretch", () => {
+  const { rows: mostRows, bytes: mostBytes } = stretchLimits.sqlite;
+
+  it("holds no more than the rows and bytes that it may", async () => {
+    const sizes = Array.from({ length: 6_000 }, (_, i) => (i % 2_000 < 300 ? 16 * KB : 20));
+    const { stretches, scannedTo, seen } = await readAll(sizes);
+    assert.equal(seen, sizes.length);
+    assert.equal(scannedTo, null);
+    assert.deepEqual(
+      stretches.filter(({ rows, bytes }) => rows > mostRows || bytes > mostBytes),
+      [],
+    );
+    assert.ok(
+      stretches.some(({ rows }) => rows > 400),
+      "light rows are read many at a time",
+    );
+  });
+
+  it("holds one row where that alone is too large", async () => {
+    const { stretches, seen } = await readAll([10, mostBytes * 3, mostBytes * 3, 10]);
+    assert.equal(seen, 4);
+    assert.ok(stretches.every(({ rows, bytes }) => rows === 1 || bytes <= mostBytes));
+  });
+
+  it("is the last where enough was found, and of an empty span too", async () => {
+    const { stretches, scannedTo } = await readAll(new Array(2_000).fill(1), () => true);
+    assert.deepEqual([stretches.length, scannedTo], [1, null]);
+    assert.deepEqual((await readAll([])).seen, 0);
+  });
+
+  it("ends a request after 200,000 rows, with the id to continue below", async () => {
+    const { scannedTo, seen } = await readAll(new Array(201_000).fill(0));
+    assert.ok(seen === 200_000 && Number(scannedTo) === 1_000, `${seen} ${scannedTo}`);
+  });
+});
+
+describe("a search request", () => {
+  it("ends with the id to continue below when its time is up, after one stretch at least", async () => {
+    let timeMs = 0;
+    const slow = () => {
+      timeMs += 4_000;
+      return timeMs;
+    };
+    const { stretches, scannedTo } = await readAll(new Array(2_000).fill(0), () => false, slow);
+    assert.deepEqual([stretches.length, Number(scannedTo)], [2, 1_000]);
+  });
+});
+
+describe("the turns of searches", () => {
+  it("alternate between accounts", async () => {
+    const turns = createSearchTurns();
+    const order: string[] = [];
+    const take = (account: string) => turns.take(account, async () => void order.push(account));
+    await Promise.all([take("a"), take("a"), take("a"), take("a"), take("b"), take("b")]);
+    assert.deepEqual(order, ["a", "a", "b", "a", "b", "a"]);
+  });
+
+  it("go on after one that failed", async () => {
+    const turns = createSearchTurns();
+    const failed = turns.take("a", () => Promise.reject(new Error("no")));
+    const next = turns.take("a", async () => "yes");
+    await assert.rejects(failed, /no/);
+    assert.equal(await next, "yes");
+  });
+});
