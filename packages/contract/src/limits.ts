@@ -66,3 +66,15 @@ export const SEARCHES_WAITING_MAX = 16;
 export const CONTENT_TYPE_MAX = 255;
 /** Characters of a log entry's type. */
 export const LOG_TYPE_MAX = 100;
+/** Characters of a media range such as image/*. */
+export const MEDIA_RANGE_MAX = 255;
+/** Characters of a cursor. */
+export const CURSOR_MAX = 200;
+/** Characters of a URL, such as that of a webhook. */
+export const URL_MAX = 2048;
+/** File routes of one project, the default one included. */
+export const ROUTES_PER_PROJECT_MAX = 1_000;
+/** Entries of a route's allowedTypes. */
+export const ALLOWED_TYPES_MAX = 100;
+/** All allowedTypes of a route, as JSON. */
+export const ALLOWED_TYPES_MAX_BYTES = 4 * KB;

@@ -196,7 +196,7 @@ test("without deliveries the page says how to get some, and an error can be trie
   await page.unroute("**/webhooks/deliveries?*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("No deliveries").waitFor();
-  await page.route("**/routers", (route) => route.abort());
+  await page.route("**/routers?*", (route) => route.abort());
   await page.getByRole("link", { name: "File routes", exact: true }).click();
   await page.getByText("The server cannot be reached.").waitFor();
   await context.close();

@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { SLUG_MAX } from "../limits.ts";
+import { ALLOWED_TYPES_MAX, CURSOR_MAX, MEDIA_RANGE_MAX, PAGE_MAX, SLUG_MAX, URL_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
@@ -19,11 +19,12 @@ export const Router = Type.Object({
 const routerFields = {
   allowedTypes: Type.Array(
     Type.String({
+      maxLength: MEDIA_RANGE_MAX,
       // One token of RFC 9110 on each side of the slash, or a wildcard.
       pattern: "^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]{1,127}/(\\*|[A-Za-z0-9!#$&^_.+-]{1,127}))$",
       description: "type/subtype, type/* or */*",
     }),
-    { maxItems: 100 },
+    { maxItems: ALLOWED_TYPES_MAX, description: "at most 4 KB as JSON; empty means every type" },
   ),
   maxFileSize: Type.Unsafe<number | null>({
     type: ["integer", "null"],
@@ -34,7 +35,7 @@ const routerFields = {
   webhookUrl: Type.Unsafe<string | null>({
     type: ["string", "null"],
     minLength: 1,
-    maxLength: 2048,
+    maxLength: URL_MAX,
     description:
       "Public HTTPS URL that receives upload.completed. http:// only works for addresses that the operator has allowed.",
   }),
@@ -51,6 +52,21 @@ export const CreateRouterBody = Type.Object({
   environment: Type.Optional(routerFields.environment),
 });
 export const UpdateRouterBody = Type.Partial(CreateRouterBody);
+
+/** Unlike other lists, this one is returned whole unless a page is asked for. */
+export const RouterQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: "return a page; without it, all routes" }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: CURSOR_MAX, description: "nextCursor of the previous page" }),
+  ),
+});
+export const RouterList = Type.Object({
+  routers: Type.Array(Router),
+  nextCursor: Type.Optional(NullableString),
+  hasMore: Type.Optional(Type.Boolean({ description: "pages only, like nextCursor" })),
+});
 
 export type Router = Static<typeof Router>;
 export type CreateRouterBody = Static<typeof CreateRouterBody>;

@@ -18,6 +18,7 @@ import { webhookOrder } from "./migrations/016-webhook-order.ts";
 import { keyReach } from "./migrations/017-key-reach.ts";
 import { plainChecks } from "./migrations/018-plain-checks.ts";
 import { purgeAgain } from "./migrations/019-purge-again.ts";
+import { bounds } from "./migrations/020-bounds.ts";
 import { accountLimits } from "./migrations/021-account-limits.ts";
 import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { type DialectName, statement } from "./statement.ts";
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   { id: "017-key-reach", sql: keyReach },
   { id: "018-plain-checks", sql: plainChecks, only: "sqlite" },
   { id: "019-purge-again", sql: purgeAgain },
+  { id: "020-bounds", sql: bounds },
   { id: "021-account-limits", sql: accountLimits },
   { id: "022-people-and-domains", sql: peopleAndDomains },
 ];

@@ -98,6 +98,7 @@ export interface ProjectTable {
   name: string;
   slug: string;
   key_count: number;
+  route_count: number;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;

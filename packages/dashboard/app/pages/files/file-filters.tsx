@@ -1,4 +1,4 @@
-import type { Router } from "@upstow/contract";
+import { type Router, SEARCH_TERM_MAX } from "@upstow/contract";
 import { Choice, RouteChoice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Filters, SearchBox } from "../../parts/filters.tsx";

@@ -1,11 +1,12 @@
-import type { DeliveryDetail, Router } from "@upstow/contract";
+import { type DeliveryDetail, PAGE_MAX, type Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatBytes } from "../../format.ts";
-import { useLoad } from "../../load.ts";
+import { usePages } from "../../load.ts";
 import { DeliveryView } from "../../parts/delivery-view.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
@@ -14,7 +15,8 @@ import { RouteForm } from "./route-form.tsx";
 
 export default function FileRoutes() {
   const { liveApi, project, mayChange } = useWorkspace();
-  const { data, ...list } = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
+  const path = `${liveApi}/projects/${project.id}/routers?limit=${PAGE_MAX}`;
+  const list = usePages<Router, "routers">(path, "routers");
   const [editing, setEditing] = useState<Router | "new" | null>(null);
   const done = () => {
     setEditing(null);
@@ -31,12 +33,13 @@ export default function FileRoutes() {
         )}
       </div>
       <p className="dim">A route says which files are taken, how large, and which webhook hears of them.</p>
-      <ListState list={{ ...list, items: data?.routers ?? [] }} empty={<Empty title="No file routes" />}>
+      <ListState list={list} empty={<Empty title="No file routes" />}>
         <ul className="rows">
-          {data?.routers.map((route) => (
+          {list.items.map((route) => (
             <RouteRow key={route.id} route={route} onEdit={() => setEditing(route)} onDeleted={list.reload} />
           ))}
         </ul>
+        <MoreButton list={list} />
       </ListState>
       {editing !== null && (
         <Dialog title={editing === "new" ? "Create route" : "Edit route"} onClose={() => setEditing(null)}>

@@ -2,6 +2,7 @@ import { ENVIRONMENTS, type Environment, IdParam, type RateBucket } from "@upsto
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
+import { createFairTurns } from "../../fair-turns.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { honourIdempotencyKeys } from "../../http/idempotency.ts";
 import { rateLimitFor } from "../api-keys/rate-limit-for.ts";
@@ -20,7 +21,6 @@ import { chosenFileRoutes } from "./files/routes.ts";
 import { fileSearchRoutes } from "./files/search-routes.ts";
 import { logSearchRoutes } from "./logs/log-search-routes.ts";
 import { logStreamRoutes } from "./logs/log-stream-routes.ts";
-import { createSearchTurns } from "./search/turns.ts";
 import { signAgain } from "./sign-again.ts";
 import { studioRoutes } from "./studio/studio-routes.ts";
 import { usageDayRoutes } from "./usage-day-routes.ts";
@@ -43,7 +43,7 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         addRoutes(api, deps);
       }
       transformRoutes(api, deps, transforms);
-      const turns = createSearchTurns();
+      const turns = createFairTurns();
       fileSearchRoutes(api, deps, turns, transforms.signer);
       studioRoutes(api, deps, transforms);
       logStreamRoutes(api, deps, turns);

@@ -1,16 +1,24 @@
-import type { CreateRouterBody, RouteEnvironment, UpdateRouterBody } from "@upstow/contract";
+import {
+  ALLOWED_TYPES_MAX_BYTES,
+  type CreateRouterBody,
+  ROUTES_PER_PROJECT_MAX,
+  type RouteEnvironment,
+  type UpdateRouterBody,
+} from "@upstow/contract";
 import { type Queryable, UniqueViolation } from "../../db/database.ts";
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, notFound, refusedUrl, unauthorized } from "../../errors.ts";
+import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../errors.ts";
 import { createId } from "../../ids.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { writeLog } from "../logs/write-log.ts";
 import {
   deleteRoute as deleteRouteRow,
   findRoute,
+  freeRoutePlace,
   insertRoute,
   moveOpenUploads,
+  takeRoutePlace,
   updateRoute as updateRouteRow,
 } from "./queries.ts";
 
@@ -24,9 +32,12 @@ export async function createRoute(
 ): Promise<FileRouteTable> {
   const environment = body.environment ?? "all";
   mayChange(actor, environment);
+  checkAllowedTypes(body.allowedTypes);
   await checkWebhookUrl(deps, body.webhookUrl);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
+    const place = await tx.get(takeRoutePlace, { projectId: actor.projectId });
+    if (place === null) throw tooManyRoutes();
     const route = await tx.get(insertRoute, {
       id: createId(now),
       project_id: actor.projectId,
@@ -57,6 +68,7 @@ export async function updateRoute(
   id: string,
   body: UpdateRouterBody,
 ): Promise<FileRouteTable> {
+  checkAllowedTypes(body.allowedTypes);
   await checkWebhookUrl(deps, body.webhookUrl);
   try {
     for (;;) {
@@ -112,6 +124,7 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
     const route = await tx.get(deleteRouteRow, { id, projectId: actor.projectId });
     if (route === null) throw notFound("File route");
     mayChange(actor, route.environment);
+    await tx.run(freeRoutePlace, { projectId: actor.projectId });
     await logChange(tx, now, actor, "router.deleted", route.slug);
   });
 }
@@ -125,10 +138,24 @@ function mayChange(actor: Actor, environment: RouteEnvironment): void {
   );
 }
 
+function checkAllowedTypes(types: string[] | undefined): void {
+  if (types === undefined || Buffer.byteLength(JSON.stringify(types)) <= ALLOWED_TYPES_MAX_BYTES) return;
+  throw invalid(
+    "allowedTypes",
+    `must be at most ${ALLOWED_TYPES_MAX_BYTES} bytes as JSON; use wildcards such as image/*`,
+  );
+}
+
 async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {
   if (url === null || url === undefined) return;
   const verdict = await deps.webhookGuard.checkUrl(url);
   if (!verdict.ok) throw refusedUrl("webhookUrl", verdict.reason, "UPSTOW_WEBHOOK_ALLOW_CIDRS");
+}
+
+function tooManyRoutes(): AppError {
+  return new AppError("TIER_LIMIT_EXCEEDED", `A project can have ${ROUTES_PER_PROJECT_MAX} file routes.`, {
+    suggestion: "Delete routes you no longer use, or create another project.",
+  });
 }
 
 function duplicateSlug(slug: string): AppError {

@@ -1,4 +1,4 @@
-import type { RouteEnvironment } from "@upstow/contract";
+import { ROUTES_PER_PROJECT_MAX, type RouteEnvironment } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { FileRouteTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -36,8 +36,39 @@ export const insertDefaultRoute = statement((q, p: { id: string; projectId: stri
   }),
 );
 
-export const listRoutes = statement((q, p: { projectId: string }) =>
-  q.selectFrom("file_route").selectAll().where("project_id", "=", p.projectId).orderBy("id", "desc"),
+/** Takes one of the project's places for routes; no row when all are taken. The condition is the lock. */
+export const takeRoutePlace = statement((q, p: { projectId: string }) =>
+  q
+    .updateTable("project")
+    .set({ route_count: sql`route_count + 1` })
+    .where("id", "=", p.projectId)
+    .where("route_count", "<", ROUTES_PER_PROJECT_MAX)
+    .returning("id"),
+);
+
+export const freeRoutePlace = statement((q, p: { projectId: string }) =>
+  q.updateTable("project").set({ route_count: sql`route_count - 1` }).where("id", "=", p.projectId),
+);
+
+/** The newest first. */
+export const listRoutes = statement((q, p: { projectId: string; before: string; take: number }) =>
+  q
+    .selectFrom("file_route")
+    .selectAll()
+    .where("project_id", "=", p.projectId)
+    .where("id", "<", p.before)
+    .orderBy("id", "desc")
+    .limit(p.take),
+);
+
+/** Where each route's events go now. */
+export const listRouteUrls = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("file_route")
+    .select(["slug", "webhook_url", "environment"])
+    .where("project_id", "=", p.projectId)
+    .orderBy("id", "desc")
+    .limit(ROUTES_PER_PROJECT_MAX),
 );
 
 export const findRoute = statement((q, p: { id: string; projectId: string }) =>

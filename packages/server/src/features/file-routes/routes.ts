@@ -3,37 +3,40 @@ import {
   IdParam,
   Ok,
   Router,
-  type Router as RouterAnswer,
+  RouterList,
+  RouterQuery,
   Type,
   UpdateRouterBody,
 } from "@upstow/contract";
-import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { createFairTurns } from "../../fair-turns.ts";
 import type { ApiApp } from "../../http/api-app.ts";
-import { isoTime } from "../../iso-time.ts";
-import type { Actor } from "../api-keys/actor.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
-import { listRoutes } from "./queries.ts";
+import { listAllAsJson, listPage, toRouter } from "./list-routes.ts";
 
 const tags = ["file routes"];
 const RouterEnvelope = Type.Object({ router: Router });
 
 export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
+  const turns = createFairTurns();
   app.get(
     "/projects/:id/routers",
     {
       schema: {
         tags,
         summary: "List the project's file routes",
+        description: "All of them, newest first, or a page where limit or cursor is sent.",
         params: IdParam,
-        response: { 200: Type.Object({ routers: Type.Array(Router) }) },
+        querystring: RouterQuery,
+        response: { 200: RouterList },
       },
     },
-    async ({ actor, params }) => {
+    async ({ actor, params, query }, reply) => {
       requireOwnProject(actor, params.id);
-      const rows = await deps.db.all(listRoutes, { projectId: actor.projectId });
-      return { routers: rows.map((row) => toRouter(row, actor)) };
+      if (query.limit !== undefined || query.cursor !== undefined) return listPage(deps, actor, query);
+      const text = await listAllAsJson(deps, turns, actor);
+      return reply.type("application/json; charset=utf-8").send(text as never);
     },
   );
 
@@ -94,19 +97,4 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
       return { ok: true };
     },
   );
-}
-
-/** Where live events go is nothing for a test key, which may be in many hands. */
-function toRouter(row: FileRouteTable, { environment }: Actor): RouterAnswer {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    slug: row.slug,
-    allowedTypes: JSON.parse(row.allowed_types),
-    maxFileSize: row.max_file_size_bytes,
-    webhookUrl: environment === "test" && row.environment === "live" ? null : row.webhook_url,
-    environment: row.environment,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
 }

@@ -40,7 +40,10 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
 );
 
 export const insertProject = statement(
-  (q, p: Omit<ProjectTable, "key_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">) =>
+  (
+    q,
+    p: Omit<ProjectTable, "key_count" | "route_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">,
+  ) =>
     q
       .insertInto("project")
       .values({
@@ -49,6 +52,8 @@ export const insertProject = statement(
         name: p.name,
         slug: p.slug,
         key_count: 0,
+        // The default route, which every project starts with.
+        route_count: 1,
         created_at: p.created_at,
         updated_at: p.updated_at,
         deleted_at: null,

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../errors.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { serves } from "../file-routes/find-route.ts";
-import { listRoutes } from "../file-routes/queries.ts";
+import { listRouteUrls } from "../file-routes/queries.ts";
 import { boundsOf } from "./deliveries.ts";
 import { countDeliveries, listTargets, listTargetsById, requeueMessages } from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
@@ -114,7 +114,7 @@ function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[
  * passed to a route of the other environment, whose keys must not get hold of this one's events.
  */
 async function currentUrls(deps: Deps, actor: Actor): Promise<Map<string, string | null>> {
-  const routes = await deps.db.all(listRoutes, { projectId: actor.projectId });
+  const routes = await deps.db.all(listRouteUrls, { projectId: actor.projectId });
   const own = routes.filter((route) => serves(route, actor.environment));
   return new Map(own.map((route) => [route.slug, route.webhook_url]));
 }

@@ -2,11 +2,11 @@ import type { Environment } from "@upstow/contract";
 import { isOneOf } from "../../../db/expressions.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Deps } from "../../../deps.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import type { Actor } from "../../api-keys/actor.ts";
 import { deleteFiles } from "../../files/delete-files.ts";
 import { interrupted } from "../../files/interrupted.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
-import type { SearchTurns } from "../search/turns.ts";
 import { searchFiles } from "./search.ts";
 import type { Terms } from "./search-queries.ts";
 
@@ -41,7 +41,7 @@ export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Pro
 /** Everything that a search finds, whether or not who asked for it waits for the answer. */
 export async function deleteMatching(
   deps: Deps,
-  turns: SearchTurns,
+  turns: FairTurns,
   actor: Actor,
   bounds: { from: string; before: string },
   terms: Terms,

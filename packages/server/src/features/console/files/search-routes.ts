@@ -11,6 +11,7 @@ import {
 } from "@upstow/contract";
 import type { FileTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
 import { firstIdAt } from "../../../ids.ts";
@@ -20,7 +21,7 @@ import { toListItem } from "../../files/serialize.ts";
 import { isImageType } from "../../transforms/image-type.ts";
 import { signUrl } from "../../transforms/transform-image.ts";
 import type { VariantSigner } from "../../transforms/variant-signature.ts";
-import type { SearchTurns } from "../search/turns.ts";
+import { admitSearch } from "../search/look-through.ts";
 import { deleteMatching } from "./delete-chosen.ts";
 import { boundsOf, countFiles, searchFiles, termsOf } from "./search.ts";
 
@@ -51,9 +52,9 @@ interface FoundFile extends FileListItem {
 
 const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
 
-export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: SearchTurns, signer: VariantSigner): void {
+export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns, signer: VariantSigner): void {
   const admit = ({ accountId }: Actor) => {
-    turns.admit(accountId);
+    admitSearch(turns, accountId);
     return { db: deps.db, turns, accountId };
   };
 

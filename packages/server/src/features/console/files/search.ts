@@ -1,11 +1,11 @@
 import type { Database } from "../../../db/database.ts";
 import type { FileTable } from "../../../db/schema.ts";
 import { invalid } from "../../../errors.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import { parseMoment } from "../../../http/moment.ts";
 import { firstIdAt } from "../../../ids.ts";
 import { lookThrough, type Span } from "../search/look-through.ts";
 import { foldCase } from "../search/text-match.ts";
-import type { SearchTurns } from "../search/turns.ts";
 import { countBy, measureBy, type Stretch, searchBy, type Terms } from "./search-queries.ts";
 
 export interface SearchQuery {
@@ -22,7 +22,7 @@ export interface SearchQuery {
 /** Who searches, and how they take turns with others. */
 export interface Searcher {
   db: Database;
-  turns: SearchTurns;
+  turns: FairTurns;
   accountId: string;
 }
 

@@ -1,13 +1,13 @@
 import { LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { LogTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
 import { toLog } from "../../logs/to-log.ts";
 import { boundsOf } from "../files/search.ts";
-import { lookThrough, type Span } from "../search/look-through.ts";
+import { admitSearch, lookThrough, type Span } from "../search/look-through.ts";
 import { foldCase } from "../search/text-match.ts";
-import type { SearchTurns } from "../search/turns.ts";
 import { measureLogs, searchLogs } from "./log-search-queries.ts";
 
 const Query = Type.Object({
@@ -16,12 +16,12 @@ const Query = Type.Object({
 });
 
 /** Lists the log entries that contain a text. A search through many entries may return short or empty pages. */
-export function logSearchRoutes(app: ApiApp, deps: Deps, turns: SearchTurns): void {
+export function logSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void {
   const { db } = deps;
 
   app.get("/logs/search", { schema: { querystring: Query } }, async ({ actor, query }) => {
     const { projectId, environment, accountId } = actor;
-    turns.admit(accountId);
+    admitSearch(turns, accountId);
     const { before, take } = startPage(query);
     const wanted = { projectId, environment, type: query.type ?? "", text: foldCase(query.text) };
     const rows: LogTable[] = [];

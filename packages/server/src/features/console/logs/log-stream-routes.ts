@@ -1,11 +1,11 @@
 import { LOG_TYPE_MAX, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../errors.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
 import { createOpenStreams } from "../../webhooks/open-streams.ts";
 import { enterProject } from "../access.ts";
 import { foldCase } from "../search/text-match.ts";
-import type { SearchTurns } from "../search/turns.ts";
 import { findLastingSession } from "../session-queries.ts";
 import { streamLogs } from "./log-stream.ts";
 
@@ -15,7 +15,7 @@ const Query = Type.Object({
 });
 
 /** What happens in the project, as it happens. */
-export function logStreamRoutes(app: ApiApp, deps: Deps, turns: SearchTurns): void {
+export function logStreamRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void {
   const streams = createOpenStreams();
   app.addHook("preClose", () => streams.closeAll());
 

@@ -1,8 +1,8 @@
 import type { Deps } from "../../../deps.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 import { firstIdAt } from "../../../ids.ts";
 import { toLog } from "../../logs/to-log.ts";
 import type { Alarm } from "../../webhooks/alarm.ts";
-import type { SearchTurns } from "../search/turns.ts";
 import type { LogFilter } from "./log-search-queries.ts";
 import { listLogsFrom, measureLogsFrom } from "./log-stream-queries.ts";
 
@@ -24,7 +24,7 @@ export interface Watched extends LogFilter {
 /** Server-sent events, one an entry, until `signal` is aborted or the watcher may no longer watch. */
 export async function* streamLogs(
   deps: Pick<Deps, "db">,
-  turns: SearchTurns,
+  turns: FairTurns,
   watched: Watched,
   alarm: Alarm,
   signal: AbortSignal,
@@ -44,7 +44,7 @@ export async function* streamLogs(
 }
 
 /** Reads the last seconds again each time, and leaves out what was found before. */
-function createFinder({ db }: Pick<Deps, "db">, turns: SearchTurns, watched: Watched) {
+function createFinder({ db }: Pick<Deps, "db">, turns: FairTurns, watched: Watched) {
   const found = new Set<string>();
   let newestMs = watched.sinceMs;
   let from = firstIdAt(newestMs - lateMs);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { KB } from "@upstow/contract";
+import { createFairTurns } from "../../../fair-turns.ts";
 import { lookThrough, type Span, stretchLimits } from "./look-through.ts";
-import { createSearchTurns } from "./turns.ts";
 
 /** Rows of these sizes, the newest last, and the stretches that a search reads of them. */
 async function readAll(
@@ -18,7 +18,7 @@ async function readAll(
   const scannedTo = await lookThrough(
     {
       dialect: "sqlite",
-      turns: createSearchTurns(),
+      turns: createFairTurns(),
       accountId: "a",
       async measure({ rows, ...span }) {
         const newest = rowsIn(span).slice(-rows);
@@ -81,23 +81,5 @@ describe("a search request", () => {
     };
     const { stretches, scannedTo } = await readAll(new Array(2_000).fill(0), () => false, slow);
     assert.deepEqual([stretches.length, Number(scannedTo)], [2, 1_000]);
-  });
-});
-
-describe("the turns of searches", () => {
-  it("alternate between accounts", async () => {
-    const turns = createSearchTurns();
-    const order: string[] = [];
-    const take = (account: string) => turns.take(account, async () => void order.push(account));
-    await Promise.all([take("a"), take("a"), take("a"), take("a"), take("b"), take("b")]);
-    assert.deepEqual(order, ["a", "a", "b", "a", "b", "a"]);
-  });
-
-  it("go on after one that failed", async () => {
-    const turns = createSearchTurns();
-    const failed = turns.take("a", () => Promise.reject(new Error("no")));
-    const next = turns.take("a", async () => "yes");
-    await assert.rejects(failed, /no/);
-    assert.equal(await next, "yes");
   });
 });

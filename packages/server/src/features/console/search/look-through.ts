@@ -1,6 +1,7 @@
-import { KB, MB } from "@upstow/contract";
+import { KB, MB, SEARCHES_WAITING_MAX } from "@upstow/contract";
 import type { DialectName } from "../../../db/statement.ts";
-import type { SearchTurns } from "./turns.ts";
+import { AppError } from "../../../errors.ts";
+import type { FairTurns } from "../../../fair-turns.ts";
 
 /** Rows with ids from `from` on and below `before`, newest first. */
 export interface Span {
@@ -28,11 +29,20 @@ const requestWithinMs = 5_000;
 
 export interface Search {
   dialect: DialectName;
-  turns: SearchTurns;
+  turns: FairTurns;
   accountId: string;
   measure(span: Span & { rows: number }): Promise<Measured>;
   /** Reads one stretch; true ends the search. */
   read(stretch: Span): Promise<boolean>;
+}
+
+/** Refuses a search where the account already has too many waiting. */
+export function admitSearch(turns: FairTurns, accountId: string): void {
+  if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
+  throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
+    suggestion: "Wait for the searches that are running.",
+    headers: { "retry-after": "5" },
+  });
 }
 
 /** Reads a span stretch by stretch. Returns the id to continue below, or null if `read` ended it or nothing is left. */

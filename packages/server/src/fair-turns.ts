@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/**
+ * Long work in short steps: one step of everyone's work at a time, and a turn of the event loop for everything else
+ * after each. Without this, work that yields but runs in parallel still adds up to one long stall.
+ */
+export interface FairTurns {
+  /** Runs one step when the account's turn comes. Accounts alternate, however many steps each has waiting. */
+  take<T>(accountId: string, step: () => Promise<T>): Promise<T>;
+  /** How many steps of the account wait. */
+  waitingOf(accountId: string): number;
+}
+
+export function createFairTurns(): FairTurns {
+  const waiting = new Map<string, (() => Promise<void>)[]>();
+  let isRunning = false;
+
+  /** A map keeps insertion order: the account at the front goes, and joins the end if it has more. */
+  function pickNext(): (() => Promise<void>) | undefined {
+    const [front] = waiting;
+    if (front === undefined) return undefined;
+    const [accountId, queue] = front;
+    const next = queue.shift();
+    waiting.delete(accountId);
+    if (queue.length > 0) waiting.set(accountId, queue);
+    return next;
+  }
+
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    for (let step = pickNext(); step !== undefined; step = pickNext()) {
+      await step();
+      await nextTurn();
+    }
+    isRunning = false;
+  }
+
+  return {
+    take: (accountId, step) =>
+      new Promise((resolve, reject) => {
+        const queue = waiting.get(accountId) ?? [];
+        queue.push(() => step().then(resolve, reject));
+        waiting.set(accountId, queue);
+        if (!isRunning) void runAll();
+      }),
+    waitingOf: (accountId) => waiting.get(accountId)?.length ?? 0,
+  };
+}
