@@ -75,6 +75,28 @@ export const URL_MAX = 2048;
 /** File routes of one project, the default one included. */
 export const ROUTES_PER_PROJECT_MAX = 1_000;
 /** Entries of a route's allowedTypes. */
-export const ALLOWED_TYPES_MAX = 100;
+export const ALLOWED_TYPES_MAX = 1_000;
 /** All allowedTypes of a route, as JSON. */
 export const ALLOWED_TYPES_MAX_BYTES = 4 * KB;
+/** Characters of one path parameter, such as an id or a percent-encoded storage key. */
+export const PATH_PARAM_MAX = 4096;
+/** Characters of an id in a body or a query. */
+export const ID_MAX = 100;
+/** Characters of a multipart upload's id, which buckets choose. */
+export const UPLOAD_ID_MAX = 1024;
+/** Characters of a storage key in a body or a query. */
+export const FILE_KEY_MAX = 1024;
+/** Characters of a moment in time. */
+export const MOMENT_MAX = 64;
+/** Parts of one multipart upload. */
+export const PARTS_MAX = 10_000;
+/** Characters of an ETag. */
+export const ETAG_MAX = 256;
+/** Keys of a metadata object; its bytes usually end it sooner. */
+export const METADATA_MAX_KEYS = 4096;
+/** Characters of an API key's name. */
+export const KEY_NAME_MAX = 100;
+/** Rows of a list that is returned whole, such as projects, keys or members; the newest are kept. */
+export const LIST_MAX = 1_000;
+/** Sessions, attempts of a delivery and deleted projects are listed up to this number, the newest first. */
+export const SHORT_LIST_MAX = 100;

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { KEY_NAME_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableString, StringEnum, Timestamp } from "./shared.ts";
@@ -14,7 +15,7 @@ export const ApiKey = Type.Object({
 });
 
 export const CreateKeyBody = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: KEY_NAME_MAX })),
   type: Type.Optional(StringEnum(ENVIRONMENTS)),
 });
 

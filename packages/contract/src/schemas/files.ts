@@ -1,6 +1,18 @@
 import type { Static, TSchema } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
-import { BULK_DELETE_MAX, FILE_NAME_MAX, SLUG_MAX, UPLOAD_BATCH_MAX } from "../limits.ts";
+import {
+  BULK_DELETE_MAX,
+  CONTENT_TYPE_MAX,
+  ETAG_MAX,
+  FILE_KEY_MAX,
+  FILE_NAME_MAX,
+  ID_MAX,
+  METADATA_MAX_KEYS,
+  PARTS_MAX,
+  SLUG_MAX,
+  UPLOAD_BATCH_MAX,
+  UPLOAD_ID_MAX,
+} from "../limits.ts";
 import Type from "../type.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
 import { ErrorEnvelope, NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
@@ -9,6 +21,7 @@ import { ErrorEnvelope, NullableString, Page, StringEnum, Timestamp } from "./sh
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   additionalProperties: true,
+  maxProperties: METADATA_MAX_KEYS,
   description: "any JSON object of at most 16 KiB, nested at most 10 deep",
 });
 
@@ -41,7 +54,10 @@ export const FilePage = Page("files", FileListItem);
 export const UpdateFileBody = Type.Object({ metadata: Metadata });
 
 export const BulkDeleteBody = Type.Object({
-  keys: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: BULK_DELETE_MAX }),
+  keys: Type.Array(Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }), {
+    minItems: 1,
+    maxItems: BULK_DELETE_MAX,
+  }),
 });
 export const BulkDeleteResult = Type.Object({
   deleted: Type.Integer(),
@@ -58,7 +74,7 @@ export const RequestUploadBody = Type.Object({
   contentType: Type.String({
     description: "MIME type; the PUT's Content-Type must equal it byte for byte",
     minLength: 3,
-    maxLength: 255,
+    maxLength: CONTENT_TYPE_MAX,
     // Printable ASCII after the type: the value travels in a header and in a signature.
     pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$",
   }),
@@ -75,7 +91,7 @@ export const RequestedUpload = Type.Object({
 });
 
 export const CompleteUploadBody = Type.Object({
-  fileId: Type.String({ minLength: 1 }),
+  fileId: Type.String({ minLength: 1, maxLength: ID_MAX }),
   metadata: Type.Optional(Metadata),
 });
 
@@ -97,8 +113,11 @@ export const CompletedUploadBatch = Type.Object({
   files: Type.Array(Type.Union([Type.Object({ index, file: CompletedFile }), failedItem])),
 });
 
-const multipartRef = { fileId: Type.String({ minLength: 1 }), uploadId: Type.String({ minLength: 1 }) };
-const partNumber = Type.Integer({ minimum: 1, maximum: 10_000 });
+const multipartRef = {
+  fileId: Type.String({ minLength: 1, maxLength: ID_MAX }),
+  uploadId: Type.String({ minLength: 1, maxLength: UPLOAD_ID_MAX }),
+};
+const partNumber = Type.Integer({ minimum: 1, maximum: PARTS_MAX });
 const signedPart = Type.Object({
   partNumber: Type.Integer({ description: "from 1" }),
   uploadUrl: Type.String({ description: "takes a PUT of this part, for 1 hour" }),
@@ -115,11 +134,12 @@ export const CompleteMultipartBody = Type.Object({
   ...multipartRef,
   parts: Type.Array(
     Type.Object({
-      partNumber: Type.Integer(),
-      etag: Type.String({ minLength: 1, maxLength: 256, description: "of the answer to its PUT" }),
+      // Which numbers an upload has depends on its size, so the upload checks them.
+      partNumber: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+      etag: Type.String({ minLength: 1, maxLength: ETAG_MAX, description: "of the answer to its PUT" }),
     }),
     {
-      maxItems: 10_000,
+      maxItems: PARTS_MAX,
     },
   ),
   metadata: Type.Optional(Metadata),
@@ -127,7 +147,7 @@ export const CompleteMultipartBody = Type.Object({
 export const AbortMultipartBody = Type.Object(multipartRef);
 export const SignPartsBody = Type.Object({
   ...multipartRef,
-  partNumbers: Type.Array(partNumber, { minItems: 1, maxItems: 10_000 }),
+  partNumbers: Type.Array(partNumber, { minItems: 1, maxItems: PARTS_MAX }),
 });
 export const SignedParts = Type.Object({ parts: Type.Array(signedPart) });
 export const ReceivedParts = Type.Object({

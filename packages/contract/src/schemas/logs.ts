@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { LOG_TYPE_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { LOG_TYPES } from "../vocabulary.ts";
 import { Moment, Page, PageQuery, Timestamp } from "./shared.ts";
@@ -16,7 +17,7 @@ export const Log = Type.Object({
 export const LogQuery = Type.Object({
   ...PageQuery.properties,
   since: Type.Optional(Moment),
-  type: Type.Optional(Type.String({ maxLength: 100, description: LOG_TYPES.join(", ") })),
+  type: Type.Optional(Type.String({ maxLength: LOG_TYPE_MAX, description: LOG_TYPES.join(", ") })),
 });
 
 export const LogPage = Page("logs", Log);

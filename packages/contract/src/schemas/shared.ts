@@ -1,6 +1,6 @@
 import type { Static, TSchema, TUnsafe } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
-import { PAGE_DEFAULT, PAGE_MAX } from "../limits.ts";
+import { CURSOR_MAX, MOMENT_MAX, PAGE_DEFAULT, PAGE_MAX, PATH_PARAM_MAX } from "../limits.ts";
 import Type from "../type.ts";
 
 export const NullableString = Type.Unsafe<string | null>({ type: ["string", "null"] });
@@ -16,16 +16,19 @@ export function StringEnum<const Values extends readonly string[]>(
 export const Timestamp = Type.String({ format: "date-time", description: "ISO 8601 with milliseconds, UTC" });
 /** What filters by time take. */
 export const Moment = Type.String({
+  maxLength: MOMENT_MAX,
   format: "date-time",
   description: "a time with its zone, such as 2026-11-17T08:00:00Z",
 });
 export const Ok = Type.Object({ ok: Type.Boolean() });
 
-export const IdParam = Type.Object({ id: Type.String({ minLength: 1 }) });
+export const IdParam = Type.Object({ id: Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });
 
 export const PageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT })),
-  cursor: Type.Optional(Type.String({ description: "nextCursor of the previous page" })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: CURSOR_MAX, description: "nextCursor of the previous page" }),
+  ),
 });
 
 export function Page<Key extends string, Item extends TSchema>(key: Key, item: Item) {

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { FILE_KEY_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { NullableString, StringEnum } from "./shared.ts";
 
@@ -9,7 +10,11 @@ export const VARIANT_DELIVERIES = ["signed", "public"] as const;
 const side = Type.Integer({ minimum: 1, maximum: 4096, description: "pixels; width or height is needed" });
 
 export const TransformImageBody = Type.Object({
-  key: Type.String({ minLength: 1, description: "storage key of an uploaded image" }),
+  key: Type.String({
+    minLength: 1,
+    maxLength: FILE_KEY_MAX,
+    description: "storage key of an uploaded image",
+  }),
   width: Type.Optional(side),
   height: Type.Optional(side),
   fit: Type.Optional(StringEnum(FIT_MODES, { description: "scale-down when left out" })),

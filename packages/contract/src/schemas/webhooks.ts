@@ -1,5 +1,5 @@
 import type { Static } from "typebox";
-import { SLUG_MAX } from "../limits.ts";
+import { ID_MAX, SLUG_MAX } from "../limits.ts";
 import Type from "../type.ts";
 import { Metadata } from "./files.ts";
 import { Moment, NullableInteger, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
@@ -78,7 +78,7 @@ export const DeliveryAttempt = Type.Object({
 export const DeliveryDetail = Type.Object({
   ...Delivery.properties,
   payload: EventPayload,
-  attempts: Type.Array(DeliveryAttempt),
+  attempts: Type.Array(DeliveryAttempt, { description: "the latest 100, oldest first" }),
 });
 
 const slug = Type.String({ minLength: 1, maxLength: SLUG_MAX });
@@ -87,7 +87,7 @@ export const DeliveryQuery = Type.Object({
   ...PageQuery.properties,
   status: Type.Optional(StringEnum(DELIVERY_STATUSES)),
   routeSlug: Type.Optional(slug),
-  fileId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  fileId: Type.Optional(Type.String({ minLength: 1, maxLength: ID_MAX })),
   since: Type.Optional(Moment),
   until: Type.Optional(Moment),
 });
@@ -101,7 +101,10 @@ const redeliverFilter = Type.Object({
 });
 export const RedeliverBody = Type.Object({
   ids: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: REDELIVER_MAX_IDS }),
+    Type.Array(Type.String({ minLength: 1, maxLength: ID_MAX }), {
+      minItems: 1,
+      maxItems: REDELIVER_MAX_IDS,
+    }),
   ),
   filter: Type.Optional(redeliverFilter),
   dryRun: Type.Optional(Type.Boolean({ description: "count what matches and send nothing" })),

@@ -56,6 +56,7 @@ interface Migration {
   only?: DialectName;
 }
 
+// bounded: as many as there are migrations
 const listApplied = statement((q, _: object) => q.selectFrom("migration").select("id"));
 const recordApplied = statement((q, p: { id: string; now: number }) =>
   q.insertInto("migration").values({ id: p.id, applied_at: p.now }),

@@ -1,3 +1,4 @@
+import { PARTS_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
@@ -90,7 +91,8 @@ const listPartsStatement = statement((q, p: { uploadId: string }) =>
     .selectFrom("disk_part")
     .select(["part_number", "blob", "size_bytes", "sha256", "damaged", "received_at"])
     .where("upload_id", "=", p.uploadId)
-    .orderBy("part_number"),
+    .orderBy("part_number")
+    .limit(PARTS_MAX),
 );
 
 const sumPartsStatement = statement((q, p: { uploadId: string }) =>
@@ -150,7 +152,8 @@ const listSegmentsStatement = statement((q, p: { uploadId: string; start: number
     .where("size_bytes", ">", 0)
     .where("start_byte", "<=", p.end)
     .where(sql<boolean>`start_byte + size_bytes > cast(${p.start} as bigint)`)
-    .orderBy("part_number"),
+    .orderBy("part_number")
+    .limit(PARTS_MAX),
 );
 
 export const openUpload = (db: Queryable, upload: { key: string; uploadId: string; sizeBytes: number }) =>

@@ -1,4 +1,4 @@
-import type { KeyType } from "@upstow/contract";
+import { type KeyType, LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ApiKeyTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -33,7 +33,8 @@ export const listActiveKeys = statement((q, p: { projectId: string; type: KeyTyp
     .where("project_id", "=", p.projectId)
     .where("type", "=", p.type)
     .where("revoked_at", "is", null)
-    .orderBy("id", "desc"),
+    .orderBy("id", "desc")
+    .limit(LIST_MAX),
 );
 
 export const findKey = statement((q, p: { id: string }) =>

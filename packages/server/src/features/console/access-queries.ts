@@ -1,3 +1,4 @@
+import { LIST_MAX } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -43,7 +44,8 @@ export const listAccessibleStores = statement((q, p: { accountId: string }) =>
   accessible(q, p.accountId)
     .innerJoin("customer_store", "customer_store.project_id", "project.id")
     .select("customer_store.id as id")
-    .orderBy("customer_store.id"),
+    .orderBy("customer_store.id")
+    .limit(LIST_MAX),
 );
 
 export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
@@ -56,5 +58,6 @@ export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
       "project.created_at as createdAt",
       "project_member.role as memberRole",
     ])
-    .orderBy("project.id", "desc"),
+    .orderBy("project.id", "desc")
+    .limit(LIST_MAX),
 );

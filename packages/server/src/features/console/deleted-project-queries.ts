@@ -1,3 +1,4 @@
+import { SHORT_LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import { sumBytes } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
@@ -6,7 +7,7 @@ import { statement } from "../../db/statement.ts";
 const filesLeft = sql`from file where file.project_id = project.id and file.status <> 'DELETED'`;
 
 /** There is no counter of files; where there are very many, counting them all would hold others up. */
-export const mostCounted = 10_000;
+export const mostCounted = 1_000;
 
 /** What the account pays for: deleted projects that still hold files or what is known of their events. */
 export const listDeletedProjects = statement((q, p: { accountId: string }, dialect) =>
@@ -30,7 +31,8 @@ export const listDeletedProjects = statement((q, p: { accountId: string }, diale
         or exists (select 1 from webhook_signing_key where webhook_signing_key.project_id = project.id))`,
     )
     .orderBy("deleted_at", "desc")
-    .orderBy("id", "desc"),
+    .orderBy("id", "desc")
+    .limit(SHORT_LIST_MAX),
 );
 
 /** Deleted or not. Members, whatever their role, do not pay. */

@@ -1,3 +1,4 @@
+import { SHORT_LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ConsoleSessionTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -38,7 +39,8 @@ export const listSessions = statement((q, p: { accountId: string; now: number })
     .select(["id", "user_agent", "address", "created_at", "last_seen_at"])
     .where("account_id", "=", p.accountId)
     .where("expires_at", ">", p.now)
-    .orderBy("id", "desc"),
+    .orderBy("id", "desc")
+    .limit(SHORT_LIST_MAX),
 );
 
 export const touchSession = statement((q, p: { id: string; now: number; expiresAt: number }) =>

@@ -1,3 +1,4 @@
+import { SHORT_LIST_MAX } from "@upstow/contract";
 import type { CustomerStoreTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
@@ -33,7 +34,12 @@ export const findStoreOfProject = statement((q, p: { projectId: string }) =>
 );
 
 export const listStoresOfProject = statement((q, p: { projectId: string }) =>
-  q.selectFrom("customer_store").selectAll().where("project_id", "=", p.projectId).orderBy("id"),
+  q
+    .selectFrom("customer_store")
+    .selectAll()
+    .where("project_id", "=", p.projectId)
+    .orderBy("id", "desc")
+    .limit(SHORT_LIST_MAX),
 );
 
 export const listStores = statement((q, p: { after: string; take: number }) =>

@@ -5,6 +5,7 @@ import {
   FileObject,
   FilePage,
   Ok,
+  PATH_PARAM_MAX,
   PageQuery,
   Type,
   UpdateFileBody,
@@ -25,7 +26,7 @@ import { toFile, toListItem } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
 
 const tags = ["files"];
-const KeyParam = Type.Object({ "*": Type.String({ minLength: 1 }) });
+const KeyParam = Type.Object({ "*": Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });
 const FileEnvelope = Type.Object({ file: FileObject });
 
 export function fileRoutes(app: ApiApp, deps: Deps): void {

@@ -12,6 +12,7 @@ const putReport = statement((q, p: { name: string; startedAt: number; endedAt: n
 const findReport = statement((q, p: { name: string }) =>
   q.selectFrom("maintenance_report").selectAll().where("name", "=", p.name),
 );
+// bounded: one row per kind of maintenance
 const listReports = statement((q, _: object) =>
   q.selectFrom("maintenance_report").selectAll().orderBy("name"),
 );

@@ -1,3 +1,4 @@
+import { LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ProjectTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -8,7 +9,8 @@ export const listProjects = statement((q, p: { accountId: string }) =>
     .selectAll()
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is", null)
-    .orderBy("id", "desc"),
+    .orderBy("id", "desc")
+    .limit(LIST_MAX),
 );
 
 export const findProject = statement((q, p: { id: string; accountId: string }) =>

@@ -1,6 +1,7 @@
 import type { RelocationName } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
+// bounded: one row per kind of move
 export const listReasons = statement((q, _: object) =>
   q.selectFrom("read_only").selectAll().orderBy("reason"),
 );

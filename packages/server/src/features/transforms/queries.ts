@@ -211,6 +211,7 @@ export const listLeastUsed = statement((q, p: { take: number }) =>
   q.selectFrom("variant").selectAll().where(sql<boolean>`state = 'ready'`).orderBy("used_at").limit(p.take),
 );
 
+// bounded: one row per secret the installation has had
 export const listPublicKeys = statement((q, _: object) => q.selectFrom("public_variant_key").selectAll());
 
 export const savePublicKey = statement((q, p: { id: string; sealed: string }) =>

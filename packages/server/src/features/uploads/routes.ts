@@ -7,6 +7,7 @@ import {
   Ok,
   PART_SIZE_BYTES,
   PART_URL_SEC,
+  PATH_PARAM_MAX,
   ReceivedParts,
   RequestedUpload,
   RequestUploadBody,
@@ -14,6 +15,7 @@ import {
   SignedParts,
   SignPartsBody,
   Type,
+  UPLOAD_ID_MAX,
 } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
@@ -143,8 +145,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       schema: {
         tags,
         summary: "List the parts received so far",
-        params: Type.Object({ fileId: Type.String({ minLength: 1 }) }),
-        querystring: Type.Object({ uploadId: Type.String({ minLength: 1 }) }),
+        params: Type.Object({ fileId: Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) }),
+        querystring: Type.Object({ uploadId: Type.String({ minLength: 1, maxLength: UPLOAD_ID_MAX }) }),
         response: { 200: ReceivedParts },
       },
       config: { bucket },

@@ -63,6 +63,7 @@ export const noteDay = statement((q, p: { period: string; day: string }) =>
     ),
 );
 
+// bounded: one row per day, kept for 100 days
 export const listDays = statement((q, p: { projectId: string; environment: Environment; from: string }) =>
   q
     .selectFrom("usage_day")

@@ -24,6 +24,7 @@ export const findUsagePeriod = statement((q, p: Scope & { period: string }) =>
 );
 
 /** The newest record up to a period and all before it, enough to carry a month without changes forward. */
+// bounded: one row per month
 export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
   q
     .selectFrom("usage_period")

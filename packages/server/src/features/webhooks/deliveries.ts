@@ -61,7 +61,7 @@ export async function getDelivery(deps: Deps, actor: Actor, id: string): Promise
   const row = await deps.db.get(findDelivery, { id, projectId, environment });
   if (row === null) throw notFound("Delivery");
   const attempts = await deps.db.all(listAttempts, { messageId: id });
-  return { ...toDelivery(row), payload: JSON.parse(row.body), attempts: attempts.map(toAttempt) };
+  return { ...toDelivery(row), payload: JSON.parse(row.body), attempts: attempts.reverse().map(toAttempt) };
 }
 
 /** Ids sort by creation, so times become bounds of ids; both ends belong to the range. */

@@ -1,4 +1,4 @@
-import type { DeliveryStatus, Environment } from "@upstow/contract";
+import { type DeliveryStatus, type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
@@ -69,7 +69,8 @@ export const listDeliveriesOfFile = statement((q, p: Owned & { fileId: string })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("url", "is not", null)
-    .orderBy("id", "desc"),
+    .orderBy("id", "desc")
+    .limit(LIST_MAX),
 );
 
 function createCount(status: DeliveryStatus | "any") {
@@ -95,8 +96,14 @@ export const findDelivery = statement((q, p: Owned & { id: string }) =>
     .where("url", "is not", null),
 );
 
+/** The latest first. Every redelivery adds some, each with up to 16 KiB of the response. */
 export const listAttempts = statement((q, p: { messageId: string }) =>
-  q.selectFrom("webhook_attempt").selectAll().where("message_id", "=", p.messageId).orderBy("number"),
+  q
+    .selectFrom("webhook_attempt")
+    .selectAll()
+    .where("message_id", "=", p.messageId)
+    .orderBy("number", "desc")
+    .limit(SHORT_LIST_MAX),
 );
 
 const targetColumns = ["id", "route_slug", "url", "endpoint_id"] as const;

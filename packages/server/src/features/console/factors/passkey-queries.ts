@@ -1,3 +1,4 @@
+import { PASSKEYS_MAX } from "@upstow/contract";
 import type { PasskeyTable } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
@@ -19,7 +20,8 @@ export const listPasskeys = statement((q, p: { accountId: string }) =>
     .selectFrom("passkey")
     .select(["id", "credential_id", "name", "created_at", "last_used_at"])
     .where("account_id", "=", p.accountId)
-    .orderBy("id"),
+    .orderBy("id")
+    .limit(PASSKEYS_MAX),
 );
 
 export const findPasskey = statement((q, p: { credentialId: string }) =>

@@ -1,4 +1,4 @@
-import { Type } from "@upstow/contract";
+import { FILE_KEY_MAX, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
@@ -15,7 +15,7 @@ const mostVariants = 100;
 const DeleteBody = Type.Object({
   ids: Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems: mostChosen }),
 });
-const VariantQuery = Type.Object({ key: Type.String({ minLength: 1 }) });
+const VariantQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }) });
 
 export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   app.post("/files/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>

@@ -1,3 +1,4 @@
+import { LIST_MAX } from "@upstow/contract";
 import type { ProjectRole } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
@@ -32,7 +33,8 @@ export const listMembers = statement((q, p: { projectId: string }) =>
       "project_member.created_at as createdAt",
     ])
     .where("project_member.project_id", "=", p.projectId)
-    .orderBy("account.email"),
+    .orderBy("account.email")
+    .limit(LIST_MAX),
 );
 
 export const putMember = statement((q, p: Member & { role: ProjectRole; now: number }) =>

@@ -17,8 +17,8 @@ const TokenBody = Type.Object({ token });
 const SignUpBody = Type.Object({ token, password: Type.String({ minLength: 1, maxLength: 1000 }) });
 const InviteBody = Type.Object({ email: Type.String({ minLength: 1, maxLength: 300 }), role });
 const RoleBody = Type.Object({ role });
-const MemberParams = Type.Object({ id: Type.String(), accountId: Type.String() });
-const InvitationParams = Type.Object({ id: Type.String(), invitationId: Type.String() });
+const MemberParams = Type.Object({ ...IdParam.properties, accountId: IdParam.properties.id });
+const InvitationParams = Type.Object({ ...IdParam.properties, invitationId: IdParam.properties.id });
 
 /** For whoever holds a link, signed in or not. */
 export function joinRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {

@@ -1,4 +1,4 @@
-import { FIT_MODES, STUDIO_PREVIEWS, StringEnum, Type } from "@upstow/contract";
+import { FILE_KEY_MAX, FIT_MODES, STUDIO_PREVIEWS, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { invalid, notFound } from "../../../errors.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
@@ -11,7 +11,7 @@ import { spend } from "../throttle.ts";
 const side = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSidePx }));
 
 const StudioQuery = Type.Object({
-  key: Type.String({ minLength: 1 }),
+  key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }),
   width: side,
   height: side,
   fit: StringEnum(FIT_MODES),

@@ -1,3 +1,4 @@
+import { PARTS_MAX } from "@upstow/contract";
 import { type ExpressionBuilder, type QueryCreator, sql } from "#kysely";
 import { isOneOf } from "../../../db/expressions.ts";
 import type { Schema } from "../../../db/schema.ts";
@@ -57,7 +58,8 @@ export const listParts = statement((q, p: { uploadId: string }) =>
     .select(["blob", "size_bytes", "sha256"])
     .where("upload_id", "=", p.uploadId)
     .where("size_bytes", ">", 0)
-    .orderBy("part_number"),
+    .orderBy("part_number")
+    .limit(PARTS_MAX),
 );
 
 /** Whether the object still is what it was when it was listed. */

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { describe, it } from "node:test";
+import type { FastifyInstance, RouteOptions } from "fastify";
+import { startApp } from "../packages/server/test/support/start-app.ts";
+import { readSourceFiles } from "./support/source-files.ts";
+import { findUnlimited } from "./support/unbounded-lists.ts";
+import { findUnbounded, type Schema } from "./support/unbounded-schemas.ts";
+
+/** Every route of the real service, as the framework is told of it. */
+async function collectRoutes(): Promise<RouteOptions[]> {
+  const routes: RouteOptions[] = [];
+  const watch = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook("onRoute", (route) => void routes.push(route));
+  };
+  subscribe("fastify.initialization", watch);
+  try {
+    await (await startApp()).close();
+  } finally {
+    unsubscribe("fastify.initialization", watch);
+  }
+  return routes;
+}
+
+describe("what callers send", () => {
+  it("has a bound in every schema of every route", async () => {
+    const routes = await collectRoutes();
+    const looked = routes.flatMap(({ method, url, schema }) =>
+      (["body", "querystring", "params", "headers"] as const).flatMap((part) => {
+        const found = schema?.[part] as Schema | undefined;
+        return found === undefined ? [] : [{ name: `${method} ${url} ${part}`, schema: found }];
+      }),
+    );
+    assert.ok(looked.length > 100, `${looked.length} schemas`);
+    assert.ok(
+      looked.some(({ name }) => name.includes("/dashboard/api/in/")),
+      "the dashboard's too",
+    );
+    assert.deepEqual([...new Set(looked.flatMap(({ name, schema }) => findUnbounded(schema, name)))], []);
+  });
+
+  it("is told apart from what has none", () => {
+    const bad: Schema = {
+      type: "object",
+      properties: {
+        text: { type: "string" },
+        list: { type: "array", items: { type: "string", maxLength: 3 } },
+        texts: { type: "array", maxItems: 3, items: { type: ["string", "null"] } },
+        count: { type: "integer", minimum: 0 },
+        size: { type: "number", maximum: 10 },
+        any: {},
+        map: { type: "object", additionalProperties: true },
+        either: { anyOf: [{ type: "null" }, { type: "string" }] },
+        word: { type: "string", enum: ["a"] },
+        good: { type: "string", maxLength: 1 },
+        numbers: { type: "array", maxItems: 2, items: { type: "integer", minimum: 1, maximum: 2 } },
+        keys: { type: "object", additionalProperties: true, maxProperties: 4 },
+      },
+    };
+    assert.deepEqual(findUnbounded(bad, "body"), [
+      "body.text has no maxLength",
+      "body.list has no maxItems",
+      "body.texts[] has no maxLength",
+      "body.count has no maximum",
+      "body.size has no minimum",
+      "body.any may be anything",
+      "body.map has no maxProperties",
+      "body.either has no maxLength",
+    ]);
+  });
+});
+
+describe("what statements read", () => {
+  const isProduct = (path: string) =>
+    /^packages\/(server|cli)\/src\//.test(path) && !/\.test\.ts$|\/testing\/|\/open-test-/.test(path);
+
+  it("has a limit, or says why it cannot grow", () => {
+    const sources = readSourceFiles().filter(({ path }) => isProduct(path));
+    assert.ok(sources.length > 200, `${sources.length} files`);
+    const reasons = sources.flatMap(({ text }) => [...text.matchAll(/\/\/ bounded: /g)]);
+    assert.ok(reasons.length > 0 && reasons.length < 10, `${reasons.length} lists without a limit`);
+    assert.deepEqual(findUnlimited(sources), []);
+  });
+
+  it("is told apart from what has none", () => {
+    const queries = `
+const listAll = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", "=", p.id));
+const listSome = statement((q, p: { take: number }) => q.selectFrom("log").selectAll().limit(p.take));
+const listNamed = statement((q, p: { ids: string }, d) => q.selectFrom("log").where(isOneOf(d, "id", p.ids)));
+// bounded: one row per planet
+const listPlanets = statement((q, _: object) => q.selectFrom("planet").selectAll());
+const findOne = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", "=", p.id));
+const removeAll = statement((q, _: object) => q.deleteFrom("log").returning("id"));
+function createList(status: string) {
+  return statement((q, _: object) => q.selectFrom("log").where("status", "=", status));
+}
+const countAll = () => statement((q, _: object) => q.selectFrom("log").select(sql<number>\`count(*)\`.as("n")));
+`;
+    const uses =
+      "db.all(listAll, {}); db.recallAll(\n listSome, {}); db.all(listNamed, {}); tx.all(listPlanets, {}); db.get(findOne, {}); tx.all(removeAll, {})";
+    const sources = [
+      { path: "queries.ts", text: queries },
+      { path: "uses.ts", text: uses },
+    ];
+    assert.deepEqual(findUnlimited(sources), [
+      "queries.ts:2 listAll has neither a limit nor a reason",
+      "queries.ts:10 a statement without a name has neither a limit nor a reason",
+    ]);
+  });
+});

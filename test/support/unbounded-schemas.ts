@@ -1,0 +1,48 @@
+/** A JSON schema, as far as it is looked at here. */
+export interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  maxLength?: number;
+  maxItems?: number;
+  minimum?: number;
+  maximum?: number;
+  maxProperties?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+}
+
+/** Every place in a schema where a caller could send any amount. */
+export function findUnbounded(schema: Schema, path: string): string[] {
+  if (schema.enum !== undefined || schema.const !== undefined) return [];
+  const parts = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((some) => some ?? []);
+  if (parts.length > 0) return parts.flatMap((part) => findUnbounded(part, path));
+  const types = [schema.type ?? []].flat();
+  if (types.length === 0) return [`${path} may be anything`];
+  return types.flatMap((type) => findOfType(schema, type, path));
+}
+
+function findOfType(schema: Schema, type: string, path: string): string[] {
+  const missing = neededBy(schema, type).filter((bound) => schema[bound] === undefined);
+  return [
+    ...missing.map((bound) => `${path} has no ${bound}`),
+    ...(type === "array" ? findUnbounded(schema.items ?? {}, `${path}[]`) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
+      findUnbounded(part, `${path}.${name}`),
+    ),
+  ];
+}
+
+function neededBy(schema: Schema, type: string): (keyof Schema)[] {
+  if (type === "string") return ["maxLength"];
+  if (type === "integer" || type === "number") return ["minimum", "maximum"];
+  if (type === "array") return ["maxItems"];
+  const takesAnyKey =
+    schema.patternProperties !== undefined || (schema.additionalProperties ?? false) !== false;
+  return type === "object" && takesAnyKey ? ["maxProperties"] : [];
+}
