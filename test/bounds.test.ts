@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, it } from "node:test";
 import type { FastifyInstance, RouteOptions } from "fastify";
+import { z } from "zod";
+import { hostedTools } from "../packages/mcp/src/tools.ts";
+import { createTransformTool } from "../packages/mcp/src/transform-tool.ts";
 import { startApp } from "../packages/server/test/support/start-app.ts";
 import { readSourceFiles } from "./support/source-files.ts";
 import { findUnlimited } from "./support/unbounded-lists.ts";
@@ -38,6 +41,15 @@ describe("what callers send", () => {
       "the dashboard's too",
     );
     assert.deepEqual([...new Set(looked.flatMap(({ name, schema }) => findUnbounded(schema, name)))], []);
+  });
+
+  it("has a bound in the input of every tool", () => {
+    const tools = [...hostedTools, createTransformTool("http://127.0.0.1", "key")];
+    assert.ok(tools.length > 5, `${tools.length} tools`);
+    const found = tools.flatMap(({ name, input }) =>
+      findUnbounded(z.toJSONSchema(input as never) as Schema, name),
+    );
+    assert.deepEqual(found, []);
   });
 
   it("is told apart from what has none", () => {

@@ -6,6 +6,7 @@ export interface Schema {
   maxLength?: number;
   maxItems?: number;
   minimum?: number;
+  exclusiveMinimum?: number;
   maximum?: number;
   maxProperties?: number;
   items?: Schema;
@@ -40,7 +41,8 @@ function findOfType(schema: Schema, type: string, path: string): string[] {
 
 function neededBy(schema: Schema, type: string): (keyof Schema)[] {
   if (type === "string") return ["maxLength"];
-  if (type === "integer" || type === "number") return ["minimum", "maximum"];
+  if (type === "integer" || type === "number")
+    return [schema.exclusiveMinimum === undefined ? "minimum" : "exclusiveMinimum", "maximum"];
   if (type === "array") return ["maxItems"];
   const takesAnyKey =
     schema.patternProperties !== undefined || (schema.additionalProperties ?? false) !== false;

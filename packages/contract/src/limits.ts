@@ -100,3 +100,25 @@ export const KEY_NAME_MAX = 100;
 export const LIST_MAX = 1_000;
 /** Sessions, attempts of a delivery and deleted projects are listed up to this number, the newest first. */
 export const SHORT_LIST_MAX = 100;
+/** Bytes of a request's first line and headers together. */
+export const HEADERS_MAX_BYTES = 16 * KB;
+/** Headers of one request. */
+export const HEADERS_MAX = 200;
+/** Characters of a request's URL. */
+export const REQUEST_URL_MAX = 8 * KB;
+/** Query parameters of one request. */
+export const QUERY_PARAMS_MAX = 100;
+/** Characters of a text in an error; longer ones are cut. */
+export const ERROR_TEXT_MAX = 1_000;
+/** Characters of an Idempotency-Key. */
+export const IDEMPOTENCY_KEY_MAX = 255;
+/** Event streams of one API key, or log streams of one session, per instance. */
+export const STREAMS_PER_KEY_MAX = 10;
+/** Event streams of one account, and log streams as many again, per instance. */
+export const STREAMS_PER_ACCOUNT_MAX = 50;
+/** What is kept of a webhook's response. */
+export const WEBHOOK_RESPONSE_MAX_BYTES = 16 * KB;
+/** Body of a call to the tool protocol. */
+export const TOOL_BODY_MAX_BYTES = 256 * KB;
+/** Messages of one call to the tool protocol. */
+export const TOOL_BATCH_MAX = 100;

@@ -12,7 +12,7 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
       "Returns the CDN URL of a resized or re-encoded variant of a stored image. Counts towards the plan's monthly transform units.",
     hasEffect: true,
     input: z.object({
-      key: z.string().min(1).describe("Storage key of the file"),
+      key: z.string().min(1).max(1024).describe("Storage key of the file"),
       width: z.number().int().min(1).max(4096).optional(),
       height: z.number().int().min(1).max(4096).optional(),
       fit: z.enum(["scale-down", "contain", "cover", "crop", "pad"]).optional(),

@@ -45,6 +45,7 @@ export const getInstallCommand = defineTool({
     packages: z
       .array(z.enum(PACKAGES))
       .min(1)
+      .max(20)
       .optional()
       .describe("@upstow/sdk and @upstow/react when left out"),
   }),

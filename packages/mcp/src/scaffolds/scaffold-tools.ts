@@ -7,6 +7,7 @@ import { FRAMEWORKS, renderRouteHandler } from "./route-handler.ts";
 
 const mediaRange = z
   .string()
+  .max(255)
   .regex(/^(\*\/\*|[\w!#$&^.+-]+\/(\*|[\w!#$&^.+-]+))$/, "must be like image/png, image/* or */*");
 
 export const scaffoldRouteHandler = defineTool({
@@ -18,16 +19,20 @@ export const scaffoldRouteHandler = defineTool({
     framework: z.enum(FRAMEWORKS).optional().describe("next when left out"),
     routeName: z
       .string()
+      .max(100)
       .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, _ or -")
       .describe("The name that the browser uses, such as avatar"),
     maxFileSize: z
       .union([
-        z.string().regex(/^\d+(\.\d+)?(B|KB|MB|GB)$/, "must be like 4MB, or a number of bytes"),
+        z
+          .string()
+          .max(20)
+          .regex(/^\d+(\.\d+)?(B|KB|MB|GB)$/, "must be like 4MB, or a number of bytes"),
         z.int().positive(),
       ])
       .optional()
       .describe("Such as 2MB, or bytes as a number; 4MB when left out"),
-    allowedTypes: z.array(mediaRange).optional().describe("Every type when left out"),
+    allowedTypes: z.array(mediaRange).max(100).optional().describe("Every type when left out"),
   }),
   run: (_sources, { framework = "next", routeName, maxFileSize = "4MB", allowedTypes = ["*/*"] }) =>
     renderRouteHandler({ framework, routeName, maxFileSize, allowedTypes }),

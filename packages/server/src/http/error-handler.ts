@@ -1,4 +1,4 @@
-import { type ErrorBody, errorType } from "@upstow/contract";
+import { ERROR_TEXT_MAX, type ErrorBody, type ErrorDetail, errorType } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DatabaseReadOnly, DatabaseUnavailable } from "../db/database.ts";
 import { AppError, notFound } from "../errors.ts";
@@ -33,11 +33,20 @@ export function errorBody(error: AppError): ErrorBody {
     error: {
       type: errorType(error.status),
       code: error.code,
-      message: error.message,
-      ...(suggestion === undefined || error.status === 429 ? {} : { suggestion }),
-      ...(details === undefined ? {} : { details }),
+      message: cut(error.message),
+      ...(suggestion === undefined || error.status === 429 ? {} : { suggestion: cut(suggestion) }),
+      ...(details === undefined ? {} : { details: details.map(cutDetail) }),
     },
   };
+}
+
+/** Some texts quote what the caller sent. */
+function cut(text: string): string {
+  return text.length <= ERROR_TEXT_MAX ? text : `${text.slice(0, ERROR_TEXT_MAX - 1)}…`;
+}
+
+function cutDetail({ path, message }: ErrorDetail): ErrorDetail {
+  return { path: cut(path), message: cut(message) };
 }
 
 /** A refusal outside of any request, such as a header that Node could not parse, as bytes for the socket. */
@@ -80,7 +89,7 @@ export function toAppError(error: unknown): AppError {
 function fromFramework(error: FastifyError): AppError | null {
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new AppError("VALIDATION_ERROR", "The body is larger than 1 MiB.", {
+      return new AppError("VALIDATION_ERROR", "The body is too large.", {
         status: 413,
         suggestion: "File bytes go to the presigned URL, not into the request body.",
       });

@@ -23,6 +23,7 @@ import { acceptJsonBodies } from "./json-body.ts";
 import { exposeMetrics } from "./metrics.ts";
 import { describeApi } from "./openapi.ts";
 import { refuseChanges } from "./refuse-changes.ts";
+import { limitRequestSize } from "./request-size.ts";
 import { requireHttps } from "./require-https.ts";
 import { trackRequests } from "./running-requests.ts";
 import { createHttpFrame } from "./server.ts";
@@ -66,6 +67,7 @@ export async function createHttp(
   acceptJsonBodies(http);
   validateRequests(http);
   logRequests(http, deps.log);
+  limitRequestSize(http);
   requireHttps(http, config);
   bindCustomDomains(http, deps.customHosts);
   refuseChanges(http, readOnly);

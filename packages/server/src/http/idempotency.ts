@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { IDEMPOTENCY_KEY_MAX } from "@upstow/contract";
 import type {
   FastifyInstance,
   FastifyReply,
@@ -153,8 +154,8 @@ function tookTooLong(): AppError {
 function readKey(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
-  if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+  if (typeof key !== "string" || key.length > IDEMPOTENCY_KEY_MAX || !/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_MAX} visible ASCII characters`);
   }
   return key;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
+import { HEADERS_MAX_BYTES } from "@upstow/contract";
 import { http } from "../net/node-http.ts";
 
 /** PEM texts. */
@@ -16,6 +17,7 @@ const listenerOptions = {
   // How late that is noticed.
   connectionsCheckingInterval: 10_000,
   keepAliveTimeout: 72_000,
+  maxHeaderSize: HEADERS_MAX_BYTES,
   // Node would refuse a request without Host in its own words; ours is refused in the envelope.
   requireHostHeader: false,
 };

@@ -1,4 +1,4 @@
-import { ADDRESS_LIMITS } from "@upstow/contract";
+import { ADDRESS_LIMITS, TOOL_BATCH_MAX, TOOL_BODY_MAX_BYTES } from "@upstow/contract";
 import type { ApiDocument, HostedEndpoint } from "@upstow/mcp";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
@@ -35,9 +35,15 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
 
     scope.post(
       "/api/v1/mcp",
-      { config, schema: { tags: ["tool protocol"], summary: "JSON-RPC 2.0 over streamable HTTP" } },
+      {
+        config,
+        bodyLimit: TOOL_BODY_MAX_BYTES,
+        schema: { tags: ["tool protocol"], summary: "JSON-RPC 2.0 over streamable HTTP" },
+      },
       async (request, reply) => {
-        await count(request, countMessages(request.body) - 1);
+        const messages = countMessages(request.body);
+        if (messages > TOOL_BATCH_MAX) throw tooManyMessages();
+        await count(request, messages - 1);
         const { endpoint } = await tools();
         const response = await endpoint.fetch(toWebRequest(deps.config.publicUrl, request));
         reply.code(response.status);
@@ -89,11 +95,16 @@ function countMessages(body: unknown): number {
   const text = String(body ?? "").trimStart();
   if (!text.startsWith("[")) return 1;
   try {
-    const { length } = JSON.parse(text) as unknown[];
-    return Math.min(Math.max(1, length), ADDRESS_LIMITS.toolProtocol);
+    return Math.max(1, (JSON.parse(text) as unknown[]).length);
   } catch {
     return 1;
   }
+}
+
+function tooManyMessages(): AppError {
+  return new AppError("VALIDATION_ERROR", `A batch can have ${TOOL_BATCH_MAX} messages.`, {
+    suggestion: "Send several smaller batches.",
+  });
 }
 
 function toWebRequest(publicUrl: string, request: FastifyRequest): Request {

@@ -28,9 +28,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
     async ({ actor, query, headers }, reply) => {
       const lastEventId = headers["last-event-id"];
       const after = await findStart(deps, actor, lastEventId?.toString(), query.last ?? 0);
-      const stream = streams.open(actor.keyId, (alarm, signal) =>
-        streamEvents(deps, actor, after, alarm, signal),
-      );
+      const stream = streams.open(actor, (alarm, signal) => streamEvents(deps, actor, after, alarm, signal));
       if (stream === null) throw tooManyStreams();
       return (
         reply
@@ -48,7 +46,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
 function tooManyStreams(): AppError {
   return new AppError(
     "RATE_LIMITED",
-    `This key has too many event streams open. Retry after ${busySec} seconds.`,
+    `This key or its account has too many event streams open. Retry after ${busySec} seconds.`,
     {
       headers: { "retry-after": String(busySec) },
     },

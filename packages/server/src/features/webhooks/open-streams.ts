@@ -1,12 +1,17 @@
 import { Readable } from "node:stream";
+import { STREAMS_PER_ACCOUNT_MAX, STREAMS_PER_KEY_MAX } from "@upstow/contract";
 import { type Alarm, createAlarm } from "./alarm.ts";
 
-const streamsPerKey = 10;
 /** A client that reads nothing must not hold up the shutdown. */
 const patienceMs = 2_000;
 
-interface OpenStream {
+/** Who has a stream open: a key or a session, and the account that it acts on. */
+export interface StreamOwner {
   keyId: string;
+  accountId: string;
+}
+
+interface OpenStream extends StreamOwner {
   alarm: Alarm;
   stop: AbortController;
   stream: Readable;
@@ -16,8 +21,8 @@ export type CreateEvents = (alarm: Alarm, signal: AbortSignal) => AsyncGenerator
 
 /** The event streams of this instance. */
 export interface OpenStreams {
-  /** Null when the key has as many open as it may. */
-  open(keyId: string, createEvents: CreateEvents): Readable | null;
+  /** Null when the key or the account has as many open as it may. */
+  open(owner: StreamOwner, createEvents: CreateEvents): Readable | null;
   ringAll(): void;
   closeAll(): Promise<void>;
 }
@@ -25,14 +30,15 @@ export interface OpenStreams {
 export function createOpenStreams(): OpenStreams {
   const streams = new Set<OpenStream>();
   return {
-    open(keyId, createEvents) {
-      const ofKey = [...streams].filter((stream) => stream.keyId === keyId);
-      if (ofKey.length >= streamsPerKey) return null;
+    open({ keyId, accountId }, createEvents) {
+      const ofAccount = [...streams].filter((stream) => stream.accountId === accountId);
+      const ofKey = ofAccount.filter((stream) => stream.keyId === keyId);
+      if (ofKey.length >= STREAMS_PER_KEY_MAX || ofAccount.length >= STREAMS_PER_ACCOUNT_MAX) return null;
       const alarm = createAlarm();
       const stop = new AbortController();
       stop.signal.addEventListener("abort", alarm.ring);
       const stream = Readable.from(createEvents(alarm, stop.signal), { objectMode: false });
-      const opened = { keyId, alarm, stop, stream };
+      const opened = { keyId, accountId, alarm, stop, stream };
       streams.add(opened);
       stream.once("close", () => {
         streams.delete(opened);

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent, request as startHttpsRequest } from "node:https";
 import { createSecureContext } from "node:tls";
-import type { DeliveryErrorClass } from "@upstow/contract";
+import { type DeliveryErrorClass, WEBHOOK_RESPONSE_MAX_BYTES } from "@upstow/contract";
 import { http } from "../../net/node-http.ts";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
 import { isPlainHttp } from "../../net/outbound-url.ts";
@@ -24,8 +24,6 @@ export interface SendResult {
 
 /** Makes one request. Rejects only when `stop` is aborted: everything else that can go wrong is a result. */
 export type Send = (delivery: OutgoingDelivery, stop: AbortSignal) => Promise<SendResult>;
-
-const responseMaxBytes = 16 * 1024;
 
 /**
  * Posts to addresses that the guard allows: over HTTPS, or over plain HTTP to those the operator has listed. Each
@@ -122,7 +120,7 @@ function readStart(response: IncomingMessage): Promise<string> {
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     sizeBytes += chunk.length;
-    if (sizeBytes < responseMaxBytes) return;
+    if (sizeBytes < WEBHOOK_RESPONSE_MAX_BYTES) return;
     resolve(toText(response, chunks));
     response.destroy();
   });
@@ -135,7 +133,7 @@ function toText(response: IncomingMessage, chunks: Buffer[]): string {
   const encoding = response.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && chunks.length > 0)
     return `(a body in the encoding ${encoding.slice(0, 100)})`;
-  const start = Buffer.concat(chunks).subarray(0, responseMaxBytes);
+  const start = Buffer.concat(chunks).subarray(0, WEBHOOK_RESPONSE_MAX_BYTES);
   // PostgreSQL keeps no NUL in text.
   return new TextDecoder().decode(start, { stream: true }).replaceAll("\0", "\ufffd");
 }

@@ -44,7 +44,7 @@ export function logStreamRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void
         sinceMs,
         mayWatch,
       };
-      const stream = streams.open(session.id, (alarm, signal) =>
+      const stream = streams.open({ keyId: session.id, accountId: session.accountId }, (alarm, signal) =>
         streamLogs(deps, turns, watched, alarm, signal),
       );
       if (stream === null) throw tooManyStreams();
@@ -61,7 +61,7 @@ export function logStreamRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void
 }
 
 function tooManyStreams(): AppError {
-  return new AppError("RATE_LIMITED", "This session watches too many logs already. Retry after 60 seconds.", {
+  return new AppError("RATE_LIMITED", "You already watch too many logs. Retry after 60 seconds.", {
     headers: { "retry-after": "60" },
   });
 }
