@@ -122,3 +122,9 @@ export const WEBHOOK_RESPONSE_MAX_BYTES = 16 * KB;
 export const TOOL_BODY_MAX_BYTES = 256 * KB;
 /** Messages of one call to the tool protocol. */
 export const TOOL_BATCH_MAX = 100;
+/** Days that log entries are kept, unless the operator says otherwise. */
+export const LOG_RETENTION_DAYS = 90;
+/** Days that webhook deliveries and events are kept. */
+export const DELIVERY_RETENTION_DAYS = 30;
+/** Hours within which a repeated Idempotency-Key replays the first response. */
+export const IDEMPOTENCY_RETENTION_HOURS = 24;

@@ -118,6 +118,11 @@ export const configReference: readonly ConfigVariable[] = [
     about:
       "`print`, or `file`: keeps the first keys out of the log, in `first-start.txt` of the data directory, readable by the service's user only",
   },
+  {
+    name: "UPSTOW_LOG_RETENTION_DAYS",
+    default: "`90`",
+    about: "days that a project's log entries are kept, at least `1`",
+  },
   { name: "UPSTOW_S3_BUCKET", default: "none", about: "the bucket; setting it switches the store" },
   {
     name: "UPSTOW_S3_ENDPOINT",

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { CONNECTIONS_PER_ADDRESS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
+import { CONNECTIONS_PER_ADDRESS, LOG_RETENTION_DAYS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
 import { ConfigError } from "./config-error.ts";
 import {
@@ -67,6 +67,7 @@ export interface Config {
   logLevel: LogLevel;
   /** Where the keys go that the first start makes. */
   firstStartKeys: FirstStartKeys;
+  logRetentionDays: number;
   /** Names that begin like ours and mean nothing, most likely misspelt. */
   unknownVariables: string[];
 }
@@ -128,6 +129,7 @@ export function readConfig(env: Env): Config {
     rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
     firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),
+    logRetentionDays: read("UPSTOW_LOG_RETENTION_DAYS", LOG_RETENTION_DAYS, wholeNumber(1, 36_500)),
   };
   const unknownVariables = Object.keys(env).filter((name) => name.startsWith("UPSTOW_") && !asked.has(name));
   return { ...config, unknownVariables };

@@ -1,10 +1,12 @@
 import { GB } from "@upstow/contract";
 import { deleteEndedWindows } from "./adapters/rate-limiter/database.ts";
 import type { Background } from "./background.ts";
+import { inSteps } from "./db/in-steps.ts";
 import type { Deps } from "./deps.ts";
 import type { LastUsed } from "./features/api-keys/last-used.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
 import { runDeletions } from "./features/files/storage-deletions.ts";
+import { forgetOldLogs } from "./features/logs/retention.ts";
 import type { Transforms } from "./features/transforms/transforms.ts";
 import { reapAbandonedUploads } from "./features/uploads/reaper.ts";
 import { noteUsageDays } from "./features/usage/usage-days.ts";
@@ -30,8 +32,8 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   background.every(5_000, "write tallies", () => writeTallies(services));
   background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
   background.everyInOne(60_000, "end abandoned uploads", (signal) => reapAbandonedUploads(deps, signal));
-  background.everyInOne(60_000, "forget ended rate windows", () =>
-    deps.db.run(deleteEndedWindows, { windowMs }),
+  background.everyInOne(60_000, "forget ended rate windows", (signal) =>
+    inSteps((take) => deps.db.run(deleteEndedWindows, { windowMs, take }), signal),
   );
   background.everyInOne(300_000, "note the usage of the day", () => noteUsageDays(deps));
   background.everyInOne(600_000, "evict image variants", (signal) =>
@@ -40,5 +42,8 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   background.everyInOne(3_600_000, "forget old webhook messages", (signal) =>
     forgetOldMessages(deps, signal),
   );
-  background.everyInOne(3_600_000, "forget old idempotency keys", () => deps.db.run(deleteOldCalls, {}));
+  background.everyInOne(3_600_000, "forget old idempotency keys", (signal) =>
+    inSteps((take) => deps.db.run(deleteOldCalls, { take }), signal),
+  );
+  background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
 }

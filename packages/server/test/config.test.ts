@@ -144,6 +144,7 @@ describe("configuration", () => {
       UPSTOW_WEBHOOK_ALLOW_CIDRS: cidrs,
       UPSTOW_STORAGE_ALLOW_CIDRS: cidrs,
       UPSTOW_CONNECTIONS_PER_ADDRESS: ["-1", "1.5", "many", "off", "1000001"],
+      UPSTOW_LOG_RETENTION_DAYS: ["0", "-1", "1.5", "off", "36501"],
       UPSTOW_WEBHOOK_RETRY_BASE_MS: ["0", "-1", "1.5", "12s", "3600001"],
       UPSTOW_ALLOWED_ORIGINS: [
         "*",

@@ -8,6 +8,7 @@ import { readConfig } from "../../server/src/config.ts";
 import { configReference } from "../../server/src/config-reference.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { listBlocks, readDoc } from "./support/doc-files.ts";
+import { findUnlisted } from "./support/limits-table.ts";
 
 describe("the reference", () => {
   let app: TestApp;
@@ -37,7 +38,7 @@ describe("the reference", () => {
     assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE` \|/);
     const webhooks = docs.find("reference/api/webhooks")?.markdown ?? "";
     assert.match(webhooks, /\| `force` \| boolean, optional \|/, "a body that may be left out is shown too");
-    assert.match(webhooks, /\| `since` \| query \| string, optional \| a time with its zone, such as /);
+    assert.match(webhooks, /\| `since` \| query \| string, optional \| .*a time with its zone, such as /);
     assert.match(webhooks, /JSON with messageId, event, fileId, routeSlug, createdAt, body;/);
     assert.match(docs.find("reference/api/logs")?.markdown ?? "", /\| `type` .*upload\.completed, /);
     assert.ok(!/\*\*Request body\*\*\n\n.*\n.*\n\n/.test(text), "no body without fields");
@@ -92,6 +93,10 @@ describe("the reference", () => {
     }
   });
 
+  it("has every limit of the contract", () => {
+    assert.deepEqual(findUnlisted(), []);
+  });
+
   it("has every variable that the configuration reads, with its default", () => {
     const asked = new Set<string>();
     const env = new Proxy({}, { get: (_target, name) => void asked.add(String(name)) });
@@ -102,6 +107,7 @@ describe("the reference", () => {
     assert.equal(fixed["UPSTOW_PORT"], `\`${config.port}\``);
     assert.equal(fixed["UPSTOW_WEBHOOK_RETRY_BASE_MS"], `\`${config.webhookRetryBaseMs}\``);
     assert.equal(fixed["UPSTOW_LOG_LEVEL"], `\`${config.logLevel}\``);
+    assert.equal(fixed["UPSTOW_LOG_RETENTION_DAYS"], `\`${config.logRetentionDays}\``);
     const needed = { UPSTOW_S3_BUCKET: "b", UPSTOW_S3_ACCESS_KEY_ID: "a", UPSTOW_S3_SECRET_ACCESS_KEY: "s" };
     const { s3 } = readConfig(needed);
     assert.equal(fixed["UPSTOW_S3_REGION"], `\`${s3?.region}\``);

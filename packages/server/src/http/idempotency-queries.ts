@@ -1,8 +1,9 @@
+import { IDEMPOTENCY_RETENTION_HOURS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow } from "../db/expressions.ts";
 import { type DialectName, statement } from "../db/statement.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
+const keptMs = IDEMPOTENCY_RETENTION_HOURS * 60 * 60 * 1000;
 
 const leaseEnd = (dialect: DialectName, leaseMs: number) =>
   sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
@@ -35,7 +36,7 @@ export const claimCall = statement(
           })
           .where(
             sql<boolean>`(idempotency.status is null and idempotency.lease_until < ${now})
-              or idempotency.created_at < ${now} - ${sql.lit(dayMs)}`,
+              or idempotency.created_at < ${now} - ${sql.lit(keptMs)}`,
           ),
       )
       .returning("claim");
@@ -73,6 +74,15 @@ export const dropClaim = statement((q, p: { scope: string; claim: string }) =>
     .where("status", "is", null),
 );
 
-export const deleteOldCalls = statement((q, _: object, dialect) =>
-  q.deleteFrom("idempotency").where(sql<boolean>`created_at < ${databaseNow(dialect)} - ${sql.lit(dayMs)}`),
+export const deleteOldCalls = statement((q, p: { take: number }, dialect) =>
+  q.deleteFrom("idempotency").where(
+    "scope",
+    "in",
+    q
+      .selectFrom("idempotency")
+      .select("scope")
+      .where(sql<boolean>`created_at < ${databaseNow(dialect)} - ${sql.lit(keptMs)}`)
+      .orderBy("created_at")
+      .limit(p.take),
+  ),
 );

@@ -23,6 +23,7 @@ import type { Command } from "../../../cli/src/command.ts";
 import { operatorCommands, userCommands } from "../../../cli/src/commands/index.ts";
 import { configReference } from "../../../server/src/config-reference.ts";
 import { renderCapacity } from "./capacity-table.ts";
+import { renderLimits } from "./limits-table.ts";
 
 const marker = /<!-- generated: ([^\n]*?) -->\n[\s\S]*?<!-- \/generated -->/g;
 
@@ -80,6 +81,10 @@ const blocks: Record<string, (...args: string[]) => string> = {
         ["the tool protocol", `${ADDRESS_LIMITS.toolProtocol} for each address`],
       ],
     ),
+  limits: (group = "") => {
+    const { head, rows } = renderLimits(group);
+    return table(head, rows);
+  },
   tools: () =>
     table(
       ["Tool", "What it does"],

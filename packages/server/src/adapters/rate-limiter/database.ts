@@ -77,11 +77,14 @@ const countBoth = statement((q, p: HitBoth, dialect) => {
     ]);
 });
 
-export const deleteEndedWindows = statement((q, p: { windowMs: number }, dialect) =>
-  q
+/** A window that a request has restarted meanwhile stays. */
+export const deleteEndedWindows = statement((q, p: { windowMs: number; take: number }, dialect) => {
+  const hasEnded = sql<boolean>`started_at + cast(${p.windowMs} as bigint) <= ${databaseNow(dialect)}`;
+  return q
     .deleteFrom("rate_window")
-    .where(sql<boolean>`started_at + cast(${p.windowMs} as bigint) <= ${databaseNow(dialect)}`),
-);
+    .where("bucket", "in", q.selectFrom("rate_window").select("bucket").where(hasEnded).limit(p.take))
+    .where(hasEnded);
+});
 
 const mostRemembered = 10_000;
 

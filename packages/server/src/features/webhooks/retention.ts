@@ -1,11 +1,12 @@
+import { DELIVERY_RETENTION_DAYS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
+import { inSteps } from "../../db/in-steps.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { firstIdAt } from "../../ids.ts";
 
-const keptMs = 30 * 24 * 60 * 60 * 1000;
-const batchSize = 500;
+const keptMs = DELIVERY_RETENTION_DAYS * 24 * 60 * 60 * 1000;
 
 /** Attempts go with their message. What still waits to be sent stays, however old. */
 const deleteEndedMessages = statement((q, p: { before: string; take: number }) =>
@@ -24,19 +25,18 @@ const deleteEndedMessages = statement((q, p: { before: string; take: number }) =
     ),
 );
 
-const deleteIdleEndpoints = statement((q, p: { keptMs: number }, dialect) =>
-  q
+const deleteIdleEndpoints = statement((q, p: { keptMs: number; take: number }, dialect) => {
+  const isIdle = sql<boolean>`next_run_at is null
+    and touched_at < ${databaseNow(dialect)} - cast(${p.keptMs} as bigint)`;
+  return q
     .deleteFrom("webhook_endpoint")
-    .where("next_run_at", "is", null)
-    .where(sql<boolean>`touched_at < ${databaseNow(dialect)} - cast(${p.keptMs} as bigint)`),
-);
+    .where("id", "in", q.selectFrom("webhook_endpoint").select("id").where(isIdle).limit(p.take))
+    .where(isIdle);
+});
 
 /** Deliveries and events are kept for 30 days. */
 export async function forgetOldMessages(deps: Pick<Deps, "db" | "now">, signal: AbortSignal): Promise<void> {
   const before = firstIdAt(deps.now() - keptMs);
-  while (!signal.aborted) {
-    const deleted = await deps.db.run(deleteEndedMessages, { before, take: batchSize });
-    if (deleted < batchSize) break;
-  }
-  await deps.db.run(deleteIdleEndpoints, { keptMs });
+  await inSteps((take) => deps.db.run(deleteEndedMessages, { before, take }), signal);
+  await inSteps((take) => deps.db.run(deleteIdleEndpoints, { keptMs, take }), signal);
 }

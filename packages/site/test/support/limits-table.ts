@@ -1,0 +1,112 @@
+import * as contract from "@upstow/contract";
+import { KB, MB } from "@upstow/contract";
+
+type LimitName = {
+  [Name in keyof typeof contract]: (typeof contract)[Name] extends number ? Name : never;
+}[keyof typeof contract];
+
+const limits: Pick<typeof contract, LimitName> = { ...contract };
+
+/** Each limit of the contract, what it bounds, and what happens beyond it. */
+const requests: [LimitName, string, string][] = [
+  ["HEADERS_MAX_BYTES", "Request line and headers", "431"],
+  ["HEADERS_MAX", "Headers per request", "431"],
+  ["REQUEST_URL_MAX", "Characters of a URL", "414"],
+  ["QUERY_PARAMS_MAX", "Query parameters", "400"],
+  ["PATH_PARAM_MAX", "Characters of an ID or key in the path", "404 or 400"],
+  ["BODY_MAX_BYTES", "JSON body", "413"],
+  ["ID_MAX", "Characters of an ID in a body or query", "400"],
+  ["UPLOAD_ID_MAX", "Characters of an `uploadId`", "400"],
+  ["FILE_KEY_MAX", "Characters of a storage key in a body or query", "400"],
+  ["CURSOR_MAX", "Characters of a `cursor`", "400"],
+  ["MOMENT_MAX", "Characters of a time", "400"],
+  ["IDEMPOTENCY_KEY_MAX", "Characters of an `Idempotency-Key`", "400"],
+  ["ERROR_TEXT_MAX", "Characters of a text in an error", "cut"],
+  ["PAGE_MAX", "Items per page", "400"],
+  ["BULK_DELETE_MAX", "Keys per bulk deletion", "400"],
+  ["UPLOAD_BATCH_MAX", "Files per batch of uploads", "400"],
+  ["REDELIVER_MAX_IDS", "IDs per redelivery", "400"],
+];
+const resources: [LimitName, string, string][] = [
+  ["PROJECT_NAME_MAX", "Characters of a project name", "400"],
+  ["KEY_NAME_MAX", "Characters of an API key's name", "400"],
+  ["SLUG_MAX", "Characters of a route slug", "400"],
+  ["ROUTES_PER_PROJECT_MAX", "File routes per project, `default` included", "403 `TIER_LIMIT_EXCEEDED`"],
+  ["ALLOWED_TYPES_MAX", "Entries of a route's `allowedTypes`", "400"],
+  ["ALLOWED_TYPES_MAX_BYTES", "A route's `allowedTypes` as JSON", "400"],
+  ["MEDIA_RANGE_MAX", "Characters of one of the `allowedTypes`", "400"],
+  ["URL_MAX", "Characters of a webhook URL", "400"],
+  ["FILE_NAME_MAX", "Characters of a file name", "400"],
+  ["CONTENT_TYPE_MAX", "Characters of a content type", "400"],
+  ["STORAGE_KEY_MAX_BYTES", "Storage key", "the name in it is shortened"],
+  ["METADATA_MAX_BYTES", "Metadata of a file as JSON", "400"],
+  ["METADATA_MAX_DEPTH", "Levels of nested metadata", "400"],
+  ["METADATA_MAX_KEYS", "Keys of the metadata object", "400"],
+  ["BUCKET_PUT_MAX_BYTES", "File uploaded to a bucket in one piece", "400, use multipart"],
+  ["PARTS_MAX", "Parts of a multipart upload", "400"],
+  ["ETAG_MAX", "Characters of an ETag", "400"],
+  ["LOG_TYPE_MAX", "Characters of a log type", "400"],
+  ["WEBHOOK_RESPONSE_MAX_BYTES", "Webhook response that is kept", "the rest is not read"],
+  ["EVENT_REPLAY_MAX", "Past events at the start of an event stream", "400"],
+  ["STREAMS_PER_KEY_MAX", "Event streams per key, log streams per session", "429"],
+  ["STREAMS_PER_ACCOUNT_MAX", "Event streams per account, log streams likewise", "429"],
+  ["TOOL_BODY_MAX_BYTES", "Body of a tool-protocol call", "413"],
+  ["TOOL_BATCH_MAX", "Messages in a tool-protocol call", "400"],
+];
+const accounts: [LimitName, string, string][] = [
+  ["ACCOUNT_RATE_FACTOR", "Requests of all keys of an account, in limits of one key", "429"],
+  ["KEYS_PER_HOUR", "API keys created per account and hour", "429"],
+  ["DASHBOARD_RATE_LIMIT", "Dashboard requests per account and minute, uploads likewise", "429"],
+  ["DELETED_PROJECTS_MAX", "Deleted projects that still hold something", "403 `TIER_LIMIT_EXCEEDED`"],
+  ["VARIANTS_WAITING_MAX", "Image variants of an account that wait to be rendered", "503"],
+  ["CONNECTIONS_PER_ADDRESS", "Open connections per client address", "closed"],
+  ["TRANSFER_IDLE_SEC", "Seconds in which a transfer moves nothing", "disconnected"],
+  ["TRANSFER_MIN_BYTES_PER_SEC", "Average rate of a transfer in bytes per second, at least", "disconnected"],
+];
+const lists: [LimitName, string, string][] = [
+  ["LIST_MAX", "Projects, keys, members and deliveries of a file in one list", "the rest is left out"],
+  ["SHORT_LIST_MAX", "Sessions, deleted projects, attempts of a delivery", "the rest is left out"],
+  ["PASSKEYS_MAX", "Passkeys per account", "400"],
+  ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
+  ["SEARCHES_WAITING_MAX", "Searches of one account that wait at once", "429"],
+];
+const retention: [LimitName, string, string][] = [
+  ["LOG_RETENTION_DAYS", "Log entries", "days; `UPSTOW_LOG_RETENTION_DAYS` changes it"],
+  ["DELIVERY_RETENTION_DAYS", "Webhook deliveries and events, failed ones included", "days"],
+  ["IDEMPOTENCY_RETENTION_HOURS", "Responses to an `Idempotency-Key`", "hours"],
+  ["RATE_WINDOW_SEC", "Rate limit windows", "seconds"],
+];
+
+const groups = { requests, resources, accounts, lists, retention };
+const heads: Record<keyof typeof groups, string[]> = {
+  requests: ["What", "Limit", "Beyond it"],
+  resources: ["What", "Limit", "Beyond it"],
+  accounts: ["What", "Limit", "Beyond it"],
+  lists: ["What", "Limit", "Beyond it"],
+  retention: ["What", "Kept for", "Unit"],
+};
+
+export function renderLimits(group: string): { head: string[]; rows: string[][] } {
+  const name = group as keyof typeof groups;
+  return {
+    head: heads[name],
+    rows: groups[name].map(([limit, what, beyond]) => [what, show(limit), beyond]),
+  };
+}
+
+/** Limits that no table shows, so that a new one cannot be forgotten. */
+export function findUnlisted(): string[] {
+  const listed = new Set<string>(Object.values(groups).flatMap((rows) => rows.map(([name]) => name)));
+  return Object.entries(contract)
+    .filter(([name, value]) => typeof value === "number" && /_MAX\b|_MAX_|_RETENTION_/.test(name))
+    .map(([name]) => name)
+    .filter((name) => !listed.has(name));
+}
+
+function show(name: LimitName): string {
+  const value = limits[name];
+  if (!name.endsWith("_BYTES")) return value.toLocaleString("en");
+  if (value < KB) return `${value} bytes`;
+  if (value < MB) return `${value / KB} KB`;
+  return value < 1024 * MB ? `${value / MB} MB` : `${value / MB / 1024} GB`;
+}
