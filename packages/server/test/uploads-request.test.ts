@@ -133,7 +133,8 @@ onBothDatabases("asking for an upload", (database) => {
       once(asking, "response").then(([{ statusCode }]) => statusCode),
     ]);
     asking.destroy();
-    assert.equal(answered, 100);
+    // A machine without that much room says so, and has judged the size by then.
+    assert.ok([100, 507].includes(answered), String(answered));
   });
 
   it("counts code points: 255 four-byte characters are a name", async () => {
