@@ -30,6 +30,7 @@ export interface Server {
 
 /** The real program with data that outlives it; URLs stay valid, since every start takes the same port. */
 export interface Installation {
+  url: string;
   dataDir: string;
   key: string;
   projectId: string;
@@ -89,6 +90,7 @@ export async function createInstallation(
   await withDatabase(liftRateLimits);
   await first.stop();
   return {
+    url,
     dataDir,
     key: /svc_live_\w+/.exec(first.output)?.[0] ?? "",
     projectId: /Project\s+(\w+)/.exec(first.output)?.[1] ?? "",

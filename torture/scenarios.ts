@@ -3,6 +3,7 @@ import { skewClock } from "./clock-skew.ts";
 import { breakDisk } from "./disk-errors.ts";
 import { fillDisk } from "./full-disk.ts";
 import { fuzzImages } from "./fuzz-images.ts";
+import { hostileTenant } from "./hostile-tenant.ts";
 import { inThread } from "./in-thread.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
@@ -65,6 +66,7 @@ export const scenarios: Record<string, ScenarioEntry> = {
   "disk-errors": { run: breakDisk, unit: "faults", rounds: 200, roundsPerBatch: 50, lanes: 1 },
   "power-cuts": { run: cutPower, unit: "cuts", rounds: 100, roundsPerBatch: 50, lanes: 1 },
   "slow-connections": { run: dripBytes, unit: "connections", rounds: 2_000, roundsPerBatch: 2_000, lanes: 1 },
+  "hostile-tenant": { run: hostileTenant, unit: "seconds", rounds: 1_200, roundsPerBatch: 1_200, lanes: 1 },
   "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
   "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
   "postgres-restarts": {
