@@ -264,3 +264,14 @@ test("closing kills the workers and fails what is under way", async () => {
   await assert.rejects(pool.render(quick), RenderUnavailable);
   assert.deepEqual(pool.status().workerPids, []);
 });
+
+test("a worker that is no longer wanted while it starts is gone all the same, at whatever moment", async () => {
+  for (let delayMs = 0; delayMs < 40; delayMs += 2) {
+    const pool = openTestPool();
+    const outcome = Promise.allSettled([pool.render(quick)]);
+    await sleep(delayMs);
+    await pool.close();
+    await outcome;
+    assert.deepEqual(pool.status().workerPids, []);
+  }
+});

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { workerChannelFd } from "../worker-channel.ts";
@@ -8,6 +7,7 @@ import { findProgram } from "./find-program.ts";
 import type { Layers } from "./layers.ts";
 import { listCodePaths } from "./needed-paths.ts";
 import { findSyscallFilter } from "./syscall-filter.ts";
+import { followWrapped } from "./wrapped-process.ts";
 
 export interface LaunchOptions {
   layers: Layers;
@@ -80,13 +80,9 @@ export function launchRenderer(script: string, args: string[], options: LaunchOp
     // Where bwrap does not read it, it fails, and says why.
     sink.on("error", () => {}).end(filter);
   }
-  const findPid = isWrapped ? watchForPid(child.stdio[infoFd] as Readable) : () => child.pid;
-  return {
-    child,
-    channel: child.stdio[workerChannelFd] as Socket,
-    findPid,
-    kill: () => kill(child, findPid()),
-  };
+  const channel = child.stdio[workerChannelFd] as Socket;
+  if (isWrapped) return { child, channel, ...followWrapped(child, child.stdio[infoFd] as Readable) };
+  return { child, channel, findPid: () => child.pid, kill: () => void child.kill("SIGKILL") };
 }
 
 /** A courtesy that the system refuses (weight, what to kill first) is left out; a limit it refuses is not. */
@@ -132,42 +128,4 @@ function nodeFlags(layers: Layers): string[] {
   if (!layers.has("permission")) return flags;
   const readable = listCodePaths().map((path) => `--allow-fs-read=${path}`);
   return [...flags, "--permission", "--allow-addons", ...readable];
-}
-
-function watchForPid(info: Readable): () => number | undefined {
-  let text = "";
-  info.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  info.on("error", () => {});
-  return () => {
-    const found = /"child-pid": *(\d+)[\s,}]/.exec(text);
-    return found === null ? undefined : Number(found[1]);
-  };
-}
-
-/**
- * The renderer rather than what confines it, which is there to bury it: an orphan would stay behind as a zombie in a
- * container without an init.
- */
-function kill(child: ChildProcess, pid: number | undefined): void {
-  if (pid === undefined || pid === child.pid || !isChildOf(pid, child.pid)) {
-    child.kill("SIGKILL");
-    return;
-  }
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has died in this moment.
-  }
-}
-
-/** A number alone may be another's by now. */
-function isChildOf(pid: number, parentPid: number | undefined): boolean {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "latin1");
-    return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]) === parentPid;
-  } catch {
-    return false;
-  }
 }
