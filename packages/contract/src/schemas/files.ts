@@ -97,7 +97,10 @@ export const CompleteUploadBody = Type.Object({
 
 /** Items are validated one by one: a malformed one is its own error, not the call's. */
 export const UploadBatchBody = Type.Object({
-  files: Type.Array(Type.Unsafe<unknown>({}), { minItems: 1, maxItems: UPLOAD_BATCH_MAX }),
+  files: Type.Array(Type.Unsafe<unknown>({ $comment: "bounded: each item is validated by itself" }), {
+    minItems: 1,
+    maxItems: UPLOAD_BATCH_MAX,
+  }),
 });
 const batchOf = <Item extends TSchema>(item: Item) =>
   Type.Object({ files: Type.Array(item, { minItems: 1, maxItems: UPLOAD_BATCH_MAX }) });

@@ -65,7 +65,7 @@ const accounts: [LimitName, string, string][] = [
 ];
 const lists: [LimitName, string, string][] = [
   ["LIST_MAX", "Projects, keys, members and deliveries of a file in one list", "the rest is left out"],
-  ["SHORT_LIST_MAX", "Sessions, deleted projects, attempts of a delivery", "the rest is left out"],
+  ["SHORT_LIST_MAX", "Sessions, attempts of a delivery", "the rest is left out"],
   ["PASSKEYS_MAX", "Passkeys per account", "400"],
   ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
   ["SEARCHES_WAITING_MAX", "Searches of one account that wait at once", "429"],

@@ -1,4 +1,4 @@
-import { SHORT_LIST_MAX } from "@upstow/contract";
+import { DELETED_PROJECTS_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import { sumBytes } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
@@ -32,7 +32,7 @@ export const listDeletedProjects = statement((q, p: { accountId: string }, diale
     )
     .orderBy("deleted_at", "desc")
     .orderBy("id", "desc")
-    .limit(SHORT_LIST_MAX),
+    .limit(DELETED_PROJECTS_MAX),
 );
 
 /** Deleted or not. Members, whatever their role, do not pay. */
