@@ -87,7 +87,7 @@ describe("upstow storage at an address that is not public", () => {
       assert.equal(code, "VALIDATION_ERROR");
       assert.match(
         message,
-        /^endpoint: The address 127\.0\.0\.1 is not public\. .*UPSTOW_STORAGE_ALLOW_CIDRS/,
+        /^endpoint: The URL must start with https:\/\/\. .*UPSTOW_STORAGE_ALLOW_CIDRS/,
       );
     } finally {
       await app.close();
