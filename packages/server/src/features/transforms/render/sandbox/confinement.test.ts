@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -130,4 +131,37 @@ test("the renderers of a pool are confined by all of that", async (t) => {
   assert.deepEqual(find("Seccomp"), [available.has("syscalls") ? "2" : "0"]);
   assert.deepEqual(find("NoNewPrivs"), [available.has("privileges") ? "1" : "0"]);
   assert.deepEqual(find("Uid")?.[0], String(available.has("user") ? strangerId : process.getuid?.()));
+});
+
+test("where namespaces and other users are not to be had, the rest is in force and images are rendered", {
+  skip: skipWithout("namespaces"),
+}, () => {
+  const script = `
+    import { findLayers } from ${JSON.stringify(new URL("./find-layers.ts", import.meta.url).href)};
+    import { openTestPool } from ${JSON.stringify(new URL("../open-test-pool.ts", import.meta.url).href)};
+    import { craftPng } from ${JSON.stringify(new URL("../test-images.ts", import.meta.url).href)};
+    const pool = openTestPool();
+    const source = craftPng(20, 20, Buffer.alloc(21 * 20));
+    const recipe = { width: 8, fit: "cover", quality: 85 };
+    const { ok } = await pool.render({ account: "a", recipe, format: "png", readSource: async () => source });
+    await pool.close();
+    const { layers, missing } = await findLayers();
+    console.log(JSON.stringify({ ok, layers: [...layers], missing: Object.fromEntries(missing) }));`;
+  // In a user namespace that may make no other, and knows of no user but its own.
+  const shell = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"';
+  const node = [
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    "--input-type=module",
+    "-e",
+    script,
+  ];
+  const told = execFileSync("unshare", ["--user", "--map-root-user", "sh", "-c", shell, "sh", ...node], {
+    encoding: "utf8",
+  });
+  const { ok, layers, missing: reasons } = JSON.parse(told);
+  assert.equal(ok, true);
+  assert.deepEqual(layers, ["limits", "privileges", "permission"]);
+  assert.match(reasons.namespaces, /namespace/);
+  assert.deepEqual(Object.keys(reasons).sort(), ["namespaces", "syscalls", "user"]);
 });

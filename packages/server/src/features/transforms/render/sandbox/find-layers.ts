@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { readFrames } from "../frame-channel.ts";
 import { findProgram } from "./find-program.ts";
-import { launchRenderer } from "./launch-renderer.ts";
+import { type Launched, launchRenderer } from "./launch-renderer.ts";
 import { type LayerName, type Layers, layerNames, noLayers } from "./layers.ts";
 import { findSyscallFilter } from "./syscall-filter.ts";
 
@@ -19,9 +19,12 @@ const cpuSec = 60;
 
 let found: Promise<FoundLayers> | undefined;
 
-/** What this machine can do, tried once in the life of this process. */
+/** What this machine can do, tried once in the life of this process. Throws where no renderer starts at all. */
 export function findLayers(): Promise<FoundLayers> {
-  found ??= tryLayers();
+  found ??= tryLayers().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  });
   return found;
 }
 
@@ -34,10 +37,15 @@ async function tryLayers(): Promise<FoundLayers> {
   });
   if ((await tryToStart(new Set(possible))) === null) return { layers: new Set(possible), missing };
 
+  // A machine that is out of processes for a moment must not cost the layers for good.
+  const trouble = await tryToStart(noLayers);
+  if (trouble !== null) throw new Error(`A renderer does not start, confined or not: ${trouble}`);
   let layers = noLayers;
   for (const layer of possible) {
     const more = new Set([...layers, layer]);
-    const refusal = await tryToStart(more);
+    // bwrap loads the filter, or nobody does.
+    const needed = layer === "syscalls" ? missing.get("namespaces") : undefined;
+    const refusal = needed ?? (await tryToStart(more));
     if (refusal === null) layers = more;
     else missing.set(layer, refusal);
   }
@@ -66,7 +74,15 @@ function findObstacle(layer: LayerName): string | null {
 
 /** Null when a worker said that it is ready, sharp loaded and all; otherwise what went wrong. */
 async function tryToStart(layers: Layers): Promise<string | null> {
-  const { child, channel, kill } = launchRenderer(workerPath, [], { layers, givesWay: false, cpuSec });
+  try {
+    return await hearFrom(launchRenderer(workerPath, [], { layers, givesWay: false, cpuSec }));
+  } catch (error) {
+    // Who may not become another user hears it here.
+    return (error as Error).message;
+  }
+}
+
+async function hearFrom({ child, channel, kill }: Launched): Promise<string | null> {
   const outcome = Promise.withResolvers<string | null>();
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
