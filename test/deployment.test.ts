@@ -167,7 +167,7 @@ describe("the unit of systemd", () => {
   });
 
   it("leaves bubblewrap what it needs to sandbox the renderers", () => {
-    has("RestrictNamespaces=user mnt pid net ipc uts");
+    has("RestrictNamespaces=user mnt pid net ipc uts cgroup");
     has("SystemCallFilter=@mount");
     assert.match(lines.find((line) => line.startsWith("RestrictAddressFamilies=")) ?? "", /AF_NETLINK/);
     assert.ok(!lines.some((line) => line.startsWith("ProcSubset=")));
