@@ -82,7 +82,7 @@ async function killUnderLoad(
 
 describe("kill -9 during writes", () => {
   onlyOnDisk("PostgreSQL goes with a bucket")("loses nothing that was acknowledged (embedded)", () =>
-    killUnderLoad("sqlite", { writes: 1000, kills: 4 }),
+    killUnderLoad("sqlite", { writes: 800, kills: 4 }),
   );
   it("loses nothing that was acknowledged (PostgreSQL)", () =>
     killUnderLoad("postgres", { writes: 120, kills: 2 }));
