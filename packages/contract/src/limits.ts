@@ -98,7 +98,7 @@ export const METADATA_MAX_KEYS = 4096;
 export const KEY_NAME_MAX = 100;
 /** Rows of a list that is returned whole, such as projects, keys or members; the newest are kept. */
 export const LIST_MAX = 1_000;
-/** Sessions and attempts of a delivery are listed up to this number, the newest first. */
+/** Sessions, attempts of a delivery and deleted projects are listed up to this number, the newest first. */
 export const SHORT_LIST_MAX = 100;
 /** Bytes of a request's first line and headers together. */
 export const HEADERS_MAX_BYTES = 16 * KB;

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import {
-  ALLOWED_TYPES_MAX,
-  ALLOWED_TYPES_MAX_BYTES,
-  PAGE_MAX,
-  ROUTES_PER_PROJECT_MAX,
-} from "@upstow/contract";
+import { ALLOWED_TYPES_MAX_BYTES, PAGE_MAX, ROUTES_PER_PROJECT_MAX } from "@upstow/contract";
 import { createUpstow } from "@upstow/sdk";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
@@ -109,7 +104,7 @@ onBothDatabases("the bounds of file routes", (database) => {
     });
     expectInvalid(patched, "allowedTypes");
     assert.match(patched.body.error.message, /4096 bytes/);
-    const many = await create({ slug: "many", allowedTypes: new Array(ALLOWED_TYPES_MAX + 1).fill("a/b") });
+    const many = await create({ slug: "many", allowedTypes: new Array(101).fill("a/b") });
     expectInvalid(many, "allowedTypes");
   });
 
