@@ -75,7 +75,7 @@ export const URL_MAX = 2048;
 /** File routes of one project, the default one included. */
 export const ROUTES_PER_PROJECT_MAX = 1_000;
 /** Entries of a route's allowedTypes. */
-export const ALLOWED_TYPES_MAX = 1_000;
+export const ALLOWED_TYPES_MAX = 100;
 /** All allowedTypes of a route, as JSON. */
 export const ALLOWED_TYPES_MAX_BYTES = 4 * KB;
 /** Characters of one path parameter, such as an id or a percent-encoded storage key. */
