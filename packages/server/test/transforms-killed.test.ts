@@ -20,6 +20,7 @@ import { uploadFile } from "./support/upload.ts";
 
 // Deaths at the worst moment: amid a render that was paid for.
 
+const settledMs = 500;
 const grain = await noise(400, 400, 1).png().toBuffer();
 const listStates = statement((q, _: object) => q.selectFrom("variant").select("state"));
 /** As if the time of a claim, or of a refusal, had passed. */
@@ -29,6 +30,14 @@ async function listBlobs(dataDir: string): Promise<string[]> {
   const root = join(dataDir, "objects", "blobs");
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 async function until<T>(find: () => Promise<T | undefined> | T | undefined): Promise<T> {
@@ -54,7 +63,7 @@ test("a worker killed amid a render: the next one renders, or nothing is left", 
   const expected = await pool.render(warmUp);
   assert.ok(expected.ok);
 
-  /** The worker dies with the job in hand; of two, the second as soon as it is there. */
+  /** The worker dies with the job in hand; of two, every later one as soon as it is there. */
   const openVariants = (kills: 1 | 2) =>
     createVariants(deps, {
       ...pool,
@@ -68,9 +77,15 @@ test("a worker killed amid a render: the next one renders, or nothing is left", 
             return found ?? null;
           },
         });
-        const findOther = () => pool.status().workerPids.find((other) => other !== pid);
-        while (kills === 2 && findOther() === undefined) await nextTurn();
-        if (kills === 2) process.kill(findOther() ?? 0, "SIGKILL");
+        let isOver = kills === 1;
+        const end = () => {
+          isOver = true;
+        };
+        rendered.then(end, end);
+        while (!isOver) {
+          for (const other of pool.status().workerPids) if (other !== pid) killIfThere(other);
+          await nextTurn();
+        }
         return rendered;
       },
     });
@@ -97,7 +112,7 @@ test("a server killed amid a render: the next one takes it over, and no worker o
   const { key } = await uploadFile(server, grain, { key: live, name: "g.png", type: "image/png" });
   const body = { key, width: 2500, format: "avif", quality: 100, fit: "cover", delivery: "public" };
   const made = await server.call("POST", "transforms/image", { key: live, body });
-  const worker = await until(() => findWorkerOf(server));
+  const worker = await until(() => findSettledWorkerOf(server));
   server.process.kill("SIGKILL");
   await server.ended;
   await until(() => (listProcesses().some(({ pid }) => pid === worker) ? undefined : true));
@@ -119,6 +134,13 @@ function listProcesses(): { pid: number; parent: number; args: string }[] {
     const [, pid, parent, state, args = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     return pid === undefined || state?.startsWith("Z") ? [] : [{ pid: +pid, parent: Number(parent), args }];
   });
+}
+
+/** One that has run for a moment: a death while the sandbox is still being set up is another matter. */
+async function findSettledWorkerOf(server: ServerProcess): Promise<number | undefined> {
+  const worker = findWorkerOf(server);
+  await wait(settledMs);
+  return findWorkerOf(server) === worker ? worker : undefined;
 }
 
 /** The process that renders, below whatever confines it. It has been given its job when it runs. */
