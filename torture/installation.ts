@@ -87,7 +87,7 @@ export async function createInstallation(
   }
 
   const first = await start();
-  await withDatabase(liftRateLimits);
+  await withDatabase((db) => liftRateLimits(db));
   await first.stop();
   return {
     url,
@@ -138,8 +138,8 @@ export async function launch(
   return { server: isReady ? server : null, output };
 }
 
-export async function liftRateLimits(db: Database): Promise<void> {
-  const { id = "" } = (await db.get(findAccountByEmail, { email: "owner@localhost" })) ?? {};
+export async function liftRateLimits(db: Database, email = "owner@localhost"): Promise<void> {
+  const { id = "" } = (await db.get(findAccountByEmail, { email })) ?? {};
   const many = 1_000_000;
   await db.run(setOwnLimits, {
     id,

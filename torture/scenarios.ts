@@ -7,6 +7,7 @@ import { hostileTenant } from "./hostile-tenant.ts";
 import { inThread } from "./in-thread.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
+import { largestRequests } from "./largest-requests.ts";
 import { postgresRestarts } from "./postgres-restarts.ts";
 import { cutPower } from "./power-cuts.ts";
 import { rollingRestart } from "./rolling-restart.ts";
@@ -67,6 +68,13 @@ export const scenarios: Record<string, ScenarioEntry> = {
   "power-cuts": { run: cutPower, unit: "cuts", rounds: 100, roundsPerBatch: 50, lanes: 1 },
   "slow-connections": { run: dripBytes, unit: "connections", rounds: 2_000, roundsPerBatch: 2_000, lanes: 1 },
   "hostile-tenant": { run: hostileTenant, unit: "seconds", rounds: 1_200, roundsPerBatch: 1_200, lanes: 1 },
+  "largest-requests": {
+    run: largestRequests,
+    unit: "requests of each kind",
+    rounds: 20,
+    roundsPerBatch: 20,
+    lanes: 1,
+  },
   "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
   "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
   "postgres-restarts": {

@@ -52,6 +52,12 @@ export const UPLOAD_BATCH_MAX = 100;
 export const METADATA_MAX_BYTES = 16 * KB;
 export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;
+/** Levels of nested objects and arrays in a JSON body. */
+export const BODY_MAX_DEPTH = 100;
+/** Keys of all objects in a JSON body. The parts of the largest multipart upload have 20,000. */
+export const BODY_MAX_KEYS = 30_000;
+/** Values of all objects and arrays in a JSON body. */
+export const BODY_MAX_VALUES = 60_000;
 export const STORAGE_KEY_MAX_BYTES = 900;
 
 /** Variants of one account that may wait to be rendered; beyond it 503 with Retry-After, to that account alone. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/server";
 import { toSummary } from "./components/component-tools.ts";
 import { toPageSummary } from "./docs/doc-tools.ts";
@@ -37,7 +38,16 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
   return server;
 }
 
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** A batch can hold a hundred searches. Each takes a turn of the event loop of its own, so that others get theirs. */
+function takeTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => nextTurn());
+  return lastTurn;
+}
+
 async function answer(tool: Tool, sources: Sources, input: Record<string, unknown>) {
+  await takeTurn();
   try {
     const output = await tool.run(sources, input);
     if (typeof output === "string") return { content: [{ type: "text" as const, text: output }] };

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ApiDocument, createDocsSearch, docsFolder, openDocs } from "@upstow/mcp/docs";
 import { renderDocPage, renderSearchPage } from "./docs-pages.ts";
@@ -19,8 +20,8 @@ export interface Site {
   /** A page by its path; null where there is none. */
   find(path: string): SitePage | null;
   /** The page that lists hits, for browsers without script. */
-  renderSearch(query: string): SitePage;
-  search(query: string): object[];
+  renderSearch(query: string): Promise<SitePage>;
+  search(query: string): Promise<object[]>;
 }
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -32,7 +33,8 @@ export interface SiteOptions {
   api: ApiDocument;
 }
 
-export function openSite({ publicUrl, version, api }: SiteOptions): Site {
+/** Rendering everything takes a good part of a second, so whoever else is being served gets a turn after each page. */
+export async function openSite({ publicUrl, version, api }: SiteOptions): Promise<Site> {
   const library = openDocs(api);
   const searchDocs = createDocsSearch(library);
   const pages = new Map<string, SitePage>();
@@ -57,6 +59,7 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
   );
   add("/llms.txt", "text/plain; charset=utf-8", renderLlmsText(library, publicUrl));
   for (const page of library.pages) {
+    await nextTurn();
     const body = renderDocPage(page, library.navigation);
     const shell = {
       title: `${page.title} · Upstow`,
@@ -80,8 +83,8 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
   return {
     find: (path) => pages.get(path) ?? null,
     search: (query) => searchDocs(query, 8),
-    renderSearch(query) {
-      const body = renderSearchPage(query, searchDocs(query, 20));
+    async renderSearch(query) {
+      const body = renderSearchPage(query, await searchDocs(query, 20));
       return toPage(
         html,
         renderShell({ title: `Search: ${query}`, description, section: "docs", body, version }),

@@ -10,7 +10,7 @@ export const searchDocs = defineTool({
     query: shortText.describe("A question or a few words"),
     limit: z.number().int().min(1).max(20).optional().describe("5 when left out"),
   }),
-  run: (sources, { query, limit = 5 }) => ({ results: sources.searchDocs(query, limit) }),
+  run: async (sources, { query, limit = 5 }) => ({ results: await sources.searchDocs(query, limit) }),
 });
 
 export const getDoc = defineTool({

@@ -10,7 +10,9 @@ export interface DocHit {
   score: number;
 }
 
-export type SearchDocs = (query: string, limit: number) => DocHit[];
+export type SearchDocs = (query: string, limit: number) => Promise<DocHit[]>;
+
+type Search = (query: string, limit: number) => DocHit[];
 
 /** Words that questions are made of and that no page is about. */
 const fillers = new Set(
@@ -21,14 +23,14 @@ const fillers = new Set(
 
 /** Full text over sections, ranked; a page appears once, by its best section. Indexed when first asked. */
 export function createDocsSearch(library: DocsLibrary): SearchDocs {
-  let search: SearchDocs | undefined;
-  return (query, limit) => {
-    search ??= indexSections(library.pages.flatMap(splitSections));
-    return search(query, limit);
+  let indexed: Promise<Search> | undefined;
+  return async (query, limit) => {
+    indexed ??= indexSections(library.pages.flatMap(splitSections));
+    return (await indexed)(query, limit);
   };
 }
 
-function indexSections(sections: DocSection[]): SearchDocs {
+async function indexSections(sections: DocSection[]): Promise<Search> {
   const byId = new Map(sections.map((section) => [section.id, section]));
   const index = new MiniSearch<DocSection>({
     fields: ["pageTitle", "heading", "path", "text"],
@@ -42,7 +44,8 @@ function indexSections(sections: DocSection[]): SearchDocs {
       boostDocument: (id) => (String(id).startsWith("reference/") ? 0.7 : 1),
     },
   });
-  index.addAll(sections);
+  // In pieces: the service answers others while it indexes.
+  await index.addAllAsync(sections);
 
   return (query, limit) => {
     const best = new Map<string, DocHit>();

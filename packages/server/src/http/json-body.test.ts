@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { BODY_MAX_DEPTH, BODY_MAX_KEYS, BODY_MAX_VALUES, PARTS_MAX } from "@upstow/contract";
 import { parseJson } from "./json-body.ts";
 
 it("refuses whole numbers that no JSON number keeps, and none that are kept or stand in a text", () => {
@@ -45,4 +46,27 @@ it("hands no value to a callback: for a body of many values that takes everybody
   const parse = t.mock.method(JSON, "parse");
   parseJson('["\\u0041", 1234567890123456]');
   assert.ok(parse.mock.calls.every((call) => call.arguments.length === 1));
+});
+
+it("refuses what takes long to parse before it parses anything", (t) => {
+  const parse = t.mock.method(JSON, "parse");
+  const shapes: [string, RegExp][] = [
+    ["[".repeat(BODY_MAX_DEPTH + 1), /nested deeper than 100/],
+    [`{${'"a":1,'.repeat(BODY_MAX_KEYS + 1)}"b":2}`, /more than 30000 keys/],
+    [`[${"1,".repeat(BODY_MAX_VALUES + 1)}1]`, /more than 60000 values/],
+  ];
+  for (const [text, message] of shapes) assert.throws(() => parseJson(text), message);
+  assert.equal(parse.mock.callCount(), 0);
+});
+
+it("takes the parts of the largest multipart upload, and brackets and commas in strings", () => {
+  const parts = Array.from({ length: PARTS_MAX }, (_, i) => ({ partNumber: i + 1, etag: `"${i}"` }));
+  assert.deepEqual(parseJson(JSON.stringify({ parts })), { parts });
+  const text = { text: "[{,:".repeat(100_000) };
+  assert.deepEqual(parseJson(JSON.stringify(text)), text);
+});
+
+it("leaves a string that never ends to the parser", () => {
+  for (const text of ['"', '{"a', '{"a\\"', '["a",1,"'])
+    assert.throws(() => parseJson(text), /not valid JSON/, text);
 });

@@ -1,17 +1,13 @@
 import { isUtf8 } from "node:buffer";
+import { BODY_MAX_DEPTH, BODY_MAX_KEYS, BODY_MAX_VALUES } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import { AppError, invalid } from "../errors.ts";
 
-const deepest = 100;
-const mostKeys = 50_000;
 /** Digits of a number in an error message. */
 const longestShown = 40;
 /** Only these can be misread, and of valid UTF-8 only these make NUL or half a character. */
 const telling = /\\[u/]/;
 const nul = /(?<!\\)(?:\\\\)*\\u0000/;
-/** Those with a code that need no escape, and all others, so that the second of two backslashes begins none. */
-const anyEscape = /\\(?:u(?!00[01]|0022|005c)([0-9a-f]{4})|.)/gi;
-
 /** JSON is the only body the API reads. A plain JSON.parse keeps "__proto__" as harmless data. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -31,6 +27,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 }
 
 export function parseJson(text: string): unknown {
+  const colons = checkShape(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -40,8 +37,7 @@ export function parseJson(text: string): unknown {
     });
   }
   if (telling.test(text)) value = parseEscaped(text);
-  if (countKeys(value, 0) !== countColons(text))
-    throw invalid("body", "names the same key twice in one object");
+  if (countKeys(value) !== colons) throw invalid("body", "names the same key twice in one object");
   // Fewer digits are always kept exactly.
   if (/\d{16}/.test(text)) checkNumbers(text);
   return value;
@@ -54,12 +50,43 @@ export function parseJson(text: string): unknown {
  */
 function parseEscaped(text: string): unknown {
   if (nul.test(text)) throw invalid("body", "must not hold the NUL character");
-  const plain = text.replaceAll(anyEscape, (whole, code?: string) => {
-    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-    return whole === "\\/" ? "/" : whole;
-  });
+  const plain = writeOutEscapes(text);
   if (!plain.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
   return JSON.parse(plain);
+}
+
+/** Unit by unit: pieces put together for each of a hundred thousand escapes would hold everybody up. */
+function writeOutEscapes(text: string): string {
+  const units = new Uint16Array(text.length);
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const kind = unit === 0x5c ? text.charCodeAt(i + 1) : 0;
+    const code = kind === 0x75 ? readHex(text, i + 2) : 0;
+    // Control characters, the quote and the backslash itself cannot stand in a string otherwise.
+    if (code >= 0x20 && code !== 0x22 && code !== 0x5c) {
+      units[length++] = code;
+      i += 5;
+    } else if (kind === 0x2f) {
+      units[length++] = kind;
+      i++;
+    } else {
+      units[length++] = unit;
+      // The second of two backslashes begins no escape.
+      if (kind === 0x5c) units[length++] = text.charCodeAt(++i);
+    }
+  }
+  return Buffer.from(units.buffer, 0, length * 2).toString("utf16le");
+}
+
+/** Four hexadecimal digits of either case. */
+function readHex(text: string, start: number): number {
+  let value = 0;
+  for (let i = start; i < start + 4; i++) {
+    const unit = text.charCodeAt(i);
+    value = value * 16 + (unit & 15) + (unit > 0x39 ? 9 : 0);
+  }
+  return value;
 }
 
 /** In the text: a reviver, which is told what a number was made of, would hold everybody up for a second. */
@@ -87,32 +114,48 @@ function isExact(source: string): boolean {
   return !/^-?\d+$/.test(source) || String(value) === source || BigInt(source) === BigInt(value);
 }
 
-/** Of a value and all in it; refuses what would cost more than it says. */
-function countKeys(value: unknown, depth: number): number {
-  if (depth > deepest) throw invalid("body", `must not be nested deeper than ${deepest}`);
+/** Of a value and all in it. */
+function countKeys(value: unknown): number {
   if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;
   if (Array.isArray(value)) {
-    for (const item of value) keys += countKeys(item, depth + 1);
+    for (const item of value) keys += countKeys(item);
     return keys;
   }
-  for (const key in value) keys += 1 + countKeys((value as Record<string, unknown>)[key], depth + 1);
-  if (keys > mostKeys) throw invalid("body", `must not have more than ${mostKeys} keys`);
+  for (const key in value) keys += 1 + countKeys((value as Record<string, unknown>)[key]);
   return keys;
 }
 
-/** Every key of valid JSON is followed by one colon, so more colons outside of strings means a key came twice. */
-function countColons(text: string): number {
-  let colons = 0;
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
-    if (char === 0x3a) colons++;
-    else if (char === 0x22) i = endOfString(text, i);
-  }
+/**
+ * Refuses a text that would take far longer to parse than its length suggests, before anything parses it. Returns the
+ * number of colons outside of strings: every key of valid JSON is followed by one, so more colons than keys means that
+ * a key came twice.
+ */
+function checkShape(text: string): number {
+  const { colons, commas, deepest } = measure(text);
+  if (deepest > BODY_MAX_DEPTH) throw invalid("body", `must not be nested deeper than ${BODY_MAX_DEPTH}`);
+  if (colons > BODY_MAX_KEYS) throw invalid("body", `must not have more than ${BODY_MAX_KEYS} keys`);
+  if (commas > BODY_MAX_VALUES) throw invalid("body", `must not have more than ${BODY_MAX_VALUES} values`);
   return colons;
 }
 
+function measure(text: string): { colons: number; commas: number; deepest: number } {
+  let [colons, commas, depth, deepest] = [0, 0, 0, 0];
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (char === 0x22) {
+      i = endOfString(text, i);
+      if (i === -1) break;
+    } else if (char === 0x3a) colons++;
+    else if (char === 0x2c) commas++;
+    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (char === 0x7d || char === 0x5d) depth--;
+  }
+  return { colons, commas, deepest };
+}
+
+/** -1 where it has none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,8 +1,8 @@
 import { sql } from "#kysely";
+import type { Database } from "../../src/db/database.ts";
 import type { FileTable } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
 import { createId } from "../../src/ids.ts";
-import type { TestApp } from "./start-app.ts";
 
 const columns = [
   "id",
@@ -65,8 +65,14 @@ export interface ManyFilesOptions {
   describe?: (index: number) => Partial<Row>;
 }
 
+/** What is needed of a running app, so that a database alone will do. */
+interface Place {
+  app: { deps: { db: Database } };
+  clock: { now(): number };
+}
+
 /** Finished files, a second apart, the newest a second ago. They count as stored, but there are no bytes behind them. */
-export async function insertManyFiles(app: TestApp, options: ManyFilesOptions): Promise<void> {
+export async function insertManyFiles(app: Place, options: ManyFilesOptions): Promise<void> {
   const { projectId, count, describe = () => ({}) } = options;
   const { db } = app.app.deps;
   const start = app.clock.now() - count * 1000;

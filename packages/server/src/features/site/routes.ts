@@ -44,10 +44,10 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocum
   }
 
   app.get<{ Querystring: { q?: string } }>("/docs/search", { schema }, async (request, reply) =>
-    send(request, reply, (await site()).renderSearch(queryOf(request.query.q))),
+    send(request, reply, await (await site()).renderSearch(queryOf(request.query.q))),
   );
   app.get<{ Querystring: { q?: string } }>("/docs/search.json", { schema }, async (request) => ({
-    results: (await site()).search(queryOf(request.query.q)),
+    results: await (await site()).search(queryOf(request.query.q)),
   }));
 }
 
