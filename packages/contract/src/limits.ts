@@ -122,6 +122,8 @@ export const IDEMPOTENCY_KEY_MAX = 255;
 export const STREAMS_PER_KEY_MAX = 10;
 /** Event streams of one account, and log streams as many again, per instance. */
 export const STREAMS_PER_ACCOUNT_MAX = 50;
+/** One attempt of a webhook, from DNS to the last byte of the response. */
+export const WEBHOOK_TIMEOUT_SEC = 30;
 /** What is kept of a webhook's response. */
 export const WEBHOOK_RESPONSE_MAX_BYTES = 16 * KB;
 /** Body of a call to the tool protocol. */

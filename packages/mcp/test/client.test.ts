@@ -121,6 +121,11 @@ describe("the official client", () => {
     const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     const offered = (await client.listTools()).tools.find(({ name }) => name === "transform_image");
+    assert.deepEqual(
+      Object.keys(offered?.inputSchema.properties ?? {}),
+      ["key", "width", "height", "fit", "quality", "format", "delivery"],
+      "the API key comes from the environment",
+    );
     // It spends units, so a client must not call it unasked. The same variant again costs nothing.
     assert.deepEqual(offered?.annotations, {
       readOnlyHint: false,

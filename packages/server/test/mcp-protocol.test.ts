@@ -53,6 +53,23 @@ describe("how the tool-protocol endpoint speaks the protocol", () => {
     );
   });
 
+  it("keeps no session: a call needs neither a key, a handshake nor an id from an earlier one", async () => {
+    const response = await fetch(`${app.url}/api/v1/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: both, "mcp-protocol-version": "2025-06-18" },
+      body: JSON.stringify(request("initialize", hello)),
+    });
+    const { jsonrpc, id, result } = (await response.json()) as {
+      jsonrpc: string;
+      id: number;
+      result: { protocolVersion: string; serverInfo: { version: string } };
+    };
+    assert.deepEqual([jsonrpc, id, result.protocolVersion], ["2.0", 1, "2025-06-18"]);
+    assert.equal(response.headers.get("mcp-session-id"), null);
+    const called = await post(request("tools/call", { name: "list_docs", arguments: {} }));
+    assert.ok(called.body.result.structuredContent.pages.length > 0);
+  });
+
   it("negotiates an unknown version in the handshake, whichever way it is named", async () => {
     for (const version of ["2099-01-01", "2026-07-28", "banana"]) {
       const params = { ...hello, protocolVersion: version };

@@ -110,6 +110,8 @@ onBothDatabases("file routes", (database) => {
       expectInvalid(await create({ slug }), "slug");
     }
     expectInvalid(await create({}), "slug");
+    const { message } = expectError(await create({ slug: "avatars.v2" }), 400, "VALIDATION_ERROR");
+    assert.equal(message, "slug must be letters, digits, _ and - only");
   });
 
   it("refuses what is no content type, no size, no environment", async () => {

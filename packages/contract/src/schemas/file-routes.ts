@@ -42,7 +42,12 @@ const routerFields = {
   environment: StringEnum(ROUTE_ENVIRONMENTS),
 };
 
-const slug = Type.String({ minLength: 1, maxLength: SLUG_MAX, pattern: "^[A-Za-z0-9_-]+$" });
+const slug = Type.String({
+  minLength: 1,
+  maxLength: SLUG_MAX,
+  pattern: "^[A-Za-z0-9_-]+$",
+  description: "letters, digits, _ and - only",
+});
 
 export const CreateRouterBody = Type.Object({
   slug,

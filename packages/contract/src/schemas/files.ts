@@ -72,7 +72,7 @@ export const RequestUploadBody = Type.Object({
   fileName: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
   fileSize: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "bytes" }),
   contentType: Type.String({
-    description: "MIME type; the PUT's Content-Type must equal it byte for byte",
+    description: "a MIME type; the PUT's Content-Type must equal it byte for byte",
     minLength: 3,
     maxLength: CONTENT_TYPE_MAX,
     // Printable ASCII after the type: the value travels in a header and in a signature.

@@ -68,6 +68,8 @@ function createValidator(coerceTypes: boolean | "array"): Ajv {
     useDefaults: true,
     strictTypes: false,
     allErrors: false,
+    // Errors then carry the schema, whose description says what a pattern means.
+    verbose: true,
     // Checking the schemas themselves takes longer than compiling them; the tests do that.
     meta: false,
     validateSchema: false,
@@ -105,6 +107,9 @@ function messageOf(error: ErrorObject): string {
     return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
   // The only one there is. In a query, a plus that is not written as %2B arrives as a space.
   if (error.keyword === "format") return "must be a time with its zone, such as 2026-11-17T08:00:00Z";
-  if (error.keyword === "pattern") return "has characters or a form that is not allowed";
+  if (error.keyword === "pattern") {
+    const [meaning] = String(error.parentSchema?.["description"] ?? "").split(";");
+    return meaning ? `must be ${meaning}` : "has characters or a form that is not allowed";
+  }
   return error.message ?? "is not valid";
 }

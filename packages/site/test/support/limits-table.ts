@@ -61,6 +61,7 @@ const accounts: [LimitName, string, string][] = [
   ["KEYS_PER_HOUR", "API keys created per account and hour", "429"],
   ["DASHBOARD_RATE_LIMIT", "Dashboard requests per account and minute, uploads likewise", "429"],
   ["DELETED_PROJECTS_MAX", "Deleted projects that still hold something", "403 `TIER_LIMIT_EXCEEDED`"],
+  ["WEBHOOK_TIMEOUT_SEC", "Seconds that one webhook attempt may take", "retried"],
   ["VARIANTS_WAITING_MAX", "Image variants of an account that wait to be rendered", "503"],
   ["CONNECTIONS_PER_ADDRESS", "Open connections per client address", "closed"],
   ["TRANSFER_IDLE_SEC", "Seconds in which a transfer moves nothing", "disconnected"],

@@ -60,7 +60,7 @@ export const DRAIN_MS = 30_000;
 const attemptsPerSlot = 8;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
-  const { slots = 128, longAfterMs = 3_000, deadlineMs = 30_000, leaseMs = 60_000 } = options;
+  const { slots = 128, longAfterMs = 3_000, leaseMs = 60_000 } = options;
   const { pollMs = 1_000, drainMs = DRAIN_MS, isResting = () => false } = options;
   const { runJob = (_name, work) => work() } = options;
   const closing = new AbortController();
@@ -73,7 +73,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
   });
   const deliver = createDelivery(deps, {
-    send: options.send ?? createSender(deps.webhookGuard, deadlineMs),
+    send: options.send ?? createSender(deps.webhookGuard, options.deadlineMs),
     finish: createBatched((attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts))),
     metrics: createWebhookMetrics(deps.metrics, deps.db),
     leaseMs,

@@ -210,6 +210,23 @@ describe("sending a delivery", () => {
     }
   });
 
+  it("gives up after 30 seconds unless told otherwise", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const guard = createOutboundGuard({ allow: parseCidrList("127.0.0.0/8") });
+    const url = new URL(answer(() => {}));
+    let isOver = false;
+    const sending = createSender(guard)({ url, headers: {}, body: Buffer.from("{}") }, neverStop);
+    const ended = sending.finally(() => {
+      isOver = true;
+    });
+    await receiver.waitFor(1);
+    t.mock.timers.tick(29_999);
+    await new Promise(setImmediate);
+    assert.equal(isOver, false);
+    t.mock.timers.tick(1);
+    assert.equal((await ended).error, "timeout");
+  });
+
   it("reads 16 KiB of an endless or compressed answer and no more", async () => {
     const before = process.memoryUsage().rss;
     let written = 0;

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent, request as startHttpsRequest } from "node:https";
 import { createSecureContext } from "node:tls";
-import { type DeliveryErrorClass, WEBHOOK_RESPONSE_MAX_BYTES } from "@upstow/contract";
+import { type DeliveryErrorClass, WEBHOOK_RESPONSE_MAX_BYTES, WEBHOOK_TIMEOUT_SEC } from "@upstow/contract";
 import { http } from "../../net/node-http.ts";
 import type { OutboundGuard } from "../../net/outbound-guard.ts";
 import { isPlainHttp } from "../../net/outbound-url.ts";
@@ -30,7 +30,7 @@ export type Send = (delivery: OutgoingDelivery, stop: AbortSignal) => Promise<Se
  * delivery gets a new connection, so that its address is judged afresh. One deadline covers the name, the connection,
  * the headers and the body together.
  */
-export function createSender(guard: OutboundGuard, deadlineMs: number): Send {
+export function createSender(guard: OutboundGuard, deadlineMs = WEBHOOK_TIMEOUT_SEC * 1000): Send {
   let secureAgent: Agent | null = null;
   const plainAgent = new http.Agent({ keepAlive: false });
 
