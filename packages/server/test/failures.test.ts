@@ -21,7 +21,7 @@ onBothDatabases("failures", (database) => {
     const app = await startApp({ database });
     t.after(() => app.close());
     const { db } = app.app.deps;
-    const { transact, run, get } = db;
+    const { transact, run, get, check } = db;
     const away = async () => {
       throw new DatabaseUnavailable("secret detail");
     };
@@ -36,11 +36,13 @@ onBothDatabases("failures", (database) => {
     // From the claim on: neither the work nor giving the claim back succeeds.
     Object.assign(db, { transact: away, run: away });
     await expectAway({ headers });
-    Object.assign(db, { get: away });
+    Object.assign(db, { get: away, check: away });
     await expectAway();
 
     assert.equal((await app.call("GET", "/healthz")).status, 200);
-    Object.assign(db, { transact, run, get });
+    assert.equal((await app.call("GET", "/readyz")).status, 503);
+    Object.assign(db, { transact, run, get, check });
+    assert.equal((await app.call("GET", "/readyz")).status, 200);
     const list = await app.call("GET", "projects", { key: app.owner.live });
     assert.equal(list.body.projects.length, 1, "nothing is half done");
   });

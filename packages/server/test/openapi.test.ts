@@ -80,6 +80,11 @@ describe("the OpenAPI document", () => {
     assert.equal(new Set(ids).size, ids.length, "an operationId names one operation");
   });
 
+  it("puts every operation below /api/v1", () => {
+    const elsewhere = Object.keys(document.paths).filter((path) => !path.startsWith("/api/v1/"));
+    assert.deepEqual(elsewhere, []);
+  });
+
   it("names the refusal of two rotations at once, which has a status of its own", () => {
     const { responses } = document.paths["/api/v1/webhooks/signing-keys/rotate"]?.["post"] ?? {};
     assert.deepEqual(

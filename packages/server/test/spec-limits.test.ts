@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { TierName } from "@upstow/contract";
+import { GB, type TierName } from "@upstow/contract";
 import { expectError } from "./support/expect-error.ts";
 import { listOperations } from "./support/list-operations.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
-import { createUploadClient } from "./support/upload-client.ts";
+import { onlyOnDisk } from "./support/test-bucket.ts";
+import { createUploadClient, put, smallBody } from "./support/upload-client.ts";
 
 const policyOf = (answer: Answer) => answer.headers.get("ratelimit-policy");
 const remainingOf = (answer: Answer) =>
@@ -58,6 +59,46 @@ onBothDatabases("limits as the contract states them", (database) => {
       assert.equal(created.status, 201);
     }
   });
+});
+
+describe("limits by tier and address", () => {
+  it("shows each tier's quotas", async (t) => {
+    const app = await startApp();
+    t.after(() => app.close());
+    const units = [0, 5_000, 25_000, 100_000];
+    const storage = [5 * GB, 100 * GB, 1024 * GB, null];
+    const uploads = [1_000, 50_000, 500_000, null];
+    const bandwidth = [2 * GB, 200 * GB, 2 * 1024 * GB, null];
+    const keys = [2, 10, 50, null];
+    for (const [i, tier] of (["free", "pro", "team", "enterprise"] as const).entries()) {
+      const { live } = await app.createTenant(tier);
+      const { limits } = (await app.call("GET", "usage", { key: live })).body;
+      assert.deepEqual(
+        [limits.storageBytes, limits.uploads, limits.bandwidthBytes, limits.transformUnits, limits.keys],
+        [storage[i], uploads[i], bandwidth[i], units[i], keys[i]],
+        tier,
+      );
+    }
+  });
+
+  onlyOnDisk("a bucket counts for itself")(
+    "lets an address fail 300 PUTs per minute, and limits neither good ones nor reads",
+    async () => {
+      const app = await startApp({ keepRateLimits: true });
+      try {
+        const client = createUploadClient(app, (await app.createTenant("pro")).live);
+        const { uploadUrl, fileId } = await client.request();
+        const answers = await Promise.all(Array.from({ length: 320 }, () => put(`${uploadUrl}x`, smallBody)));
+        assert.equal(answers.filter(({ status }) => status === 403).length, 300);
+        assert.equal(answers.filter(({ status }) => status === 429).length, 20);
+        assert.equal((await put(uploadUrl, smallBody)).status, 200);
+        const { url } = (await client.complete(fileId)).body.file;
+        for (let i = 0; i < 400; i++) assert.equal((await fetch(url)).status, 200);
+      } finally {
+        await app.close();
+      }
+    },
+  );
 });
 
 describe("the rate limit window", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { GB, MB, type TierName } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
-import { expectError } from "./support/expect-error.ts";
+import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { deletionsDone } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
@@ -86,6 +86,29 @@ onBothDatabases("uploads as the contract states them", (database) => {
     assert.deepEqual(await store.listParts({ key: upload.key, uploadId: upload.uploadId }), null);
     assert.equal(await store.head(upload.key), null);
     assert.equal(await rowOf(upload.fileId), null);
+  });
+
+  it("rejects multipart calls without fileId or uploadId", async () => {
+    const { client } = await createTenantClients(app);
+    const { fileId, uploadId } = await client.init();
+    const whole = { fileId, uploadId, parts: [{ partNumber: 1, etag: "x" }] };
+    for (const field of ["fileId", "uploadId"]) {
+      for (const call of ["complete", "abort"]) {
+        const path = `upload/multipart/${call}`;
+        expectInvalid(await client.post(path, { ...whole, [field]: undefined }), field);
+        expectInvalid(await client.post(path, { ...whole, [field]: 7 }), field);
+      }
+    }
+    assert.equal((await client.abort({ fileId, uploadId })).status, 200);
+  });
+
+  it("deletes nothing where a key names no file", async () => {
+    const { tenant, client } = await createTenantClients(app);
+    const kept = await client.upload();
+    for (const key of ["none", `${tenant.projectId}/default/none/hello.txt`, `${kept.key}x`])
+      expectError(await client.remove(key), 404, "NOT_FOUND");
+    assert.equal((await client.usage()).storageBytes, kept.size);
+    assert.equal(await (await fetch(kept.url)).text(), smallBody.toString());
   });
 
   it("stores metadata given at the request or at init, and replaces it at completion", async () => {
