@@ -42,6 +42,13 @@ onBothDatabases("operator commands beside a running service", (database) => {
     }
   });
 
+  it("makes accounts Free unless told otherwise", async () => {
+    const made = await runJson(["account", "create", "--email", "new@example.com"], env);
+    assert.equal(made.tier, "free");
+    for (const tier of ["free", "pro", "team", "enterprise"])
+      assert.equal((await createAccount(`${tier}@example.com`, tier)).tier, tier);
+  });
+
   it("makes an account once, and hashes its password from the option or from standard input", async () => {
     const args = ["account", "create", "--email", "pia@example.com", "--password"];
     const made = await runUpstow([...args, "-"], env, "from a pipe\n");

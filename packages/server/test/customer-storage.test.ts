@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
 import { GB } from "@upstow/contract";
 import { sql } from "#kysely";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
-import { createTestBucket } from "../../../test/support/s3-server.ts";
+import { createSdkClient, createTestBucket } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { statement } from "../src/db/statement.ts";
 import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
@@ -173,6 +174,24 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
       const ownPlace = app.app.deps.config.s3?.endpoint ?? app.url;
       assert.ok(after.uploadUrl.startsWith(ownPlace), "new files go to the service's own store again");
       await client.remove(after.key);
+    });
+
+    it("keeps everything in it that the service did not record", async () => {
+      const input = await inputFor();
+      const { bucket: Bucket } = input;
+      const s3Client = createSdkClient(s3.server);
+      const theirs = ["upstow/left-behind.txt", "upstow/staging/theirs.txt", "photos/theirs.txt"];
+      for (const Key of theirs) await s3Client.send(new PutObjectCommand({ Bucket, Key, Body: "theirs" }));
+      assert.equal((await owner("PUT", path(), input)).status, 200);
+      const file = await client.upload();
+      assert.equal((await owner("POST", `${path()}/probe`)).body.probe.ok, true);
+      assert.equal((await client.remove(file.key)).status, 200);
+      const aMonthOn = () => app.clock.now() + 30 * 86_400_000;
+      await runDeletions({ ...app.app.deps, now: aMonthOn });
+      await reapAbandonedUploads({ ...app.app.deps, now: aMonthOn });
+      assert.equal((await owner("DELETE", path())).status, 200);
+      const { Contents = [] } = await s3Client.send(new ListObjectsV2Command({ Bucket }));
+      assert.deepEqual(Contents.map(({ Key }) => Key).sort(), [...theirs].sort());
     });
 
     it("stays known while it holds files, when another one takes its place", async () => {

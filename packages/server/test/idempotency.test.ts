@@ -120,6 +120,22 @@ onBothDatabases("Idempotency-Key", (database) => {
     assert.equal(second.headers["idempotency-replayed"], "true");
   });
 
+  it("does not keep a 500: the same call may succeed later", async (t) => {
+    let isBroken = true;
+    const call = serve(t, "broken", async (idempotency) => {
+      if (isBroken) throw new Error("a fault inside");
+      return app.app.deps.db.transact(async (tx) => {
+        await idempotency.remember(tx, 200, { done: true });
+        return { done: true };
+      });
+    });
+    assert.equal((await call()).json().error.code, "INTERNAL_ERROR");
+    isBroken = false;
+    const second = await call();
+    assert.deepEqual([second.statusCode, second.json()], [200, { done: true }]);
+    assert.equal(second.headers["idempotency-replayed"], undefined);
+  });
+
   it("keeps the place of a call that makes many transactions, and ends one that has lost it", async (t) => {
     const { db } = app.app.deps;
     const isOver = Date.now() - 1000;

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { ERROR_STATUS, type ErrorCode, errorType } from "@upstow/contract";
+import { expectError } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp } from "./support/start-app.ts";
-import { createUploadClient } from "./support/upload-client.ts";
+import { onDisk } from "./support/test-bucket.ts";
+import { createUploadClient, put, smallBody } from "./support/upload-client.ts";
 
 /** The contract's own table of codes. */
 const statuses = {
@@ -40,6 +42,20 @@ onBothDatabases("errors as the contract states them", (database) => {
     assert.deepEqual(Object.keys(limited.body.error), ["type", "code", "message"]);
     assert.equal(errorType(500), "api_error");
     assert.equal(errorType(503), "api_error");
+  });
+
+  it("says FORBIDDEN where a signature does not match", async (t) => {
+    const app = await startApp({ database });
+    t.after(() => app.close());
+    const client = createUploadClient(app, (await app.createTenant("pro")).live);
+    const { key } = await client.upload();
+    const urls = [`/p/${"A".repeat(43)}/w_1,fit_pad,q_1,f_png/${key}`, "/t/1/A/w_1,fit_pad,q_1,f_png/x"];
+    for (const path of urls) expectError(await app.call("GET", path), 403, "FORBIDDEN");
+    if (!onDisk) return;
+    const { uploadUrl } = await client.request();
+    const sent = await put(`${uploadUrl}x`, smallBody);
+    const answer = { status: sent.status, headers: sent.headers, body: await sent.json() };
+    expectError(answer, 403, "FORBIDDEN");
   });
 
   it("gives every code the status of the table", () => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GB, type TierName } from "@upstow/contract";
+import { statement } from "../src/db/statement.ts";
+import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { listOperations } from "./support/list-operations.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
@@ -24,11 +26,13 @@ onBothDatabases("limits as the contract states them", (database) => {
   it("lets 30 calls to /upload/, 120 to /transforms/image and 10 to everything else through", async (t) => {
     const app = await startApp({ database, keepRateLimits: true });
     t.after(() => app.close());
-    const { live } = await app.createTenant("pro");
-    assert.equal(await countAllowed(app, 40, "POST", "upload/multipart/abort", live), 30);
-    assert.equal(await countAllowed(app, 130, "POST", "transforms/image", live), 120);
-    assert.equal(await countAllowed(app, 20, "GET", "files", live), 10);
-    expectError(await app.call("GET", "usage", { key: live }), 429, "RATE_LIMITED");
+    const { live, test } = await app.createTenant("pro");
+    for (const key of [live, test]) {
+      assert.equal(await countAllowed(app, 40, "POST", "upload/multipart/abort", key), 30);
+      assert.equal(await countAllowed(app, 130, "POST", "transforms/image", key), 120);
+      assert.equal(await countAllowed(app, 20, "GET", "files", key), 10);
+      expectError(await app.call("GET", "usage", { key }), 429, "RATE_LIMITED");
+    }
   });
 
   it("counts a bulk deletion of 100 keys as one call", async (t) => {
@@ -79,6 +83,36 @@ describe("limits by tier and address", () => {
         tier,
       );
     }
+  });
+
+  it("never blocks a read for bandwidth, whatever was served", async (t) => {
+    const app = await startApp();
+    t.after(() => app.close());
+    const { live, projectId } = await app.createTenant("free");
+    const client = createUploadClient(app, live);
+    const file = await client.upload();
+    const serveMuch = statement((q, p: { projectId: string; bytes: number }) =>
+      q.updateTable("usage_period").set({ bandwidth_bytes: p.bytes }).where("project_id", "=", p.projectId),
+    );
+    await app.app.deps.db.run(serveMuch, { projectId, bytes: 3 * GB });
+    assert.equal((await fetch(file.url)).status, 200);
+    assert.ok((await client.usage()).bandwidthBytes >= 3 * GB);
+    assert.equal((await client.requestAnswer()).status, 200);
+  });
+
+  it("makes the first account Enterprise and owner of the installation", async (t) => {
+    const app = await startApp();
+    t.after(() => app.close());
+    assert.equal((await app.call("GET", "usage", { key: app.owner.live })).body.tier, "enterprise");
+    const listed = (await app.call("GET", "projects", { key: app.owner.live })).body.projects;
+    assert.deepEqual(
+      listed.map((project: { name: string; userId: string }) => [project.name, project.userId]),
+      [["default", app.owner.accountId]],
+    );
+    const owner = await signInAs(app, app.owner.accountId);
+    assert.equal((await owner("GET", "/admin/accounts")).status, 200);
+    const { accountId } = await app.createTenant("enterprise");
+    assert.notEqual((await (await signInAs(app, accountId))("GET", "/admin/accounts")).status, 200);
   });
 
   onlyOnDisk("a bucket counts for itself")(

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { GB, MB, type TierName } from "@upstow/contract";
+import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
+import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
+import { requestHead, sendRaw } from "./support/raw-http.ts";
 import { deletionsDone } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
@@ -10,6 +13,9 @@ import { createUploadClient, partPieces, put, putParts, smallBody } from "./supp
 import { createTenantClients } from "./support/upload-life.ts";
 
 const minuteMs = 60_000;
+const onePixel = await sharp({ create: { width: 1, height: 1, channels: 3, background: "#37a" } })
+  .png()
+  .toBuffer();
 const findStatus = statement((q, p: { id: string }) =>
   q.selectFrom("file").select(["status", "key"]).where("id", "=", p.id),
 );
@@ -24,21 +30,26 @@ onBothDatabases("uploads as the contract states them", (database) => {
   const rowOf = (id: string) => app.app.deps.db.get(findStatus, { id });
 
   itOnDisk("accepts a PUT for 15 minutes, and a part for an hour", async () => {
-    const { client } = await createTenantClients(app);
-    const start = Math.floor(app.clock.now() / 1000) * 1000;
-    app.clock.setTime(start);
-    const single = await client.request();
-    const { parts } = await client.init();
-    const [first, second] = parts;
-    const [piece = smallBody] = partPieces();
-    app.clock.setTime(start + 15 * minuteMs - 1000);
-    assert.equal((await put(single.uploadUrl, smallBody)).status, 200);
-    app.clock.setTime(start + 15 * minuteMs + 1000);
-    assert.equal((await put(single.uploadUrl, smallBody)).status, 403);
-    app.clock.setTime(start + 60 * minuteMs - 1000);
-    assert.equal((await put(first?.uploadUrl ?? "", piece)).status, 200);
-    app.clock.setTime(start + 60 * minuteMs + 1000);
-    assert.equal((await put(second?.uploadUrl ?? "", piece)).status, 403);
+    // With a clock of its own, which stands still.
+    const stopped = await startApp({ database });
+    try {
+      const { client } = await createTenantClients(stopped);
+      const start = Math.floor(stopped.clock.now() / 1000) * 1000;
+      const statusAt = async (afterSec: number, url = "", body: Uint8Array = smallBody) => {
+        stopped.clock.setTime(start + afterSec * 1000);
+        return (await put(url, body)).status;
+      };
+      stopped.clock.setTime(start);
+      const single = await client.request();
+      const [first, second] = (await client.init()).parts;
+      const [piece] = partPieces();
+      assert.equal(await statusAt(899, single.uploadUrl), 200);
+      assert.equal(await statusAt(901, single.uploadUrl), 403);
+      assert.equal(await statusAt(3599, first?.uploadUrl, piece), 200);
+      assert.equal(await statusAt(3601, second?.uploadUrl, piece), 403);
+    } finally {
+      await stopped.close();
+    }
   });
 
   it("accepts the tier's largest file and not one byte more, in both flows", async () => {
@@ -125,6 +136,70 @@ onBothDatabases("uploads as the contract states them", (database) => {
       const single = await client.request({ metadata });
       assert.deepEqual((await client.get(single.key)).body.file.metadata, metadata);
     }
+  });
+
+  it("keeps the files of a deleted route, and takes no new ones", async () => {
+    const { tenant, client } = await createTenantClients(app);
+    const { body } = await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.live,
+      body: { slug: "gone" },
+    });
+    const file = await client.upload(smallBody, { routeSlug: "gone" });
+    const removed = await app.call("DELETE", `routers/${body.router.id}`, { key: tenant.live });
+    assert.deepEqual([removed.status, removed.body], [200, { ok: true }]);
+    expectError(await client.requestAnswer({ routeSlug: "gone" }), 404, "NOT_FOUND");
+    expectError(await client.initAnswer({ routeSlug: "gone" }), 404, "NOT_FOUND");
+    assert.equal((await client.get(file.key)).status, 200);
+    assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
+  });
+
+  it("logs what happens to files, keys and variants", async () => {
+    const { tenant, client } = await createTenantClients(app);
+    const file = await client.upload(onePixel, { fileName: "dot.png", contentType: "image/png" });
+    await client.patch(file.key, { metadata: { a: 1 } });
+    assert.equal((await client.post("transforms/image", { key: file.key, width: 1 })).status, 200);
+    await client.remove(file.key);
+    await client.abort(await client.init());
+    const abandoned = await client.request();
+    app.clock.advance(30 * minuteMs);
+    await reapAbandonedUploads(app.app.deps);
+    const keys = `projects/${tenant.projectId}/keys`;
+    const { key } = (await app.call("POST", keys, { key: tenant.live, body: {} })).body;
+    await app.call("DELETE", `keys/${key.id}`, { key: tenant.live });
+    const { logs } = (await app.call("GET", "logs?limit=100", { key: tenant.live })).body;
+    const typesOf = (id: string) =>
+      logs.filter((log: { fileId?: string }) => log.fileId === id).map((log: { type: string }) => log.type);
+    assert.deepEqual(typesOf(file.id), [
+      ...["file.deleted", "transform.created", "file.updated", "upload.completed", "upload.requested"],
+    ]);
+    assert.deepEqual(typesOf(abandoned.fileId), ["upload.failed", "upload.requested"]);
+    const types = new Set(logs.map((log: { type: string }) => log.type));
+    for (const type of ["upload.aborted", "key.created", "key.revoked"]) assert.ok(types.has(type), type);
+  });
+
+  itOnDisk("answers 411 to a PUT without a length", async () => {
+    const { client } = await createTenantClients(app);
+    const { uploadUrl, fileId } = await client.request();
+    const { pathname } = new URL(uploadUrl);
+    const headers = ["Content-Type: text/plain", "Transfer-Encoding: chunked"];
+    const chunked = `${requestHead("PUT", pathname, headers)}b\r\nhello bytes\r\n0\r\n\r\n`;
+    assert.equal((await sendRaw(app.url, chunked)).status, 411);
+    expectError(await client.complete(fileId), 422, "FILE_NOT_IN_STORAGE");
+  });
+
+  it("takes a part of any type and length", async () => {
+    const { client } = await createTenantClients(app);
+    const upload = await client.init({ contentType: "video/mp4" });
+    const pieces = [Buffer.alloc(6 * MB, 1), Buffer.alloc(4 * MB + 1000, 2)];
+    const etags: string[] = [];
+    for (const [i, type] of ["text/plain", "application/x-anything"].entries()) {
+      const sent = await put(upload.parts[i]?.uploadUrl ?? "", pieces[i] ?? smallBody, type);
+      assert.equal(sent.status, 200);
+      etags.push(sent.headers.get("etag") ?? "");
+    }
+    const parts = etags.map((etag, i) => ({ partNumber: i + 1, etag }));
+    const done = await client.completeParts(upload, parts);
+    assert.deepEqual([done.status, done.body.file?.type], [200, "video/mp4"], JSON.stringify(done.body));
   });
 
   it("gives each project quotas of its own", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
 import type { DeliveryErrorClass } from "@upstow/contract";
+import { decodeJwt } from "jose";
 import { onBothDatabases, type Tenant, type TestApp } from "../../../test/support/start-app.ts";
 import {
   createUploadClient,
@@ -74,6 +75,22 @@ onBothDatabases("events as the contract states them", (database) => {
         })),
       );
     }
+  });
+
+  it("signs every attempt afresh", async () => {
+    receiver.answer = (_request, response) => void response.writeHead(500).end();
+    await createRoute("docs");
+    await client.upload(smallBody, { routeSlug: "docs" });
+    await waitForStatus("dead");
+    const tokens = receiver.received.map(({ headers }) => decodeJwt(String(headers["delivery-signature"])));
+    assert.deepEqual(
+      tokens.map(({ att }) => att),
+      [1, 2, 3, 4],
+    );
+    assert.equal(new Set(tokens.map(({ jti }) => jti)).size, 4);
+    assert.equal(new Set(tokens.map(({ msg }) => msg)).size, 1);
+    for (const { iat = 0, nbf, exp, sub, iss } of tokens)
+      assert.deepEqual([nbf, exp, sub, iss], [iat, iat + 300, `${receiver.url}/docs`, "upstow"]);
   });
 
   it("go to the route that was used, and nowhere where it has no webhook", async () => {
