@@ -70,6 +70,28 @@ describe("how the tool-protocol endpoint speaks the protocol", () => {
     assert.ok(called.body.result.structuredContent.pages.length > 0);
   });
 
+  it("lists every tool with exactly its arguments", async () => {
+    const { tools } = (await post(request("tools/list"))).body.result;
+    type Tool = { name: string; inputSchema: { properties?: object; required?: string[] } };
+    const signatures = tools.map(({ name, inputSchema }: Tool) => {
+      const { properties = {}, required = [] } = inputSchema;
+      return [name, ...Object.keys(properties).map((key) => (required.includes(key) ? `${key}*` : key))];
+    });
+    assert.deepEqual(signatures, [
+      ["list_components", "category"],
+      ["get_component", "name*"],
+      ["search_components", "query*"],
+      ["get_install_command", "packageManager", "packages"],
+      ["scaffold_route_handler", "framework", "routeName*", "maxFileSize", "allowedTypes"],
+      ["scaffold_provider"],
+      ["get_byos_config", "provider*"],
+      ["get_quickstart"],
+      ["search_docs", "query*", "limit"],
+      ["get_doc", "path*"],
+      ["list_docs"],
+    ]);
+  });
+
   it("negotiates an unknown version in the handshake, whichever way it is named", async () => {
     for (const version of ["2099-01-01", "2026-07-28", "banana"]) {
       const params = { ...hello, protocolVersion: version };

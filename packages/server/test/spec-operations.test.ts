@@ -33,6 +33,38 @@ describe("operation as the contract states it", () => {
     assert.equal(await (await fetch(app.url + new URL(file.url).pathname)).text(), smallBody.toString());
   });
 
+  it("puts X-Request-Id on every answer, of files, uploads, pages and probes too", async (t) => {
+    const app = await startApp();
+    t.after(() => app.close());
+    const client = createUploadClient(app, app.owner.live);
+    const file = await client.upload();
+    const { uploadUrl } = await client.request();
+    const paths = [
+      "/",
+      "/docs",
+      "/dashboard",
+      "/healthz",
+      "/readyz",
+      "/metrics",
+      "/nowhere",
+      "/p/x",
+      "/t/1/2/3/4",
+    ];
+    const answers: [string, string][] = [
+      ...[...paths, "/api/v1/mcp/health", "/api/v1/files"].map((path): [string, string] => [
+        "GET",
+        app.url + path,
+      ]),
+      // The second one comes from memory.
+      ...["GET", "GET", "HEAD", "OPTIONS", "PUT"].map((method): [string, string] => [method, file.url]),
+      ...["PUT", "OPTIONS", "GET"].map((method): [string, string] => [method, uploadUrl]),
+    ];
+    for (const [method, url] of answers) {
+      const { headers, status } = await fetch(url, { method });
+      assert.match(headers.get("x-request-id") ?? "", /^[\w.-]{1,64}$/, `${method} ${url}: ${status}`);
+    }
+  });
+
   it("serves the pages", async (t) => {
     const app = await startApp();
     t.after(() => app.close());

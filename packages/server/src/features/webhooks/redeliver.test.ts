@@ -49,6 +49,25 @@ onBothDatabases("redelivery over the API", (database) => {
     assert.equal(again.messageId, first.messageId);
   });
 
+  it("repeats its first answer under an Idempotency-Key, and sends nothing twice", async () => {
+    await createRoute("docs");
+    await uploadFile(app, tenant.live, "docs");
+    const [first] = await waitForStatus("delivered");
+    const redeliver = () =>
+      app.call("POST", `webhooks/deliveries/${first.id}/redeliver`, {
+        key: tenant.live,
+        headers: { "idempotency-key": "again" },
+      });
+    const asked = await redeliver();
+    assert.equal(asked.body.delivery.status, "pending");
+    await receiver.waitFor(2);
+    await waitForStatus("delivered");
+    const repeated = await redeliver();
+    assert.equal(repeated.headers.get("idempotency-replayed"), "true");
+    assert.deepEqual(repeated.body, asked.body);
+    assert.equal(receiver.received.length, 2);
+  });
+
   /** Answers the attempt of this number only when told to, and all with this status. */
   function holdAttempt(number: number, status: number): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();

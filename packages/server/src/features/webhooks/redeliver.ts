@@ -1,12 +1,18 @@
-import type { RedeliverBody, RedeliverResult } from "@upstow/contract";
+import type { Delivery, RedeliverBody, RedeliverResult } from "@upstow/contract";
 import type { Database, Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../errors.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { serves } from "../file-routes/find-route.ts";
 import { listRouteUrls } from "../file-routes/queries.ts";
-import { boundsOf } from "./deliveries.ts";
-import { countDeliveries, listTargets, listTargetsById, requeueMessages } from "./delivery-queries.ts";
+import { boundsOf, toDelivery } from "./deliveries.ts";
+import {
+  countDeliveries,
+  findDelivery,
+  listTargets,
+  listTargetsById,
+  requeueMessages,
+} from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
 import { wakeEndpoint } from "./message-queries.ts";
 import { RETRIES } from "./retry-schedule.ts";
@@ -23,16 +29,27 @@ type OnQueued = (tx: Queryable) => Promise<void>;
 
 const batchSize = 500;
 
-/** Sends a delivery again under the same message id, with all its retries. */
-export async function redeliverOne(deps: Deps, actor: Actor, id: string, onQueued: OnQueued): Promise<void> {
+/** Sends a delivery again under the same message id, with all its retries. Returns it as it was queued. */
+export async function redeliverOne(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  onQueued: (tx: Queryable, delivery: Delivery) => Promise<void>,
+): Promise<Delivery> {
   const targets = await findTargets(deps.db, actor, [id]);
   if (targets.length === 0) throw notFound("Delivery");
   const urls = await currentUrls(deps, actor);
-  await deps.db.transact(async (tx) => {
+  const { projectId, environment } = actor;
+  const queued = await deps.db.transact(async (tx) => {
     await requeue(tx, actor, targets, urls);
-    await onQueued(tx);
+    const row = await tx.get(findDelivery, { id, projectId, environment });
+    if (row === null) throw notFound("Delivery");
+    const delivery = toDelivery(row);
+    await onQueued(tx, delivery);
+    return delivery;
   });
   deps.dispatcher.nudge();
+  return queued;
 }
 
 export async function redeliverMany(

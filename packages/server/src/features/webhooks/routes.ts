@@ -73,11 +73,6 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/webhooks/deliveries/:id/redeliver",
     {
-      config: {
-        replay: async ({ actor, params }) => ({
-          delivery: await getDelivery(deps, actor, (params as { id: string }).id),
-        }),
-      },
       schema: {
         tags,
         summary: "Send a delivery again, with all its retries",
@@ -85,10 +80,11 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: Type.Object({ delivery: Delivery }) },
       },
     },
-    async ({ actor, params, idempotency }) => {
-      await redeliverOne(deps, actor, params.id, (tx) => idempotency.remember(tx, 200, {}));
-      return { delivery: await getDelivery(deps, actor, params.id) };
-    },
+    async ({ actor, params, idempotency }) => ({
+      delivery: await redeliverOne(deps, actor, params.id, (tx, delivery) =>
+        idempotency.remember(tx, 200, { delivery }),
+      ),
+    }),
   );
 
   app.post(
