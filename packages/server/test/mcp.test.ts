@@ -53,6 +53,7 @@ describe("the tool-protocol endpoint", () => {
   it("says how it is, with the number of tools it really has", async () => {
     const { status, body } = await app.call("GET", "mcp/health");
     assert.deepEqual([status, body.status, body.tools], [200, "ok", 11]);
+    assert.deepEqual(Object.keys(body).sort(), ["status", "tools", "version"]);
     assert.match(body.version, /^\d+\.\d+\.\d+$/);
   });
 

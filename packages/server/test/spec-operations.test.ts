@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readConfig } from "../src/config.ts";
 import { startApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, smallBody } from "./support/upload-client.ts";
 
 /** The variables that the contract names, the clients' two included. */
@@ -57,7 +58,8 @@ describe("operation as the contract states it", () => {
       ]),
       // The second one comes from memory.
       ...["GET", "GET", "HEAD", "OPTIONS", "PUT"].map((method): [string, string] => [method, file.url]),
-      ...["PUT", "OPTIONS", "GET"].map((method): [string, string] => [method, uploadUrl]),
+      // A bucket answers for itself.
+      ...(onDisk ? ["PUT", "OPTIONS", "GET"] : []).map((method): [string, string] => [method, uploadUrl]),
     ];
     for (const [method, url] of answers) {
       const { headers, status } = await fetch(url, { method });
