@@ -73,6 +73,13 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/webhooks/deliveries/:id/redeliver",
     {
+      config: {
+        // Version 0.1 remembered that it had answered, but not what.
+        replay: async ({ actor, params }, stored) =>
+          "delivery" in (stored as object)
+            ? stored
+            : { delivery: await getDelivery(deps, actor, (params as { id: string }).id) },
+      },
       schema: {
         tags,
         summary: "Send a delivery again, with all its retries",
