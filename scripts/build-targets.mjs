@@ -46,6 +46,31 @@ export const buildTargets = [
     output: "packages/gallery/dist",
     command: ["node", "packages/gallery/build.mjs"],
   },
+  {
+    name: "client packages",
+    inputs: [
+      "packages/react/README.md",
+      "packages/react/build.mjs",
+      "packages/react/package.json",
+      "packages/react/src",
+      "packages/react/tsconfig.build.json",
+      "packages/react/tsconfig.json",
+      "packages/sdk/README.md",
+      "packages/sdk/package.json",
+      "packages/sdk/src",
+      "packages/sdk/tsconfig.build.json",
+      "packages/uppy/README.md",
+      "packages/uppy/package.json",
+      "packages/uppy/src",
+      "packages/uppy/tsconfig.build.json",
+      "scripts/build-client-packages.mjs",
+      "scripts/build-package.mjs",
+      "scripts/tarball.mjs",
+      "tsconfig.base.json",
+    ],
+    output: "dist/packages",
+    command: ["node", "scripts/build-client-packages.mjs"],
+  },
 ];
 
 // Beside the packages on purpose: a fresh install makes every target stale.

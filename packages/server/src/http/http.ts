@@ -7,6 +7,7 @@ import { componentRoutes } from "../features/components/routes.ts";
 import { consoleRoutes } from "../features/console/routes.ts";
 import { deliveryRoutes } from "../features/delivery/routes.ts";
 import { mcpRoutes } from "../features/mcp/routes.ts";
+import { packageRoutes } from "../features/packages/routes.ts";
 import type { ReadOnlyMode } from "../features/read-only/read-only-mode.ts";
 import { siteRoutes } from "../features/site/routes.ts";
 import { variantDeliveryRoutes } from "../features/transforms/routes.ts";
@@ -79,6 +80,7 @@ export async function createHttp(
   customerApi(http, deps, services);
   mcpRoutes(http, deps, api);
   siteRoutes(http, deps, api);
+  packageRoutes(http, config);
   componentRoutes(http, deps);
   consoleRoutes(http, deps, services.transforms);
   deliveryRoutes(http, deps);
