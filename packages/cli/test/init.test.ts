@@ -7,6 +7,8 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
 import { transform } from "esbuild";
+import { pickFreePort } from "../../../test/support/free-port.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 const run = promisify(execFile);
@@ -59,7 +61,10 @@ describe("upstow init", () => {
 
     const dry = await runUpstow(["init", project, "--dry-run"], env);
     assert.equal(dry.code, 0, dry.stderr);
-    assert.match(dry.stdout, /^\+ {4}"@upstow\/react": "\^0\.1\.0",?$/m);
+    assert.match(
+      dry.stdout,
+      /^\+ {4}"@upstow\/react": "https:\/\/files\.example\.com\/packages\/react\.tgz",?$/m,
+    );
     assert.match(dry.stdout, /^-\s+<body>\{children\}<\/body>\n\+\s+<body><UploadProvider>/m);
     assert.match(dry.stdout, /^--- \/dev\/null\n\+\+\+ \.env\.local\n\+UPSTOW_URL=https/m);
     assert.ok(!dry.stdout.includes(apiKey), "the key is not shown");
@@ -250,10 +255,53 @@ describe("upstow init", () => {
     assert.deepEqual(plan.changes, ["package.json", "src/upload.mjs", ".env", ".gitignore"]);
   });
 
-  it("says when packages cannot be installed", async () => {
-    await write({ "package.json": manifestOf("fastify") });
-    const failure = await runFailing(["init", project, "--yes"], { ...env, PATH: "/nowhere" });
-    assert.deepEqual([failure.exitCode, failure.code], [1, "INSTALL_FAILED"]);
-    assert.match(failure.message, /npm install.*upstow init --undo/);
+  describe("with packages from a running instance", () => {
+    let app: TestApp;
+    before(async () => {
+      app = await startApp();
+    });
+    after(() => app.close());
+    const atInstance = () => ({ ...env, UPSTOW_URL: app.url });
+
+    it("installs them", async () => {
+      await write({ "package.json": '{ "name": "shop", "type": "module" }' });
+      const made = await runJson(["init", project, "--framework", "hono", "--yes"], atInstance());
+      assert.equal(made.written, true);
+      assert.equal(
+        JSON.parse(await read("package.json")).dependencies["@upstow/sdk"],
+        `${app.url}/packages/sdk.tgz`,
+      );
+      const check = 'import("@upstow/sdk").then((sdk) => console.log(typeof sdk.createUpstow))';
+      const { stdout } = await run(process.execPath, ["-e", check], { cwd: project });
+      assert.equal(stdout.trim(), "function");
+    });
+
+    it("leaves the project as it was when they cannot be installed, and says why", async () => {
+      const original = { "package.json": manifestOf("fastify"), ".gitignore": "node_modules\n" };
+      await write(original);
+      const files = await list();
+      const failure = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: "/nowhere" });
+      assert.deepEqual([failure.exitCode, failure.code], [1, "INSTALL_FAILED"]);
+      assert.match(failure.message, /npm install.*ENOENT[\s\S]*as it was before/);
+      assert.deepEqual(await list(), files);
+      for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
+      // A fake manager, since a real one would ask a registry.
+      const bin = await mkdtemp(join(home, "bin-"));
+      const script = '#!/bin/sh\necho "npm warn old"; echo "npm error 404 no such package"; exit 1\n';
+      await writeFile(join(bin, "npm"), script, { mode: 0o755 });
+      const path = `${bin}:${process.env["PATH"]}`;
+      const refused = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: path });
+      assert.match(refused.message, /failed: npm error 404 no such package/);
+      assert.deepEqual(await list(), files);
+    });
+
+    it("names a service that does not answer before it writes anything", async () => {
+      await write({ "package.json": manifestOf("fastify") });
+      const silent = { ...env, UPSTOW_URL: `http://localhost:${await pickFreePort()}` };
+      const failure = await runFailing(["init", project, "--yes"], silent);
+      assert.deepEqual([failure.exitCode, failure.code], [1, "SERVICE_UNAVAILABLE"]);
+      assert.match(failure.message, /does not answer with its packages.*--no-install/);
+      assert.deepEqual(await list(), ["package.json"]);
+    });
   });
 });

@@ -35,7 +35,7 @@ export function renderOverview(assets: Assets, publicUrl: string): string {
   return `${load(assets)}<main id="content" class="gallery">
 <h1>${catalogue.length} components for React</h1>
 <p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All are made of the same headless hook, <code>useUpload</code>.</p>
-${code(`npm install @upstow/sdk @upstow/react\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
+${code(`npm install ${publicUrl}/packages/sdk.tgz ${publicUrl}/packages/react.tgz\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
 <nav aria-label="Categories"><ul class="gallery-categories">${links.join("")}</ul></nav>
 ${controls}
 ${groups.join("\n")}

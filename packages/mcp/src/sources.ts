@@ -6,9 +6,10 @@ import { createDocsSearch } from "./docs/search-docs.ts";
 import type { Sources } from "./tool.ts";
 
 /** Without the service's API document there are no pages about single endpoints. */
-export function openSources(api: ApiDocument | null): Sources {
-  const docs = openDocs(api);
+export function openSources(api: ApiDocument | null, instanceUrl: string): Sources {
+  const docs = openDocs(api, instanceUrl);
   return {
+    instanceUrl,
     catalogue,
     searchComponents: createComponentSearch(catalogue),
     docs,

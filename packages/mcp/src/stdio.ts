@@ -12,7 +12,7 @@ import { createTransformTool } from "./transform-tool.ts";
 const { UPSTOW_URL: url, UPSTOW_API_KEY: apiKey } = process.env;
 const baseUrl = (url || "http://localhost:4000").replace(/\/+$/, "");
 const [api, extraTools] = await Promise.all([findApiDocument(baseUrl), findExtraTools()]);
-const sources = openSources(api);
+const sources = openSources(api, baseUrl);
 const tools = [...hostedTools, ...extraTools];
 
 serveStdio(() => createServer(sources, tools, packageJson.version));

@@ -6,6 +6,8 @@ import type { SearchDocs } from "./docs/search-docs.ts";
 
 /** What the tools draw from. Opened once; every server instance shares it. */
 export interface Sources {
+  /** Where the packages come from, too. */
+  instanceUrl: string;
   catalogue: CatalogueEntry[];
   searchComponents: SearchComponents;
   docs: DocsLibrary;

@@ -189,7 +189,7 @@ describe("transform_image", () => {
     t.after(() => app.close());
     const free = await app.createTenant("free");
     const { run } = createTransformTool(app.url, free.live);
-    const asked = async () => run(openSources(null), { key: "a", width: 8 });
+    const asked = async () => run(openSources(null, "http://localhost:4000"), { key: "a", width: 8 });
     await assert.rejects(asked, { name: "ToolError", message: /paid plan/ });
   });
 
@@ -201,7 +201,7 @@ describe("transform_image", () => {
     const { port } = proxy.address() as AddressInfo;
     for (const url of [`http://127.0.0.1:${port}`, "http://127.0.0.1:9"]) {
       const { run } = createTransformTool(url, "svc_live_any");
-      const asked = async () => run(openSources(null), { key: "a", width: 8 });
+      const asked = async () => run(openSources(null, "http://localhost:4000"), { key: "a", width: 8 });
       await assert.rejects(asked, { name: "ToolError", message: new RegExp(`not answer at ${url};`) });
     }
   });

@@ -61,7 +61,7 @@ describe("the official conformance suite", () => {
   });
 
   it("passes for results and errors of tools, once the server has the fixtures", async () => {
-    const sources = openSources(null);
+    const sources = openSources(null, "http://localhost:4000");
     const handler = createMcpHandler(() => createServer(sources, fixtures, "1.0.0"));
     const http = createHttpServer(async (request, response) => {
       const headers = new Headers(request.headers as Record<string, string>);

@@ -48,11 +48,16 @@ describe("what the scaffolding tools print", () => {
   });
 
   it("gives an install command for every package manager, of packages that exist", () => {
+    const at = "https://files.example.com";
     assert.deepEqual(
-      PACKAGE_MANAGERS.map((manager) => renderInstallCommand(manager, PACKAGES)),
-      ["npm install", "pnpm add", "yarn add", "bun add"].map((verb) => `${verb} ${PACKAGES.join(" ")}`),
+      PACKAGE_MANAGERS.map((manager) => renderInstallCommand(at, manager, ["@upstow/uppy", "@upstow/uppy"])),
+      [
+        `npm install ${at}/packages/sdk.tgz ${at}/packages/uppy.tgz`,
+        `pnpm add ${at}/packages/sdk.tgz ${at}/packages/uppy.tgz`,
+        `yarn add @upstow/sdk@${at}/packages/sdk.tgz @upstow/uppy@${at}/packages/uppy.tgz`,
+        `bun add ${at}/packages/sdk.tgz ${at}/packages/uppy.tgz`,
+      ],
     );
-    assert.equal(renderInstallCommand("npm", ["@upstow/sdk", "@upstow/sdk"]), "npm install @upstow/sdk");
     for (const name of PACKAGES) {
       const manifest = join(import.meta.dirname, "../..", name.replace("@upstow/", ""), "package.json");
       assert.ok(existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === name, name);

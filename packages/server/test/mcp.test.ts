@@ -92,15 +92,16 @@ describe("the tool-protocol endpoint", () => {
     assert.ok(component.usage.includes(first.name) && component.props.length > 0);
     const found = (await callTool("search_components", { query: "dropzne" })).structuredContent.components;
     assert.ok(found.some((entry: { category: string }) => entry.category === "dropzone"));
+    const at = `${app.app.deps.config.publicUrl}/packages`;
     const install = await callTool("get_install_command", {
       packageManager: "pnpm",
       packages: ["@upstow/sdk"],
     });
-    assert.equal(install.content[0].text, "pnpm add @upstow/sdk");
+    assert.equal(install.content[0].text, `pnpm add ${at}/sdk.tgz`);
     const usual = await callTool("get_install_command");
-    assert.equal(usual.content[0].text, "npm install @upstow/sdk @upstow/react");
+    assert.equal(usual.content[0].text, `npm install ${at}/sdk.tgz ${at}/react.tgz`);
     const forUppy = await callTool("get_install_command", { packages: ["@upstow/uppy"] });
-    assert.equal(forUppy.content[0].text, "npm install @upstow/uppy");
+    assert.equal(forUppy.content[0].text, `npm install ${at}/sdk.tgz ${at}/uppy.tgz`);
     const inBytes = await callTool("scaffold_route_handler", { routeName: "avatar", maxFileSize: 2_097_152 });
     assert.match(inBytes.structuredContent.code, /maxFileSize: 2097152,/);
     for (const framework of ["next", "express", "fastify", "hono", "sveltekit"]) {

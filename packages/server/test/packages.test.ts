@@ -66,7 +66,8 @@ describe("packages from the instance", () => {
     const urls = ["sdk", "react", "uppy"].map((name) => `${app.url}/packages/${name}.tgz`);
     await npm("install", ...urls);
     const importSdk = 'import("@upstow/sdk").then((sdk) => console.log(typeof sdk.createUpstow))';
-    const check = async () => (await run(process.execPath, ["-e", importSdk], { cwd: project })).stdout.trim();
+    const check = async () =>
+      (await run(process.execPath, ["-e", importSdk], { cwd: project })).stdout.trim();
     assert.equal(await check(), "function");
     await npm("install");
     await npm("dedupe");

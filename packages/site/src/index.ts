@@ -35,7 +35,7 @@ export interface SiteOptions {
 
 /** Rendering everything takes a good part of a second, so whoever else is being served gets a turn after each page. */
 export async function openSite({ publicUrl, version, api }: SiteOptions): Promise<Site> {
-  const library = openDocs(api);
+  const library = openDocs(api, publicUrl);
   const searchDocs = createDocsSearch(library);
   const pages = new Map<string, SitePage>();
   const add = (path: string, type: string, body: string | Buffer) => pages.set(path, toPage(type, body));

@@ -52,7 +52,7 @@ describe("the documentation", () => {
   });
 
   it("is found by sections whose headings the site names alike", () => {
-    for (const page of openDocs(null).pages) {
+    for (const page of openDocs(null, "http://localhost:4000").pages) {
       const ids = renderMarkdown(page.markdown, page.path).headings.map(({ id }) => id);
       for (const { anchor } of splitSections(page))
         assert.ok(anchor === "" || ids.includes(anchor), `${page.path}#${anchor}`);

@@ -15,7 +15,7 @@ describe("the reference", () => {
   let docs: DocsLibrary;
   before(async () => {
     app = await startApp({ database: "sqlite" });
-    docs = openDocs((await app.call("GET", "openapi.json")).body);
+    docs = openDocs((await app.call("GET", "openapi.json")).body, app.url);
   });
   after(() => app.close());
   const textBelow = (path: string) =>

@@ -43,8 +43,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   );
   const { framework, packageManager, isVite } = project;
   const { connection, isSignedIn } = findConnection(call);
-  const { version } = (await import("../../package.json", { with: { type: "json" } })).default;
-  const { changes, notes } = planChanges(project, connection, version);
+  const { changes, notes } = planChanges(project, connection);
   const mask: Mask = (text) => text.replaceAll(connection.apiKey, `${connection.apiKey.slice(0, 9)}…`);
   const result = { framework, packageManager, changes: changes.map(({ path }) => path), notes };
   if (changes.length === 0) {
@@ -60,8 +59,10 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   ) {
     return { json: { ...result, written: false }, text: "Nothing was written." };
   }
-  writeChanges(folder, changes);
-  if (!call.options.has("no-install")) installPackages(call, folder, packageManager);
+  const isInstalled = !call.options.has("no-install");
+  if (isInstalled) await expectPackages(connection.url);
+  const takeBack = writeChanges(folder, changes);
+  if (isInstalled) installOrTakeBack(call, folder, packageManager, takeBack);
   if (!isSignedIn)
     notes.unshift("Put your key into the environment file: `upstow login` and init again, or by hand.");
   return {
@@ -97,18 +98,52 @@ function findConnection(call: Call): { connection: Credentials; isSignedIn: bool
   }
 }
 
+/** The packages come from the instance, so that one that is silent is named before anything is written. */
+async function expectPackages(url: string): Promise<void> {
+  const isServing = await fetch(`${url}/packages`, { signal: AbortSignal.timeout(10_000) }).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+  if (isServing) return;
+  throw new OperatorError(
+    "SERVICE_UNAVAILABLE",
+    `${url} does not answer with its packages. Start it, or name another with UPSTOW_URL. With --no-install, init writes the files and leaves the installing to you.`,
+  );
+}
+
+function installOrTakeBack(
+  call: Call,
+  folder: string,
+  packageManager: PackageManager,
+  takeBack: () => void,
+): void {
+  try {
+    installPackages(call, folder, packageManager);
+  } catch (error) {
+    takeBack();
+    if (!(error instanceof OperatorError)) throw error;
+    throw new OperatorError(error.code, `${error.message}\nThe project is as it was before.`);
+  }
+}
+
 function installPackages(call: Call, folder: string, packageManager: PackageManager): void {
   call.note(`${packageManager} install …`);
-  const { status, stderr, error } = spawnSync(packageManager, ["install"], {
+  const { status, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
     cwd: folder,
     env: call.env,
     encoding: "utf8",
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   if (status === 0) return;
-  const reason = (error?.message ?? stderr).trim().split("\n").slice(0, 3).join(" ");
   throw new OperatorError(
     "INSTALL_FAILED",
-    `The files are written, but \`${packageManager} install\` failed: ${reason} Run it yourself, or take all back with \`upstow init --undo --no-install\`.`,
+    `\`${packageManager} install\` failed: ${error?.message ?? explain(`${stderr}\n${stdout}`)}`,
   );
+}
+
+/** The lines that name an error; package managers differ in where they write them. */
+function explain(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  const telling = lines.filter((line) => /error|ERR_|E[A-Z]{4,}/.test(line));
+  return (telling.length > 0 ? telling : lines.slice(-5)).slice(0, 5).join("\n");
 }

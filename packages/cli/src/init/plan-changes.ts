@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import type { Framework } from "@upstow/mcp/scaffolds";
+import { type Framework, type Package, packageUrl } from "@upstow/mcp/scaffolds";
 import type { Credentials } from "../credentials.ts";
 import type { Change } from "./change.ts";
 import type { Project } from "./detect-project.ts";
@@ -36,7 +36,7 @@ const plainUse =
   'Use it in a page: createUploader({ endpoint: "/api/upload" }).upload("image", file), from @upstow/sdk/client.';
 
 /** What has to be written for uploads to work. What is there already stays as it is. */
-export function planChanges(project: Project, connection: Credentials, packageVersion: string): Plan {
+export function planChanges(project: Project, connection: Credentials): Plan {
   const { folder, framework, hasReact, isVite } = project;
   const changes: Change[] = [];
   const notes: string[] = [];
@@ -67,7 +67,9 @@ export function planChanges(project: Project, connection: Credentials, packageVe
   const envFile = framework === "next" ? ".env.local" : ".env";
   const start = `node --env-file=${envFile}`;
   edit("package.json", (text) => {
-    const own = Object.fromEntries(packagesOf(project).map((name) => [name, `^${packageVersion}`]));
+    const own = Object.fromEntries(
+      packagesOf(project).map((name) => [name, packageUrl(connection.url, name)]),
+    );
     const added = addPackages(text, isVite ? { ...own, express: "^5.1.0" } : own);
     return isVite ? addScript(added, "server", `${start} ${handler.path}`) : added;
   });
@@ -117,7 +119,8 @@ export function planChanges(project: Project, connection: Credentials, packageVe
   return { changes, notes };
 }
 
-const packagesOf = ({ hasReact }: Project) => ["@upstow/sdk", ...(hasReact ? ["@upstow/react"] : [])];
+const packagesOf = ({ hasReact }: Project): readonly Package[] =>
+  hasReact ? ["@upstow/sdk", "@upstow/react"] : ["@upstow/sdk"];
 
 /** How the project's own files load one another. */
 function loading({ isTypeScript, framework, manifest }: Project, path: string) {

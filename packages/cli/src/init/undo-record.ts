@@ -15,9 +15,13 @@ const recordFolder = ".upstow";
 const recordPath = (folder: string) => join(folder, recordFolder, "init.json");
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** The record comes first, so that what was written can be taken back however this ends. */
-export function writeChanges(folder: string, changes: readonly Change[]): void {
-  const earlier = findRecord(folder) ?? [];
+/**
+ * The record comes first, so that what was written can be taken back however this ends. Returns what takes back this
+ * one time, and leaves what an earlier init wrote.
+ */
+export function writeChanges(folder: string, changes: readonly Change[]): () => void {
+  const record = findRecord(folder);
+  const earlier = record ?? [];
   const written = changes.map(({ path, before, after }) => {
     const first = earlier.find((entry) => entry.path === path);
     // Only what nobody has worked on since goes back to the very start; work in between is not init's to take.
@@ -34,6 +38,14 @@ export function writeChanges(folder: string, changes: readonly Change[]): void {
     mkdirSync(dirname(full), { recursive: true });
     writeFileSync(full, after, before === null && path.startsWith(".env") ? { mode: 0o600 } : {});
   }
+  return () => {
+    for (const { path, before } of changes) {
+      if (before === null) remove(folder, join(folder, path));
+      else writeFileSync(join(folder, path), before);
+    }
+    if (record === null) rmSync(join(folder, recordFolder), { recursive: true });
+    else writeFileSync(recordPath(folder), JSON.stringify(record));
+  };
 }
 
 /** Puts everything back as it was; what was changed since stays, and is named. */

@@ -39,7 +39,8 @@ export const searchComponents = defineTool({
 export const getInstallCommand = defineTool({
   name: "get_install_command",
   title: "Get the install command",
-  description: "The command that installs Upstow's packages with the package manager in use.",
+  description:
+    "The command that installs Upstow's packages from this instance with the package manager in use.",
   input: z.object({
     packageManager: z.enum(PACKAGE_MANAGERS).optional().describe("npm when left out"),
     packages: z
@@ -49,8 +50,8 @@ export const getInstallCommand = defineTool({
       .optional()
       .describe("@upstow/sdk and @upstow/react when left out"),
   }),
-  run: (_sources, { packageManager = "npm", packages = USUAL_PACKAGES }) =>
-    renderInstallCommand(packageManager, packages),
+  run: ({ instanceUrl }, { packageManager = "npm", packages = USUAL_PACKAGES }) =>
+    renderInstallCommand(instanceUrl, packageManager, packages),
 });
 
 function getEntry({ catalogue }: Sources, name: string): CatalogueEntry {

@@ -1,10 +1,15 @@
+import { DEFAULT_INSTANCE } from "../scaffolds/install-command.ts";
 import { createDocsLibrary, type DocsLibrary } from "./docs-library.ts";
 import type { ApiDocument } from "./reference/api-document.ts";
 import { renderApiPages } from "./reference/api-pages.ts";
 import { readWrittenPages } from "./written-pages.ts";
 
-/** The pages that people wrote, and the reference that schemas, types and the catalogue are turned into. */
-export function openDocs(api: ApiDocument | null): DocsLibrary {
+/** The pages that people wrote, and the reference that schemas, types and the catalogue are turned into. Install commands name this instance. */
+export function openDocs(api: ApiDocument | null, instanceUrl: string): DocsLibrary {
   const { pages, order } = readWrittenPages();
-  return createDocsLibrary([...pages, ...(api === null ? [] : renderApiPages(api))], order);
+  const written = pages.map((page) => ({
+    ...page,
+    markdown: page.markdown.replaceAll(`${DEFAULT_INSTANCE}/packages/`, `${instanceUrl}/packages/`),
+  }));
+  return createDocsLibrary([...written, ...(api === null ? [] : renderApiPages(api))], order);
 }

@@ -1,9 +1,11 @@
 export { getByosConfig, STORAGE_PROVIDERS, type StorageProvider } from "./byos.ts";
 export {
+  DEFAULT_INSTANCE,
   PACKAGE_MANAGERS,
   PACKAGES,
   type Package,
   type PackageManager,
+  packageUrl,
   renderInstallCommand,
   USUAL_PACKAGES,
 } from "./install-command.ts";

@@ -6,7 +6,25 @@ export type Package = (typeof PACKAGES)[number];
 /** The third is for those who have Uppy already. */
 export const USUAL_PACKAGES: readonly Package[] = ["@upstow/sdk", "@upstow/react"];
 
-export function renderInstallCommand(manager: PackageManager, packages: readonly Package[]): string {
+/** What the documentation says where it cannot know the reader's instance. */
+export const DEFAULT_INSTANCE = "http://localhost:4000";
+
+/** Every instance serves the packages that fit it. */
+export function packageUrl(instanceUrl: string, name: Package): string {
+  return `${instanceUrl}/packages/${name.replace("@upstow/", "")}.tgz`;
+}
+
+export function renderInstallCommand(
+  instanceUrl: string,
+  manager: PackageManager,
+  packages: readonly Package[],
+): string {
+  // The other two need it, and no registry has it.
+  const names = [...new Set<Package>(["@upstow/sdk", ...packages])];
   const verb = manager === "npm" ? "install" : "add";
-  return `${manager} ${verb} ${[...new Set(packages)].join(" ")}`;
+  // Yarn takes an address only together with a name.
+  const sources = names.map(
+    (name) => `${manager === "yarn" ? `${name}@` : ""}${packageUrl(instanceUrl, name)}`,
+  );
+  return `${manager} ${verb} ${sources.join(" ")}`;
 }

@@ -10,6 +10,7 @@ import {
 } from "@upstow/contract";
 import { hostedTools } from "@upstow/mcp";
 import {
+  DEFAULT_INSTANCE,
   type Framework,
   type PackageManager,
   renderInstallCommand,
@@ -53,7 +54,11 @@ const blocks: Record<string, (...args: string[]) => string> = {
   install: (manager = "npm", only) =>
     fence(
       "sh",
-      renderInstallCommand(manager as PackageManager, only === "sdk" ? ["@upstow/sdk"] : USUAL_PACKAGES),
+      renderInstallCommand(
+        DEFAULT_INSTANCE,
+        manager as PackageManager,
+        only === "sdk" ? ["@upstow/sdk"] : USUAL_PACKAGES,
+      ),
     ),
   "route-handler": (framework = "next") =>
     sourceFence(

@@ -10,7 +10,7 @@ import { isOwnOrigin } from "./own-origin.ts";
 
 /** The tool protocol over HTTP: read-only, without a key, every request by itself. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
-  const tools = loadOnce(api);
+  const tools = loadOnce(api, deps.config.publicUrl);
   const config = { isPublic: true, whileReadOnly: true };
 
   async function count(request: FastifyRequest, messages: number): Promise<void> {
@@ -78,11 +78,17 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
 }
 
 /** Most instances are never asked; those that are load the tools and index the documents once. */
-function loadOnce(api: () => ApiDocument): () => Promise<{ endpoint: HostedEndpoint; count: number }> {
+function loadOnce(
+  api: () => ApiDocument,
+  publicUrl: string,
+): () => Promise<{ endpoint: HostedEndpoint; count: number }> {
   let loading: Promise<{ endpoint: HostedEndpoint; count: number }> | undefined;
   const load = async () => {
     const { createHostedEndpoint, hostedTools, openSources } = await import("@upstow/mcp");
-    return { endpoint: createHostedEndpoint(openSources(api()), version), count: hostedTools.length };
+    return {
+      endpoint: createHostedEndpoint(openSources(api(), publicUrl), version),
+      count: hostedTools.length,
+    };
   };
   return () => {
     loading ??= load();
