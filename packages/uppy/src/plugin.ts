@@ -33,6 +33,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
   #uploader: Uploader | null = null;
   /** By the id that Uppy gave the file; a file that is stored has none any more, and may be uploaded again. */
   readonly #tasks = new Map<string, Task>();
+  #isHeldBack = false;
   readonly #uninstallers: (() => void)[] = [];
 
   constructor(uppy: Uppy<M, B>, options: UpstowOptions<M, B>) {
@@ -147,7 +148,17 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     task?.cancel().then(() => this.#uploader?.clear(task.id));
   }
 
+  /** Uppy has no state for it: people are told once when a wait begins. */
+  #tellWait(): void {
+    const uploads = this.#uploader?.getSnapshot().uploads ?? [];
+    const seconds = uploads.reduce((most, { waitSeconds }) => Math.max(most, waitSeconds ?? 0), 0);
+    if (seconds > 0 && !this.#isHeldBack)
+      this.uppy.info(`Upload limit reached. Uploads continue in ${seconds} seconds.`, "info", seconds * 1000);
+    this.#isHeldBack = seconds > 0;
+  }
+
   #report(): void {
+    this.#tellWait();
     for (const [id, task] of this.#tasks) {
       const file = this.uppy.getFile(id);
       const state = task.getState();

@@ -24,9 +24,11 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
   const suite = inBrowser(
     { "large.bin": large, "small.txt": small, "picture.png": Buffer.from("a picture") },
     {
-      html: `<!doctype html><title>Uppy</title><style>${style}</style>
+      page: {
+        html: `<!doctype html><title>Uppy</title><style>${style}</style>
 <div id="uppy"></div><script type="module" src="/page.js"></script>`,
-      entry: fileURLToPath(new URL("support/page.ts", import.meta.url)),
+        entry: fileURLToPath(new URL("support/page.ts", import.meta.url)),
+      },
     },
   );
   const { storage, arrived, listOpen, assertStored } = suite;

@@ -1,7 +1,8 @@
 "use client";
 
 import { type ReactNode, useEffect } from "react";
-import { useLabels } from "../core/provider.tsx";
+import { formatSeconds } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
 import type { ListStatus } from "../core/types.ts";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
@@ -19,8 +20,8 @@ export interface ButtonMorphProps extends UploadProps {
 /** One control for everything: it chooses, fills up, cancels, retries, ticks, and is a button again. */
 export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...props }: ButtonMorphProps) {
   const upload = useGivenUpload(props);
-  const labels = useLabels();
-  const { status, clear } = upload;
+  const { labels, locale } = useSurroundings();
+  const { status, clear, waitSeconds } = upload;
   const failed = upload.items.filter((item) => item.status === "failed");
   const failure = findCurrent(upload.items)?.error;
 
@@ -43,7 +44,10 @@ export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...pro
     staged: { icon: <UploadIcon />, text: labels.start, act: () => upload.start() },
     uploading: {
       icon: <CloseIcon />,
-      text: `${labels.cancel} ${Math.round(upload.progress * 100)} %`,
+      text:
+        waitSeconds === null
+          ? `${labels.cancel} ${Math.round(upload.progress * 100)} %`
+          : `${labels.cancel} · ${labels.waiting(formatSeconds(waitSeconds, locale))}`,
       act: () => upload.cancel(),
     },
     paused: { icon: <PlayIcon />, text: labels.resume, act: () => upload.resume() },

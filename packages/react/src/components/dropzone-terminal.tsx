@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useId, useRef, useState } from "react";
-import { formatBytes } from "../core/format.ts";
+import { describeStatus, formatBytes } from "../core/format.ts";
 import { progressProps } from "../core/prop-getters.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { UploadItem } from "../core/types.ts";
@@ -49,7 +49,8 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
               <span aria-hidden="true">{drawBar(item)}</span>
             </span>
             <span>
-              {item.error?.message ?? `${formatBytes(item.totalBytes, locale)} ${labels.status[item.status]}`}
+              {item.error?.message ??
+                `${formatBytes(item.totalBytes, locale)} ${describeStatus(item, labels, locale)}`}
             </span>
             <FileActions item={item} actions={upload.actions} />
           </li>

@@ -44,7 +44,7 @@ export function FilePreview({ upload, emptyText = "Nothing to show yet.", classN
           <div className="us-row-main">
             <FileName name={item.file.name} />
             <FileMeta item={item} />
-            {item.status === "uploading" && <Track item={item} />}
+            {(item.status === "uploading" || item.status === "waiting") && <Track item={item} />}
           </div>
           <FileActions item={item} actions={upload.actions} />
           {items.length > 1 && (

@@ -31,6 +31,7 @@ const columnOf: Record<ItemStatus, Column> = {
   preparing: "underWay",
   uploading: "underWay",
   completing: "underWay",
+  waiting: "underWay",
   done: "done",
   failed: "stopped",
   rejected: "stopped",
@@ -121,7 +122,7 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
 
 /** What dropping a card on a column does; null where it means nothing. */
 function findMove(upload: Upload, { id, status }: UploadItem, to: Column): (() => void) | null {
-  if (to === "waiting") return status === "uploading" ? () => upload.pause(id) : null;
+  if (to === "waiting") return status === "uploading" || status === "waiting" ? () => upload.pause(id) : null;
   if (to === "stopped") return columnOf[status] === "underWay" ? () => upload.cancel(id) : null;
   if (to !== "underWay") return null;
   if (status === "staged") return () => upload.start(id);

@@ -1,7 +1,8 @@
 "use client";
 
 import type { ReactNode } from "react";
-import { useLabels } from "../core/provider.tsx";
+import { formatSeconds } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
@@ -19,16 +20,20 @@ export interface UploadButtonProps extends UploadProps {
 /** A button that chooses files and says how they are doing. */
 export function UploadButton({ children, hasDetails = true, classNames, ...props }: UploadButtonProps) {
   const upload = useGivenUpload(props);
-  const labels = useLabels();
-  const { status } = upload;
+  const { labels, locale } = useSurroundings();
+  const { status, waitSeconds } = upload;
   const isBusy = status === "uploading" || status === "paused";
+  const busyText =
+    waitSeconds === null
+      ? `${labels.status[isBusy ? status : "uploading"]} ${Math.round(upload.progress * 100)} %`
+      : labels.waiting(formatSeconds(waitSeconds, locale));
   const idle = children ?? (upload.rules.maxFileCount === 1 ? labels.chooseFile : labels.chooseFiles);
   const icons: Partial<Record<typeof status, ReactNode>> = { done: <CheckIcon />, failed: <AlertIcon /> };
   return (
     <Root upload={upload} className={cx("us-upload-button", classNames?.root)}>
       <button {...upload.getButtonProps()} className={cx("us-button", classNames?.button)}>
         {icons[status] ?? <UploadIcon />}
-        {isBusy ? `${labels.status[status]} ${Math.round(upload.progress * 100)} %` : idle}
+        {isBusy ? busyText : idle}
       </button>
       {isBusy && (
         <div {...upload.getProgressProps()} className={cx("us-track", classNames?.progress)}>

@@ -1,3 +1,4 @@
+import { formatSeconds } from "./format.ts";
 import type { Labels } from "./labels.ts";
 import type { UploadItem } from "./types.ts";
 
@@ -7,10 +8,15 @@ export function announce(
   items: UploadItem[],
   changed: UploadItem[],
   isAllDone: boolean,
+  locale: string | undefined,
 ): string | null {
   if (isAllDone && items.length > 1) return labels.allDone(items.length);
   const failed = changed.find(({ status }) => status === "failed" || status === "rejected");
   if (failed !== undefined) return labels.failed(failed.file.name, failed.error?.message ?? "");
+  const held = changed.filter(({ status }) => status === "waiting");
+  // Once for all that wait, and never for the seconds that pass.
+  if (held[0] !== undefined && held.length === items.filter(({ status }) => status === "waiting").length)
+    return labels.heldBack(formatSeconds(held[0].waitSeconds ?? 0, locale));
   const last = changed.at(-1);
   if (last === undefined) return null;
   const { name } = last.file;

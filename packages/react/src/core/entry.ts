@@ -43,6 +43,7 @@ export function describe(entry: Entry): UploadItem {
     progress: 0,
     bytesPerSec: 0,
     secondsLeft: null,
+    waitSeconds: null,
     isResumed: false,
     uploaded: null,
     ...state,

@@ -1,5 +1,5 @@
 import type { Labels } from "./labels.ts";
-import type { Rules } from "./types.ts";
+import type { Rules, UploadItem } from "./types.ts";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
@@ -22,6 +22,15 @@ export function formatSeconds(seconds: number, locale?: string): string {
     unitDisplay: "short",
     maximumFractionDigits: 0,
   }).format(isLong ? seconds / 60 : seconds);
+}
+
+/** What a file is at, in words. */
+export function describeStatus(
+  { status, waitSeconds }: Pick<UploadItem, "status" | "waitSeconds">,
+  labels: Labels,
+  locale?: string,
+): string {
+  return waitSeconds === null ? labels.status[status] : labels.waiting(formatSeconds(waitSeconds, locale));
 }
 
 /** What a person should know beforehand, such as `Images, PDF · up to 4 MB each`. */

@@ -24,6 +24,10 @@ export interface Labels {
   offline: string;
   each: string;
   left: string;
+  /** One file, or all, held back by the rate limit for this time. */
+  waiting: (time: string) => string;
+  /** For screen readers, when that begins. */
+  heldBack: (time: string) => string;
   upTo: (size: string) => string;
   atMost: (count: number) => string;
   added: (count: number) => string;
@@ -63,6 +67,8 @@ export const defaultLabels: Labels = {
   offline: "You are offline. Uploads go on when you are back.",
   each: "each",
   left: "left",
+  waiting: (time) => `Waiting ${time}: upload limit`,
+  heldBack: (time) => `Upload limit reached. Uploads continue in ${time}.`,
   upTo: (size) => `up to ${size}`,
   atMost: (count) => `at most ${filesOf(count)}`,
   added: (count) => `${filesOf(count)} added.`,
@@ -76,10 +82,11 @@ export const defaultLabels: Labels = {
   status: {
     staged: "Ready",
     rejected: "Not accepted",
-    queued: "Waiting",
+    queued: "Queued",
     preparing: "Starting",
     uploading: "Uploading",
     completing: "Finishing",
+    waiting: "Waiting",
     paused: "Paused",
     done: "Uploaded",
     failed: "Failed",

@@ -77,7 +77,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     hasNews ||= changed.some(({ status }) => status === "done");
     const isAllDone = hasNews && totals.status === "done";
     if (isAllDone) hasNews = false;
-    const announcement = announce(getSettings().labels, items, changed, isAllDone) ?? snapshot.announcement;
+    const { labels, locale } = getSettings();
+    const announcement = announce(labels, items, changed, isAllDone, locale) ?? snapshot.announcement;
     snapshot = { items, ...totals, isOnline, announcement };
     for (const listener of [...listeners]) listener();
     tell(changed, isAllDone ? items : null);

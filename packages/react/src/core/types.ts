@@ -15,6 +15,8 @@ export interface UploadItem<Result = unknown> {
   readonly bytesPerSec: number;
   /** Null while nothing can be said. */
   readonly secondsLeft: number | null;
+  /** Counts down while the upload is `waiting` for the rate limit; null otherwise. */
+  readonly waitSeconds: number | null;
   /** This upload goes on where an earlier page stopped. */
   readonly isResumed: boolean;
   readonly error: Error | null;
@@ -36,6 +38,8 @@ export interface UploadList<Result = unknown> {
   readonly progress: number;
   readonly bytesPerSec: number;
   readonly secondsLeft: number | null;
+  /** Counts down while the rate limit holds everything back; null otherwise. */
+  readonly waitSeconds: number | null;
   readonly isOnline: boolean;
   /** What a screen reader should say now. */
   readonly announcement: string;

@@ -9,6 +9,7 @@ const interest: ItemStatus[] = [
   "failed",
   "rejected",
   "uploading",
+  "waiting",
   "completing",
   "preparing",
   "paused",

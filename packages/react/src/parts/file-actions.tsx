@@ -13,6 +13,7 @@ const available: Record<ItemStatus, ItemAction[]> = {
   preparing: ["cancel"],
   uploading: ["pause", "cancel"],
   completing: [],
+  waiting: ["pause", "cancel"],
   paused: ["resume", "cancel"],
   done: ["remove"],
   failed: ["retry", "remove"],

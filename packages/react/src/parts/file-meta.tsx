@@ -1,4 +1,4 @@
-import { formatBytes, formatSeconds } from "../core/format.ts";
+import { describeStatus, formatBytes, formatSeconds } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { UploadItem } from "../core/types.ts";
 
@@ -8,7 +8,7 @@ export function FileMeta({ item, className = "us-meta" }: { item: UploadItem; cl
   const { status, error, totalBytes, bytesPerSec, secondsLeft } = item;
   if (error !== null && status !== "cancelled")
     return <span className={`${className} us-error`}>{error.message}</span>;
-  const parts = [formatBytes(totalBytes, locale), labels.status[status]];
+  const parts = [formatBytes(totalBytes, locale), describeStatus(item, labels, locale)];
   if (status === "uploading" && bytesPerSec > 0) {
     parts.push(`${formatBytes(bytesPerSec, locale)}/s`);
     if (secondsLeft !== null) parts.push(`${formatSeconds(secondsLeft, locale)} ${labels.left}`);

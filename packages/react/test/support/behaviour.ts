@@ -16,11 +16,11 @@ export interface Stage extends OpenExample {
 }
 
 /** Starts a site and a browser for a file of tests, and says how one behaves that no other component has. */
-export function behaviours(browserFlags: string[] = []) {
+export function behaviours(browserFlags: string[] = [], service: Parameters<typeof startSite>[0] = {}) {
   let browser: Browser;
   let site: TestSite;
   before(async () => {
-    [browser, site] = await Promise.all([startBrowser(browserFlags), startSite()]);
+    [browser, site] = await Promise.all([startBrowser(browserFlags), startSite(service)]);
   });
   after(async () => {
     await browser?.close();

@@ -15,6 +15,10 @@ export interface TestSite {
   url: string;
   /** The line to the storage, which tests can hold up. */
   storage: StorageProxy;
+  /** Stops the service's clock and calls until it answers 429 to further uploads. */
+  useUpLimit(): Promise<void>;
+  /** Lets uploads in again. */
+  endWindow(): void;
   /** Names that are refused once. */
   refuseOnce: Set<string>;
   /** Names of what the backend has confirmed, in order. */
@@ -27,8 +31,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src *";
 
 /** The real service, an application in front of it, and a page for every example, rendered on the server. */
-export async function startSite(): Promise<TestSite> {
-  const [service, bundle] = await Promise.all([startService(), bundleHarness()]);
+export async function startSite(options: Parameters<typeof startService>[0] = {}): Promise<TestSite> {
+  const [service, bundle] = await Promise.all([startService(options), bundleHarness()]);
   const completed: string[] = [];
   const refuseOnce = new Set<string>();
   const handle = createRouteHandler({
@@ -64,6 +68,12 @@ export async function startSite(): Promise<TestSite> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     storage: service.storage,
+    async useUpLimit() {
+      service.app.clock.setTime(Date.now());
+      const call = { key: service.apiKey, body: { fileId: "none" } };
+      while ((await service.app.call("POST", "upload/complete", call)).status !== 429);
+    },
+    endWindow: () => service.app.clock.advance(60_000),
     refuseOnce,
     completed,
     async stop() {

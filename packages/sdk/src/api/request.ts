@@ -11,6 +11,8 @@ export interface RequestOptions {
 export interface PostOptions extends RequestOptions {
   /** Repeats of a POST with the same key are answered as the first one was, for 24 hours. */
   idempotencyKey?: string;
+  /** Called if the service had done this before, for an earlier call with the same key. */
+  onReplay?: () => void;
 }
 
 export interface Connection {
@@ -21,6 +23,8 @@ export interface Connection {
   retries: number;
   /** How long a call waits, in all, where the service says that there were too many. */
   rateLimitWaitMs: number;
+  /** Called when a call begins to wait for that. */
+  onWait?: ((seconds: number) => void) | undefined;
 }
 
 export type Request = <Answer>(
@@ -33,7 +37,7 @@ export type Request = <Answer>(
 
 export function createRequest(connection: () => Connection): Request {
   return (method, path, options = {}, body, query) => {
-    const { baseUrl, apiKey, fetch, ...defaults } = connection();
+    const { baseUrl, apiKey, fetch, onWait, ...defaults } = connection();
     const retries = options.retries ?? defaults.retries;
     return call({
       method,
@@ -47,6 +51,8 @@ export function createRequest(connection: () => Connection): Request {
       timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
       signal: options.signal,
       fetch,
+      onWait: (untilMs) => untilMs !== null && onWait?.(Math.ceil((untilMs - Date.now()) / 1000)),
+      onResponse: ({ headers }) => headers.get("idempotency-replayed") === "true" && options.onReplay?.(),
       policy: { retries, baseDelayMs: 300, rateLimitWaitMs: retries === 0 ? 0 : defaults.rateLimitWaitMs },
     });
   };

@@ -12,6 +12,10 @@ export interface UpstowOptions {
   timeoutMs?: number;
   /** How often a call that failed is repeated; 3 unless given. 0 also never waits for a rate limit. */
   retries?: number;
+  /** Bodies under way at once, over all uploads of this client; no limit unless given. */
+  concurrency?: number;
+  /** Called when a call is held back by the rate limit, with the seconds until it is repeated. */
+  onWait?: (seconds: number) => void;
 }
 
 /** Read when the first call is made: builds import modules in places where no secret is set. */
@@ -26,6 +30,7 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
       timeoutMs: options.timeoutMs ?? 30_000,
       retries: options.retries ?? 3,
       rateLimitWaitMs,
+      onWait: options.onWait,
     };
     return connection;
   };

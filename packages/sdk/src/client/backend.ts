@@ -1,6 +1,14 @@
-import type { Action, BeginAnswer, CompleteAnswer, RoutesAnswer, StartAnswer } from "../handler/protocol.ts";
+import type {
+  Action,
+  BeginAnswer,
+  CompleteAnswer,
+  ManyAnswer,
+  RoutesAnswer,
+  StartAnswer,
+} from "../handler/protocol.ts";
 import { type CallRequest, call, type Fetch } from "../http/call.ts";
 import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
+import type { Hold } from "./hold.ts";
 import type { Online } from "./online.ts";
 
 export interface BackendOptions {
@@ -15,42 +23,80 @@ export interface BackendOptions {
 // A queue of many files meets the rate limit of the service sooner or later; waiting it out is what a queue is for.
 const rateLimitWaitMs = 10 * 60 * 1000;
 
+type Body = Action | (() => Action) | undefined;
+
 /** The calls to the application's own endpoint. */
 export function createBackend(options: BackendOptions) {
   const { endpoint, fetch, retries, baseDelayMs, online } = options;
 
-  async function ask<Answer>(body: Action | undefined, signal?: AbortSignal): Promise<Answer> {
+  async function ask<Answer>(body: Body, hold?: Hold, signal?: AbortSignal): Promise<Answer> {
+    const make = typeof body === "function" ? body : () => body;
     const request: CallRequest = {
       method: body === undefined ? "GET" : "POST",
       url: endpoint,
       headers: {},
-      body,
       // Behind it are the service and whatever the application does on completion.
       timeoutMs: 60_000,
       signal,
+      waitSignal: hold?.signal,
+      onWait: hold?.onWait,
       fetch,
       policy: { retries, baseDelayMs, rateLimitWaitMs },
-      async before() {
+      async before(failures) {
         await online.untilOnline(signal);
         // A sign-in may have been renewed during the wait.
         request.headers = await options.headers();
+        // What may have been done is asked for again in the very same words.
+        if (failures === 0) request.body = make();
       },
     };
     return call<Answer>(request);
   }
 
+  /** For calls that may be stopped at any time. */
+  const askStoppable = <Answer>(body: Action, hold: Hold) => ask<Answer>(body, hold, hold.signal);
+
+  /** The list is asked for once more after every wait: some may have left meanwhile. One alone has a call of its own. */
+  async function askMany<Answer>(
+    list: () => string[],
+    toOne: (item: string) => Action,
+    toMany: (items: string[]) => Action,
+    hold: Hold,
+  ): Promise<ManyAnswer<Answer>["answers"]> {
+    let items: string[] = [];
+    const answer = await ask<Answer | ManyAnswer<Answer>>(() => {
+      items = list();
+      return items.length === 1 ? toOne(items[0] as string) : toMany(items);
+    }, hold);
+    return items.length === 1 ? [answer as Answer] : (answer as ManyAnswer<Answer>).answers;
+  }
+
   return {
     routes: () => ask<RoutesAnswer>(undefined),
-    begin: (body: Omit<Extract<Action, { action: "begin" }>, "action">) =>
-      ask<BeginAnswer>({ action: "begin", ...body }),
-    start: (ticket: string, resume: string | undefined) =>
-      ask<StartAnswer>({ action: "start", ticket, ...(resume === undefined ? {} : { resume }) }),
-    sign: async (token: string, partNumbers: number[], signal: AbortSignal) =>
-      (await ask<{ parts: SignedPart[] }>({ action: "sign", token, partNumbers }, signal)).parts,
-    parts: async (token: string, signal: AbortSignal) =>
-      (await ask<{ parts: ReceivedPart[] }>({ action: "parts", token }, signal)).parts,
-    complete: (token: string, parts: UploadedPart[] | undefined) =>
-      ask<CompleteAnswer>({ action: "complete", token, ...(parts === undefined ? {} : { parts }) }),
+    begin: (body: Omit<Extract<Action, { action: "begin" }>, "action">, hold: Hold) =>
+      ask<BeginAnswer>({ action: "begin", ...body }, hold),
+    start: (ticket: string, resume: string | undefined, hold: Hold) =>
+      ask<StartAnswer>({ action: "start", ticket, ...(resume === undefined ? {} : { resume }) }, hold),
+    startMany: (tickets: () => string[], hold: Hold) =>
+      askMany<StartAnswer>(
+        tickets,
+        (ticket) => ({ action: "start", ticket }),
+        (all) => ({ action: "startMany", tickets: all }),
+        hold,
+      ),
+    sign: async (token: string, partNumbers: number[], hold: Hold) =>
+      (await askStoppable<{ parts: SignedPart[] }>({ action: "sign", token, partNumbers }, hold)).parts,
+    parts: async (token: string, hold: Hold) =>
+      (await askStoppable<{ parts: ReceivedPart[] }>({ action: "parts", token }, hold)).parts,
+    complete: (token: string, parts: UploadedPart[] | undefined, hold: Hold) =>
+      ask<CompleteAnswer>({ action: "complete", token, ...(parts === undefined ? {} : { parts }) }, hold),
+    completeMany: (tokens: () => string[], hold: Hold) =>
+      askMany<CompleteAnswer>(
+        tokens,
+        (token) => ({ action: "complete", token }),
+        (all) => ({ action: "completeMany", tokens: all }),
+        hold,
+      ),
     abort: (token: string, failure: string | undefined) =>
       ask<object>({ action: "abort", token, ...(failure === undefined ? {} : { failure }) }),
   };

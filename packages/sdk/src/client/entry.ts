@@ -1,11 +1,15 @@
+import type { Hold } from "./hold.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import type { Session } from "./session.ts";
+import type { Opening } from "./starts.ts";
 import type { UploadedFile, UploadState, UploadStatus } from "./types.ts";
 
 /** Files that are announced to the backend together. */
 export interface Batch {
   /** The ticket of one of its files. All are asked for together, once, when the first file begins. */
-  getTicket(index: number): Promise<string>;
+  getTicket(index: number, hold: Hold): Promise<string>;
+  /** The same, where it has been given already. */
+  findTicket(index: number): string | undefined;
 }
 
 /** What the queue keeps of one file. */
@@ -20,11 +24,15 @@ export interface Entry {
   status: UploadStatus;
   error: Error | null;
   uploaded: UploadedFile<unknown> | null;
+  /** Until there is a session. */
+  opening: Opening | null;
   session: Session | null;
   fingerprint: string | null;
   meter: Meter;
   /** Stops the current run. */
   stop: AbortController | null;
+  /** When the rate limit that holds it back ends. */
+  waitsUntilMs: number | null;
   /** The current run, until it has let go of everything. */
   run: Promise<void> | null;
   outcome: Outcome;
@@ -46,10 +54,12 @@ export function createEntry(
     status: "queued",
     error: null,
     uploaded: null,
+    opening: null,
     session: null,
     fingerprint: null,
     meter: createMeter(),
     stop: null,
+    waitsUntilMs: null,
     run: null,
     outcome: createOutcome(),
     state: null,

@@ -1,13 +1,15 @@
-import { UpstowError } from "../errors.ts";
+import type { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
 import { onAbort } from "../http/wait.ts";
+import { createCompletions } from "./completions.ts";
 import { createOutcome, type Entry } from "./entry.ts";
 import type { Online } from "./online.ts";
-import { forget, leaveBatch, openSession } from "./open-session.ts";
+import { forget, isSmall, leaveBatch, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
+import { cancelled, createStarts } from "./starts.ts";
 
-export interface QueueTools extends SessionTools {
+export interface QueueTools extends Omit<SessionTools, "completions"> {
   store: ResumeStore;
   keepOnFailure: boolean;
   online: Online;
@@ -15,8 +17,16 @@ export interface QueueTools extends SessionTools {
 }
 
 /** Runs entries, a few at a time, and changes what they are doing. */
-export function createQueue(tools: QueueTools) {
-  const { backend, store, onChange } = tools;
+export function createQueue(given: QueueTools) {
+  const { backend, store, onChange } = given;
+  const completions = createCompletions(backend, given.policy, () => entries.some(isComing));
+  const starts = createStarts(backend, () =>
+    entries.flatMap((entry) => {
+      const ticket = entry.batch.findTicket(entry.index);
+      return ticket !== undefined && isUpcoming(entry) ? { entry, ticket } : [];
+    }),
+  );
+  const tools = { ...given, completions, starts };
   let entries: Entry[] = [];
 
   const isTaken = (fingerprint: string) =>
@@ -24,11 +34,12 @@ export function createQueue(tools: QueueTools) {
 
   /** Starts what waits, as far as there is room. */
   function pump(): void {
-    const running = entries.filter((entry) => entry.run !== null).length;
+    const running = entries.filter((entry) => entry.run !== null && entry.status !== "completing").length;
     const waiting = entries.filter((entry) => entry.status === "queued" && entry.run === null);
     for (const entry of waiting.slice(0, Math.max(0, tools.concurrency - running))) {
       occupy(entry, () => run(entry));
     }
+    completions.look();
   }
 
   /** One thing at a time happens to an entry: what comes second begins when the first has let go. */
@@ -51,6 +62,13 @@ export function createQueue(tools: QueueTools) {
     if (entry.status !== "queued") return;
     const stop = new AbortController();
     const { signal } = stop;
+    const onWait = (untilMs: number | null) => {
+      if (signal.aborted || entry.waitsUntilMs === untilMs) return;
+      entry.waitsUntilMs = untilMs;
+      completions.look();
+      onChange();
+    };
+    const hold = { signal, onWait };
     const enter = (status: Entry["status"]) => {
       signal.throwIfAborted();
       entry.status = status;
@@ -60,12 +78,14 @@ export function createQueue(tools: QueueTools) {
     try {
       enter("preparing");
       // Not to be stopped half-way: an upload that the backend has opened must be known, to be removed again.
-      entry.session ??= await openSession(tools, store, entry, isTaken);
+      entry.session ??= await openSession(tools, store, entry, hold, isTaken);
       enter("uploading");
       entry.meter.reset();
-      await entry.session.send(signal);
+      await entry.session.send(hold);
       enter("completing");
-      entry.uploaded = await entry.session.complete(signal);
+      // Its bytes are sent: there is room for those of another.
+      pump();
+      entry.uploaded = await entry.session.complete(hold);
       await forget(store, entry);
       enter("done");
       entry.outcome.resolve(entry.uploaded);
@@ -78,6 +98,12 @@ export function createQueue(tools: QueueTools) {
       await discard(entry, (error as Error).message);
       await run(entry, true);
     }
+  }
+
+  function stopRun(entry: Entry, status: Entry["status"]): void {
+    entry.status = status;
+    entry.waitsUntilMs = null;
+    entry.stop?.abort();
   }
 
   async function fail(entry: Entry, error: Error): Promise<void> {
@@ -97,7 +123,7 @@ export function createQueue(tools: QueueTools) {
     // Its ticket opens the upload that ends here: another try needs another one.
     leaveBatch(backend, entry);
     // It failed for want of a backend, perhaps: then the service removes what was sent, later.
-    if (session !== null) await backend.abort(session.token, failure).catch(() => {});
+    if (session !== null) await backend.abort(session.token(), failure).catch(() => {});
     await forget(store, entry);
   }
 
@@ -109,21 +135,19 @@ export function createQueue(tools: QueueTools) {
       entries = [...entries, ...added];
     },
     pause(entry: Entry): void {
-      if (!["queued", "preparing", "uploading"].includes(entry.status)) return;
-      entry.status = "paused";
-      entry.stop?.abort();
+      if (["queued", "preparing", "uploading"].includes(entry.status) || isHeldBack(entry))
+        stopRun(entry, "paused");
     },
     resume(entry: Entry): void {
       if (entry.status === "paused") entry.status = "queued";
     },
     async cancel(entry: Entry): Promise<void> {
       // What is being completed cannot be taken back any more.
-      if (["completing", "done", "cancelled"].includes(entry.status)) return;
-      const error = new UpstowError("The upload was cancelled.", { code: "CANCELLED" });
+      if (["completing", "done", "cancelled"].includes(entry.status) && !isHeldBack(entry)) return;
+      const error = cancelled();
       const { outcome } = entry;
-      entry.status = "cancelled";
       entry.error = error;
-      entry.stop?.abort();
+      stopRun(entry, "cancelled");
       onChange();
       // What was sent is removed when there is a network again; nobody should wait for that.
       const leave = onAbort(tools.online.signal(), () => outcome.reject(error));
@@ -146,6 +170,20 @@ export function createQueue(tools: QueueTools) {
     },
   };
 }
+
+/** Waits for the rate limit to pass: nothing has been asked for that could not be taken back. */
+const isHeldBack = ({ waitsUntilMs }: Entry) => waitsUntilMs !== null;
+
+/** Its upload may be opened before its turn comes. */
+const isUpcoming = (entry: Entry) =>
+  entry.status === "queued" &&
+  entry.run === null &&
+  (entry.opening ?? entry.session) === null &&
+  isSmall(entry);
+
+/** Will ask for its completion soon. */
+const isComing = (entry: Entry) =>
+  ["queued", "preparing", "uploading"].includes(entry.status) && !isHeldBack(entry) && isSmall(entry);
 
 /** A pause, or a sleep of the machine, was so long that the service gave the upload up, or its permission ran out. */
 function isGone({ session }: Entry, { code }: UpstowError): boolean {

@@ -7,12 +7,15 @@ import { type PutPolicy, putWithRetries } from "../transfer/put-with-retries.ts"
 import { missingRanges, type PartRange, sendParts } from "../transfer/send-parts.ts";
 import type { UploadedPart } from "../wire/uploads.ts";
 import type { Backend } from "./backend.ts";
+import type { createCompletions } from "./completions.ts";
+import type { Hold } from "./hold.ts";
 import { readBack } from "./read-back.ts";
 import type { UploadedFile } from "./types.ts";
 
 export interface SessionTools {
   endpoint: string;
   backend: Backend;
+  completions: Pick<ReturnType<typeof createCompletions>, "complete">;
   put: Put;
   policy: PutPolicy;
   concurrency: number;
@@ -23,7 +26,8 @@ export interface SessionTools {
 
 /** One upload that the backend has opened. It can be run, stopped and run again; what has arrived stays sent. */
 export interface Session {
-  readonly token: string;
+  /** Another one after its URL was renewed. */
+  token(): string;
   readonly isMultipart: boolean;
   /** Something had arrived before this page began. */
   readonly isResumed: boolean;
@@ -33,8 +37,8 @@ export interface Session {
   /** The service has no open upload for it any more. */
   isEnded(): boolean;
   /** Sends what is missing. */
-  send(signal: AbortSignal): Promise<void>;
-  complete(signal: AbortSignal): Promise<UploadedFile<unknown>>;
+  send(hold: Hold): Promise<void>;
+  complete(hold: Hold): Promise<UploadedFile<unknown>>;
 }
 
 export function createSession(
@@ -45,14 +49,14 @@ export function createSession(
   onProgress: (addedBytes: number) => void,
 ): Session {
   const { backend, policy } = tools;
-  const { token, partSize = file.size } = opened;
+  const { partSize = file.size } = opened;
   const isMultipart = opened.partSize !== undefined;
   const isStored = opened.uploadUrl === undefined && !isMultipart;
   const whole = missingRanges(file.size, partSize, () => false);
   const sent = new Map((opened.received ?? []).map((part) => [part.partNumber, part.etag]));
   const underWay = new Map<number, number>();
   const verifier = tools.verify ? createVerifier() : null;
-  let uploadUrl = opened.uploadUrl ?? "";
+  let { token, uploadUrl = "" } = opened;
   let urls = opened.parts ?? [];
   let isEnded = false;
   let isSent = false;
@@ -75,14 +79,14 @@ export function createSession(
     isUnchecked = false;
   }
 
-  async function sendWhole(signal: AbortSignal): Promise<void> {
-    const etag = await putWithRetries(tools.put, policy, signal, {
+  async function sendWhole(hold: Hold): Promise<void> {
+    const etag = await putWithRetries(tools.put, policy, hold.signal, {
       body: file,
       contentType: file.type || "application/octet-stream",
       url: () => uploadUrl,
-      // The same ticket opens the same upload, with a fresh URL.
+      // The ticket opens the same upload again, or one in place of an upload that was opened with others.
       renew: async () => {
-        uploadUrl = (await backend.start(ticket, token)).uploadUrl ?? "";
+        ({ token, uploadUrl = "" } = await backend.start(ticket, token, hold));
       },
       onProgress: (sentBytes) => note(1, sentBytes),
       check: verifier?.check.bind(null, file),
@@ -90,19 +94,19 @@ export function createSession(
     sent.set(1, etag);
   }
 
-  async function sendMissing(signal: AbortSignal): Promise<void> {
+  async function sendMissing(hold: Hold): Promise<void> {
     if (isUnchecked) await checkReceived();
     await sendParts({
       ranges: whole.filter((range) => !sent.has(range.partNumber)),
       urls,
       concurrency: tools.concurrency,
       policy,
-      signal,
+      signal: hold.signal,
       put: tools.put,
       verifier,
       read: async (range) => sliceOf(range),
       sign: async (partNumbers) => {
-        urls = await backend.sign(token, partNumbers, signal);
+        urls = await backend.sign(token, partNumbers, hold);
         return urls;
       },
       onProgress: note,
@@ -110,23 +114,23 @@ export function createSession(
     });
   }
 
-  async function listSent(signal: AbortSignal): Promise<UploadedPart[] | undefined> {
+  async function listSent(hold: Hold): Promise<UploadedPart[] | undefined> {
     if (!isMultipart || isEnded) return undefined;
     // A storage that does not show its etags to browsers shows them to the backend.
     if ([...sent.values()].includes("")) {
-      for (const { partNumber, etag } of await backend.parts(token, signal)) sent.set(partNumber, etag);
+      for (const { partNumber, etag } of await backend.parts(token, hold)) sent.set(partNumber, etag);
     }
     return [...sent]
       .map(([partNumber, etag]) => ({ partNumber, etag }))
       .sort((a, b) => a.partNumber - b.partNumber);
   }
 
-  async function send(signal: AbortSignal): Promise<void> {
+  async function send(hold: Hold): Promise<void> {
     isSent = false;
     underWay.clear();
     try {
-      if (isMultipart) await sendMissing(signal);
-      else if (!isStored && sent.size === 0) await sendWhole(signal);
+      if (isMultipart) await sendMissing(hold);
+      else if (!isStored && sent.size === 0) await sendWhole(hold);
     } catch (error) {
       // Another tab has ended this upload: if it was completed, that is what we are after.
       isEnded = (error as UpstowError).code === "NOT_FOUND";
@@ -135,16 +139,19 @@ export function createSession(
     isSent = true;
   }
 
-  async function finish(signal: AbortSignal): Promise<UploadedFile<unknown>> {
-    const { file: stored, result } = await backend.complete(token, await listSent(signal));
+  async function finish(hold: Hold): Promise<UploadedFile<unknown>> {
+    const parts = await listSent(hold);
+    const { file: stored, result } = await (isMultipart
+      ? backend.complete(token, parts, hold)
+      : tools.completions.complete(token, hold));
     const isCompared = verifier?.isComplete() === true && !isStored;
     const isVerified =
-      isCompared || (verifier !== null && (await readBack(tools.fetch, stored.url, file, signal)));
+      isCompared || (verifier !== null && (await readBack(tools.fetch, stored.url, file, hold.signal)));
     return { ...stored, result, isVerified };
   }
 
   return {
-    token,
+    token: () => token,
     isMultipart,
     isResumed: isStored || sent.size > 0,
     sentBytes: () =>
@@ -155,18 +162,18 @@ export function createSession(
     isSent: () => isSent,
     isEnded: () => isEnded,
     send,
-    async complete(signal) {
+    async complete(hold) {
       try {
-        return await finish(signal);
+        return await finish(hold);
       } catch (error) {
         if (!(error instanceof UpstowError) || error.code !== "FILE_NOT_IN_STORAGE") throw error;
       }
       // The storage lacks something after all: see what it has, and send the rest.
-      const received = isMultipart ? await backend.parts(token, signal) : [];
+      const received = isMultipart ? await backend.parts(token, hold) : [];
       sent.clear();
       for (const { partNumber, etag } of received) sent.set(partNumber, etag);
-      await send(signal);
-      return finish(signal);
+      await send(hold);
+      return finish(hold);
     },
   };
 }

@@ -26,7 +26,8 @@ export function takeSnapshot(entries: Entry[], isOnline: boolean): UploaderSnaps
 }
 
 function toState(entry: Entry): UploadState {
-  const { id, route, file, status, error, uploaded, session, meter } = entry;
+  const { id, route, file, error, uploaded, session, meter, waitsUntilMs } = entry;
+  const status = waitsUntilMs === null ? entry.status : "waiting";
   const sentBytes = status === "done" ? file.size : (session?.sentBytes() ?? 0);
   const bytesPerSec = status === "uploading" ? meter.bytesPerSec() : 0;
   return {
@@ -35,6 +36,7 @@ function toState(entry: Entry): UploadState {
     file,
     status,
     ...measure(sentBytes, file.size, bytesPerSec),
+    waitSeconds: waitsUntilMs === null ? null : Math.max(1, Math.ceil((waitsUntilMs - Date.now()) / 1000)),
     isResumed: session?.isResumed ?? false,
     error,
     uploaded,

@@ -31,6 +31,8 @@ export type UploadStatus =
   | "preparing"
   | "uploading"
   | "completing"
+  /** Held back by the rate limit; goes on by itself after `waitSeconds`. */
+  | "waiting"
   | "paused"
   | "done"
   | "failed"
@@ -49,6 +51,8 @@ export interface UploadState {
   readonly bytesPerSec: number;
   /** Null while nothing can be said. */
   readonly secondsLeft: number | null;
+  /** Counts down while the upload is `waiting`; null otherwise. */
+  readonly waitSeconds: number | null;
   /** This upload goes on where an earlier one stopped. */
   readonly isResumed: boolean;
   readonly error: Error | null;

@@ -1,10 +1,11 @@
 import { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
-import type { CompletedFile } from "../wire/files.ts";
 import { beginUploads } from "./begin.ts";
+import { completeUpload, completeUploads } from "./complete.ts";
+import { openMany, toManyAnswer } from "./many.ts";
 import type { Action, BeginAnswer, CompleteAnswer, StartAnswer } from "./protocol.ts";
 import { invalid } from "./rules.ts";
-import { isInParts, startUpload } from "./start.ts";
+import { isInParts, startUpload, startUploads } from "./start.ts";
 import {
   findFile,
   getRoute,
@@ -39,6 +40,19 @@ export function createActions<Context>(tools: Tools<Context>) {
         const isRenewal = body.resume !== undefined && !isInParts(ticket);
         return isRenewal ? start() : reportingTo(tools, ticket, start);
       }
+      case "startMany": {
+        const tickets = await openMany(body.tickets, "tickets", (ticket) =>
+          seal.open<Ticket>("ticket", ticket),
+        );
+        const answers = await startUploads(tools, tickets);
+        const tell = async (answer: StartAnswer | UpstowError, i: number) => {
+          const ticket = tickets[i];
+          if (answer instanceof UpstowError && !isRepeated(answer) && ticket !== undefined)
+            await hearFailure(tools, ticket, answer);
+        };
+        await Promise.all(answers.map(tell));
+        return toManyAnswer(answers, tools.report);
+      }
       case "sign": {
         const ref = await openParts(body.token);
         return upstream(() => uploads.multipart.sign({ ...ref, partNumbers: body.partNumbers }));
@@ -52,6 +66,10 @@ export function createActions<Context>(tools: Tools<Context>) {
         // Who gives up after this is heard when the upload is aborted.
         return completeUpload(tools, upload, body.parts, handling);
       }
+      case "completeMany": {
+        const uploads = await openMany(body.tokens, "tokens", open);
+        return toManyAnswer(await completeUploads(tools, uploads, handling), tools.report);
+      }
       case "abort": {
         const upload = await open(body.token);
         await abortUpload(tools, upload);
@@ -63,53 +81,6 @@ export function createActions<Context>(tools: Tools<Context>) {
     }
   }
   return { run };
-}
-
-async function completeUpload<Context>(
-  tools: Tools<Context>,
-  upload: OpenUpload,
-  parts: { partNumber: number; etag: string }[] | undefined,
-  handling: Handling<Context>,
-): Promise<CompleteAnswer> {
-  const { file, isRepeat } = await finish(tools, upload, parts);
-  const { id, key, name, size, type, url, sha256 } = file;
-  const route = getRoute(tools.router, upload.route);
-  let result: unknown;
-  try {
-    result = await route.onUploadComplete?.({ file, metadata: upload.metadata, isRepeat, ...handling });
-  } catch (error) {
-    if (error instanceof UpstowError) throw error;
-    throw new UpstowError("The file was stored, but what follows an upload here failed.", {
-      code: "CALLBACK_FAILED",
-      status: 500,
-      cause: error,
-    });
-  }
-  return { file: { id, key, name, size, type, url, sha256 }, result };
-}
-
-/** The answer to an earlier call may have been lost: an upload that is complete already counts as completed. */
-async function finish<Context>(
-  tools: Tools<Context>,
-  upload: OpenUpload,
-  parts: { partNumber: number; etag: string }[] | undefined,
-): Promise<{ file: CompletedFile; isRepeat: boolean }> {
-  const { fileId, uploadId } = upload;
-  const { uploads } = tools;
-  try {
-    if (uploadId === null) {
-      return { file: await upstream(() => uploads.complete({ fileId })), isRepeat: false };
-    }
-    if (parts !== undefined) {
-      const body = { fileId, uploadId, parts };
-      return { file: await upstream(() => uploads.multipart.complete(body)), isRepeat: false };
-    }
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
-  const file = await findFile(tools, upload);
-  if (file?.status === "UPLOADED") return { file, isRepeat: true };
-  throw new UpstowError("This upload has ended.", { code: "NOT_FOUND", status: 404 });
 }
 
 async function abortUpload<Context>(tools: Tools<Context>, upload: OpenUpload): Promise<void> {

@@ -1,7 +1,8 @@
 import { UpstowError } from "../errors.ts";
 import type { Metadata } from "../wire/files.ts";
 import type { FileInfo, FileRoute } from "./file-router.ts";
-import type { Action, BeginAnswer, Refusal } from "./protocol.ts";
+import { toRefusal } from "./many.ts";
+import type { Action, BeginAnswer } from "./protocol.ts";
 import { checkFiles } from "./rules.ts";
 import { issuePath } from "./standard-schema.ts";
 import { getRoute, type Handling, type Ticket, type Tools } from "./tools.ts";
@@ -21,7 +22,7 @@ export async function beginUploads<Context>(
   const checked = checkFiles(route, body.files, body.of);
   const files = checked.filter((file): file is FileInfo => !(file instanceof UpstowError));
   const refusals = checked.flatMap((file, index) =>
-    file instanceof UpstowError ? toRefusal(file, index) : [],
+    file instanceof UpstowError ? { index, ...toRefusal(file) } : [],
   );
   if (files.length === 0) return { tickets: checked.map(() => ""), refusals };
   const input = await checkInput(route, body.input);
@@ -33,10 +34,6 @@ export async function beginUploads<Context>(
     return seal.seal("ticket", ticket, ticketLifeMs);
   });
   return { tickets: await Promise.all(tickets), ...(refusals.length === 0 ? {} : { refusals }) };
-}
-
-function toRefusal({ code, status, message, suggestion }: UpstowError, index: number): Refusal {
-  return { index, code, status, message, suggestion };
 }
 
 async function checkInput<Context>(route: FileRoute<Context>, given: unknown): Promise<unknown> {

@@ -8,24 +8,32 @@ export type Action =
   | { action: "begin"; route: string; input?: unknown; files: FileInfo[] /** added together */; of?: number }
   /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
   | { action: "start"; ticket: string; resume?: string }
+  /** Several small files in one call. Each succeeds or fails by itself. */
+  | { action: "startMany"; tickets: string[] }
   | { action: "sign"; token: string; partNumbers: number[] }
   | { action: "parts"; token: string }
   | { action: "complete"; token: string; parts?: UploadedPart[] }
+  | { action: "completeMany"; tokens: string[] }
   | { action: "abort"; token: string; failure?: string };
 
 export interface BeginAnswer {
   /** In the order of the files; empty for those that are refused. */
   tickets: string[];
-  refusals?: Refusal[];
+  refusals?: (Refusal & { /** Of the file, from 0. */ index: number })[];
 }
 
 export interface Refusal {
-  /** Of the file, from 0. */
-  index: number;
   code: string;
   status: number;
   message: string;
   suggestion?: string | undefined;
+  /** Seconds. */
+  retryAfter?: number | undefined;
+}
+
+/** In the order of the request. */
+export interface ManyAnswer<Answer> {
+  answers: (Answer | { refusal: Refusal })[];
 }
 
 export interface StartAnswer {

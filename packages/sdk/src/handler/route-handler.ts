@@ -11,7 +11,8 @@ import { toBytes } from "./rules.ts";
 import { createSeal } from "./sealed-token.ts";
 import type { Handling } from "./tools.ts";
 
-export interface HandlerOptions<Context = unknown> extends Omit<UpstowOptions, "retries"> {
+export interface HandlerOptions<Context = unknown>
+  extends Omit<UpstowOptions, "retries" | "concurrency" | "onWait"> {
   router: FileRouter<Context>;
   /** Hears of errors that the browser is told nothing about; they go to the console unless given. */
   onError?: (error: unknown) => void;

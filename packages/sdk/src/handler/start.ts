@@ -1,6 +1,10 @@
+import { settleBatch } from "../api/batch.ts";
 import { UpstowError } from "../errors.ts";
 import { missingRanges, wholeParts } from "../transfer/send-parts.ts";
+import type { RequestedUpload, RequestUploadBody } from "../wire/uploads.ts";
+import { hashOf } from "./many.ts";
 import type { StartAnswer } from "./protocol.ts";
+import { invalid } from "./rules.ts";
 import {
   findFile,
   getRoute,
@@ -29,26 +33,54 @@ export async function startUpload<Context>(
     isMultipart && typeof resume === "string" ? await findResumable(tools, ticket, resume) : null;
   if (resumed !== null) return resumed;
   const { uploads } = tools;
-  const { file, metadata, route } = ticket;
-  const body = {
+  const body = toRequest(tools, ticket);
+  // However often a ticket is presented, it opens one upload.
+  const options = { idempotencyKey: ticket.id };
+  if (!isMultipart) return toAnswer(tools, ticket, await upstream(() => uploads.request(body, options)));
+  const { fileId, key, uploadId, partSize, parts } = await upstream(() =>
+    uploads.multipart.init(body, options),
+  );
+  const { id: _, ...opened } = ticket;
+  const token = await sealUpload(tools, { ...opened, fileId, key, uploadId });
+  return { token, partSize, parts, received: [] };
+}
+
+/** Opens the uploads of several small files in one call to the service. */
+export async function startUploads<Context>(
+  tools: Tools<Context>,
+  tickets: Ticket[],
+): Promise<(StartAnswer | UpstowError)[]> {
+  if (tickets.some(isInParts)) throw invalid("tickets", "must be of files that are sent in one piece");
+  const bodies = tickets.map((ticket) => toRequest(tools, ticket));
+  // However often these tickets are presented together, they open one upload each. No retries here: the browser
+  // may change the group after a rate limit, so it has to know of every attempt that could have been heard.
+  const options = { idempotencyKey: await hashOf(tickets.map(({ id }) => id)), retries: 0 };
+  const requested = await upstream(() => settleBatch(tools.uploads.requestMany(bodies, options), "uploads"));
+  return Promise.all(
+    tickets.map((ticket, i) => {
+      const item = requested[i] as RequestedUpload | UpstowError;
+      return item instanceof UpstowError ? item : toAnswer(tools, ticket, item);
+    }),
+  );
+}
+
+function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ticket): RequestUploadBody {
+  return {
     fileName: file.name,
     fileSize: file.size,
     contentType: file.type,
     routeSlug: getRoute(tools.router, route).routeSlug ?? "default",
     ...(metadata === null ? {} : { metadata }),
   };
-  // However often a ticket is presented, it opens one upload.
-  const options = { idempotencyKey: ticket.id };
-  const opened = { route, file, metadata };
-  if (!isMultipart) {
-    const { fileId, key, uploadUrl } = await upstream(() => uploads.request(body, options));
-    return { token: await sealUpload(tools, { ...opened, fileId, key, uploadId: null }), uploadUrl };
-  }
-  const { fileId, key, uploadId, partSize, parts } = await upstream(() =>
-    uploads.multipart.init(body, options),
-  );
-  const token = await sealUpload(tools, { ...opened, fileId, key, uploadId });
-  return { token, partSize, parts, received: [] };
+}
+
+async function toAnswer<Context>(
+  tools: Tools<Context>,
+  { route, file, metadata }: Ticket,
+  { fileId, key, uploadUrl }: RequestedUpload,
+): Promise<StartAnswer> {
+  const upload = { route, file, metadata, fileId, key, uploadId: null };
+  return { token: await sealUpload(tools, upload), uploadUrl };
 }
 
 /** Null unless the earlier upload was of the same file, on the same route, for the same middleware result. */

@@ -21,8 +21,13 @@ export interface CallRequest {
   signal?: AbortSignal | undefined;
   fetch: Fetch;
   policy: RetryPolicy;
-  /** Runs before every attempt. */
-  before?: () => Promise<void>;
+  /** Runs before every attempt. `failures` does not count rate limits: at 0, the service has done nothing so far. */
+  before?: (failures: number) => Promise<void>;
+  /** A wait for the rate limit begins, until this time, or ends (null). */
+  onWait?: ((untilMs: number | null) => void) | undefined;
+  /** Ends such a wait while the service has done nothing, for calls that must not be stopped otherwise. */
+  waitSignal?: AbortSignal | undefined;
+  onResponse?: ((response: Response) => void) | undefined;
 }
 
 /** One JSON call, repeated while a repetition may help. */
@@ -31,24 +36,43 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
   let waitedMs = 0;
   for (let attempt = 0; ; ) {
     try {
-      await request.before?.();
+      await request.before?.(attempt);
       return await callOnce<Answer>(request, attempt > 0);
     } catch (error) {
       if (!(error instanceof UpstowError)) throw error;
-      const pauseMs = (error.retryAfter ?? 0) * 1000 || backoffMs(attempt, policy.baseDelayMs);
-      if (error.code === "RATE_LIMITED") waitedMs += pauseMs;
+      const pauseMs = pauseFor(error, attempt, policy.baseDelayMs);
+      const isLimited = error.code === "RATE_LIMITED";
+      if (isLimited) waitedMs += pauseMs;
       else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
       // Who is told to stay away for longer than a call may last hears of it at once.
       if (Math.max(waitedMs, pauseMs - longestMs) > policy.rateLimitWaitMs) throw error;
       // All who were refused at one moment are told the same time; they should not come back at the same moment.
-      await wait(pauseMs * (1 + Math.random() / 4), signal);
+      const jitteredMs = pauseMs * (1 + Math.random() / 4);
+      await (isLimited ? waitOpenly(request, jitteredMs, attempt) : wait(jitteredMs, signal));
     }
+  }
+}
+
+/** What the service asks for, or longer each time. */
+export function pauseFor({ retryAfter = 0 }: UpstowError, attempt: number, baseDelayMs: number): number {
+  return retryAfter * 1000 || backoffMs(attempt, baseDelayMs);
+}
+
+/** Waits for the rate limit, and says so. */
+async function waitOpenly(request: CallRequest, ms: number, failures: number): Promise<void> {
+  const { signal, waitSignal, onWait } = request;
+  onWait?.(Date.now() + ms);
+  try {
+    await wait(ms, signal ?? (failures === 0 ? waitSignal : undefined));
+  } finally {
+    onWait?.(null);
   }
 }
 
 async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promise<Answer> {
   const { method, body } = request;
   const { response, text } = await exchange(request);
+  request.onResponse?.(response);
   const answer = parseJson(text);
   if (response.ok && answer !== undefined) return answer as Answer;
   // The first attempt may have done it before its answer was lost.

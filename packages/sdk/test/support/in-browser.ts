@@ -7,7 +7,6 @@ import { after, before, beforeEach } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { startBrowser } from "../../../server/test/support/browser.ts";
 import { startApplication, type TestApplication } from "./start-application.ts";
-import type { TestPage } from "./start-site.ts";
 import type { SeenPut, StorageProxy } from "./storage-proxy.ts";
 
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -28,7 +27,10 @@ export interface InBrowser {
 }
 
 /** For a whole suite: an application, a browser with a profile of its own for each test, and files to choose. */
-export function inBrowser(files: Record<string, Uint8Array>, page?: TestPage): InBrowser {
+export function inBrowser(
+  files: Record<string, Uint8Array>,
+  options: Parameters<typeof startApplication>[0] = {},
+): InBrowser {
   let application: TestApplication;
   let browser: Browser;
   let context: BrowserContext | null = null;
@@ -38,10 +40,7 @@ export function inBrowser(files: Record<string, Uint8Array>, page?: TestPage): I
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-browser-"));
     for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
-    [application, browser] = await Promise.all([
-      startApplication(page === undefined ? {} : { page }),
-      startBrowser(),
-    ]);
+    [application, browser] = await Promise.all([startApplication(options), startBrowser()]);
   });
   after(async () => {
     await browser.close();
@@ -53,6 +52,8 @@ export function inBrowser(files: Record<string, Uint8Array>, page?: TestPage): I
     // What the page before was sending may still be held: it must not end as a PUT of this one.
     storage().dropHeld();
     storage().puts.length = 0;
+    storage().calls.length = 0;
+    storage().losesAnswer = () => false;
     storage().cutsPut = () => false;
     storage().allow(Number.POSITIVE_INFINITY);
     context = await browser.newContext();

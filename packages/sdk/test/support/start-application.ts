@@ -28,11 +28,11 @@ export interface TestApplication {
 
 /** A whole application: the service, a network before it, a backend with a route handler, and a page. */
 export async function startApplication(
-  options: { rateWindowMs?: number; env?: Record<string, string>; page?: TestPage } = {},
+  options: Parameters<typeof startService>[0] & { page?: TestPage } = {},
 ): Promise<TestApplication> {
   const { page, ...serviceOptions } = options;
   const service = await startService(serviceOptions);
-  const handle = createRouteHandler({ router, apiKey: service.apiKey, baseUrl: service.app.url });
+  const handle = createRouteHandler({ router, apiKey: service.apiKey, baseUrl: service.storage.url });
   const site = await startSite(handle, page);
   return {
     service,

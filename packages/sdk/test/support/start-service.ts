@@ -11,7 +11,7 @@ export interface TestService {
 
 /** The real service with a network in front of it that tests can disturb. */
 export async function startService(
-  options: { rateWindowMs?: number; env?: Record<string, string> } = {},
+  options: { rateWindowMs?: number; keepRateLimits?: boolean; env?: Record<string, string> } = {},
 ): Promise<TestService> {
   const storage = await startStorageProxy();
   const env = { UPSTOW_PUBLIC_URL: storage.url, ...options.env };

@@ -13,6 +13,10 @@ export interface SeenPut {
 export interface StorageProxy {
   url: string;
   puts: SeenPut[];
+  /** What else came through, such as "POST /api/v1/upload/request". */
+  calls: string[];
+  /** Decides whether the answer to such a call is lost: the service has done it, and its caller hears nothing. */
+  losesAnswer: (call: string) => boolean;
   /** Where requests go. */
   target: string;
   /** Decides, by the number of the PUT from 1 on, whether its line is cut in the middle of the body. */
@@ -29,7 +33,10 @@ export async function startStorageProxy(): Promise<StorageProxy> {
   let room = Number.POSITIVE_INFINITY;
   let held: { request: IncomingMessage; go: () => void }[] = [];
   const server = createServer((request, response) => {
-    if (request.method !== "PUT") return forward(request, response, null);
+    if (request.method !== "PUT") {
+      proxy.calls.push(`${request.method} ${request.url?.split("?", 1)[0]}`);
+      return forward(request, response, null);
+    }
     const put: SeenPut = { path: request.url ?? "", receivedBytes: 0, status: null };
     proxy.puts.push(put);
     const isCut = proxy.cutsPut(proxy.puts.length);
@@ -55,6 +62,7 @@ export async function startStorageProxy(): Promise<StorageProxy> {
     const { method = "GET", url = "/", headers } = request;
     const onward = send(proxy.target + url, { method, headers }, (answer) => {
       if (put !== null) put.status = answer.statusCode ?? null;
+      else if (proxy.losesAnswer(`${method} ${url.split("?", 1)[0]}`)) return void request.socket.destroy();
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
@@ -70,6 +78,8 @@ export async function startStorageProxy(): Promise<StorageProxy> {
   const proxy: StorageProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     puts: [],
+    calls: [],
+    losesAnswer: () => false,
     target: "",
     cutsPut: () => false,
     allow(puts) {

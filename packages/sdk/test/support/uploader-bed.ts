@@ -56,17 +56,19 @@ export async function hashOf(url: string): Promise<string> {
 export const hashOfBytes = createHash("sha256").update(bytes).digest("hex");
 
 /** An application for the tests of one file, with a network that is sound when each of them begins. */
-export function useApplication() {
+export function useApplication(options: Parameters<typeof startApplication>[0] = {}) {
   let application: TestApplication;
   let upstow: Upstow;
   const storage = () => application.service.storage;
   before(async () => {
-    application = await startApplication();
+    application = await startApplication(options);
     upstow = createUpstow({ apiKey: application.service.apiKey, baseUrl: application.service.app.url });
   });
   after(() => application.close());
   beforeEach(() => {
     storage().puts.length = 0;
+    storage().calls.length = 0;
+    storage().losesAnswer = () => false;
     application.site.actions.length = 0;
     storage().cutsPut = () => false;
     storage().allow(Number.POSITIVE_INFINITY);

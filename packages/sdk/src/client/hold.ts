@@ -1,0 +1,45 @@
+import { onAbort } from "../http/wait.ts";
+
+/** How a file follows a call that is made for it. */
+export interface Hold {
+  /** Stops it where that is possible: at least while it waits for a rate limit. */
+  signal: AbortSignal;
+  /** A wait for the rate limit begins, until this time, or ends (null). */
+  onWait(untilMs: number | null): void;
+}
+
+/**
+ * One call for several files. All are told when it waits, and each may leave then; the wait is given up when nobody
+ * needs the call any more.
+ */
+export function share<Answer>(ask: (hold: Hold) => Promise<Answer>, isNeeded: () => boolean = () => false) {
+  const members = new Set<() => void>();
+  const stop = new AbortController();
+  let untilMs: number | null = null;
+  const answer = ask({
+    signal: stop.signal,
+    onWait(time) {
+      untilMs = time;
+      for (const look of [...members]) look();
+    },
+  });
+  answer.catch(() => {});
+
+  return ({ signal, onWait }: Hold): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (untilMs === null || !signal.aborted) return onWait(untilMs);
+        leave();
+        reject(signal.reason);
+        if (members.size === 0 && !isNeeded()) stop.abort(signal.reason);
+      };
+      const leave = () => {
+        members.delete(look);
+        unlisten();
+      };
+      members.add(look);
+      const unlisten = onAbort(signal, () => untilMs !== null && queueMicrotask(look));
+      if (untilMs !== null) look();
+      answer.then(resolve, reject).finally(leave);
+    });
+}

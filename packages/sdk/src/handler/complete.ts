@@ -1,0 +1,140 @@
+import { settleBatch } from "../api/batch.ts";
+import { UpstowError } from "../errors.ts";
+import type { CompletedFile } from "../wire/files.ts";
+import type { UploadedPart } from "../wire/uploads.ts";
+import { hashOf } from "./many.ts";
+import type { CompleteAnswer } from "./protocol.ts";
+import {
+  findFile,
+  getRoute,
+  type Handling,
+  isNotFound,
+  type OpenUpload,
+  type Tools,
+  upstream,
+} from "./tools.ts";
+
+interface Finished {
+  file: CompletedFile;
+  isRepeat: boolean;
+}
+
+/** Callbacks of one call that run at the same time: most of them use a database with a few connections. */
+const callbacksAtOnce = 8;
+
+export async function completeUpload<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  parts: UploadedPart[] | undefined,
+  handling: Handling<Context>,
+): Promise<CompleteAnswer> {
+  return callBack(tools, upload, await finish(tools, upload, parts), handling);
+}
+
+/** Completes uploads of one piece in one call to the service, then runs the callback of each. */
+export async function completeUploads<Context>(
+  tools: Tools<Context>,
+  uploads: OpenUpload[],
+  handling: Handling<Context>,
+): Promise<(CompleteAnswer | UpstowError)[]> {
+  const finished = await finishAll(tools, uploads);
+  const answers: (CompleteAnswer | UpstowError)[] = [];
+  const turns = uploads.entries();
+  const takeTurns = async () => {
+    for (const [i, upload] of turns) answers[i] = await settle(() => callBackOnce(upload, finished[i]));
+  };
+  const callBackOnce = async (upload: OpenUpload, result: Finished | UpstowError | undefined) => {
+    if (result === undefined || result instanceof UpstowError) throw result;
+    return callBack(tools, upload, result, handling);
+  };
+  await Promise.all(Array.from({ length: callbacksAtOnce }, takeTurns));
+  return answers;
+}
+
+async function finishAll<Context>(
+  tools: Tools<Context>,
+  uploads: OpenUpload[],
+): Promise<(Finished | UpstowError)[]> {
+  let isRepeat = false;
+  const ids = uploads.map(({ fileId }) => fileId);
+  // A repeated call gets the answer that was lost. Only one attempt: a replay is then of an earlier call of a browser.
+  const options = {
+    idempotencyKey: await hashOf(ids),
+    retries: 0,
+    onReplay: () => {
+      isRepeat = true;
+    },
+  };
+  const bodies = ids.map((fileId) => ({ fileId }));
+  const items = await upstream(() => settleBatch(tools.uploads.completeMany(bodies, options), "files"));
+  return Promise.all(
+    uploads.map((upload, i) => {
+      const item = items[i] as { file: CompletedFile } | UpstowError;
+      if (!(item instanceof UpstowError)) return { file: item.file, isRepeat };
+      // What had not arrived then may have arrived since.
+      if (isRepeat) return settle(() => finish(tools, upload, undefined));
+      return isNotFound(item) ? settle(() => findFinished(tools, upload)) : item;
+    }),
+  );
+}
+
+async function finish<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  parts: UploadedPart[] | undefined,
+): Promise<Finished> {
+  const { fileId, uploadId } = upload;
+  const { uploads } = tools;
+  try {
+    if (uploadId === null) {
+      return { file: await upstream(() => uploads.complete({ fileId })), isRepeat: false };
+    }
+    if (parts !== undefined) {
+      const body = { fileId, uploadId, parts };
+      return { file: await upstream(() => uploads.multipart.complete(body)), isRepeat: false };
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return findFinished(tools, upload);
+}
+
+/** The answer to an earlier call may have been lost: an upload that is complete already counts as completed. */
+async function findFinished<Context>(tools: Tools<Context>, upload: OpenUpload): Promise<Finished> {
+  const file = await findFile(tools, upload);
+  if (file?.status === "UPLOADED") return { file, isRepeat: true };
+  throw new UpstowError("This upload has ended.", { code: "NOT_FOUND", status: 404 });
+}
+
+async function callBack<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  { file, isRepeat }: Finished,
+  handling: Handling<Context>,
+): Promise<CompleteAnswer> {
+  const { id, key, name, size, type, url, sha256 } = file;
+  const route = getRoute(tools.router, upload.route);
+  let result: unknown;
+  try {
+    result = await route.onUploadComplete?.({ file, metadata: upload.metadata, isRepeat, ...handling });
+    // What JSON cannot carry must not cost the other files of this call their answers.
+    JSON.stringify(result);
+  } catch (error) {
+    if (error instanceof UpstowError) throw error;
+    throw new UpstowError("The file was stored, but what follows an upload here failed.", {
+      code: "CALLBACK_FAILED",
+      status: 500,
+      cause: error,
+    });
+  }
+  return { file: { id, key, name, size, type, url, sha256 }, result };
+}
+
+async function settle<Result>(work: () => Promise<Result>): Promise<Result | UpstowError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UpstowError) return error;
+    throw error;
+  }
+}
