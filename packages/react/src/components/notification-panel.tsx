@@ -84,10 +84,12 @@ export function NotificationPanel({
 }
 
 /** What all files are at together, and how many of them. */
-function describeAll({ items, status }: UploadList, labels: Labels): string {
+function describeAll({ items, status, waitSeconds }: UploadList, labels: Labels): string {
   if (items.every((item) => item.status === "done")) return labels.allDone(items.length);
   // Idle with files in it: every one was cancelled.
   const shown = status === "idle" ? "cancelled" : status;
   const isShown = (item: UploadItem) => (shown === "uploading" ? isUnderWay(item) : item.status === shown);
-  return `${labels.status[shown]} ${items.filter(isShown).length}`;
+  // Without the seconds: the line is read out whenever it changes.
+  const said = waitSeconds === null ? shown : "waiting";
+  return `${labels.status[said]} ${items.filter(isShown).length}`;
 }

@@ -8,7 +8,10 @@ export function FileMeta({ item, className = "us-meta" }: { item: UploadItem; cl
   const { status, error, totalBytes, bytesPerSec, secondsLeft } = item;
   if (error !== null && status !== "cancelled")
     return <span className={`${className} us-error`}>{error.message}</span>;
-  const parts = [formatBytes(totalBytes, locale), describeStatus(item, labels, locale)];
+  const said = describeStatus(item, labels, locale);
+  // There is no room for both on a phone, and the size can wait.
+  if (status === "waiting") return <span className={className}>{said}</span>;
+  const parts = [formatBytes(totalBytes, locale), said];
   if (status === "uploading" && bytesPerSec > 0) {
     parts.push(`${formatBytes(bytesPerSec, locale)}/s`);
     if (secondsLeft !== null) parts.push(`${formatSeconds(secondsLeft, locale)} ${labels.left}`);
