@@ -19,10 +19,16 @@ export function getConnection({ env }: Pick<Call, "env">): Credentials {
 }
 
 /** What a command asks the service through. */
-export async function connect(call: Pick<Call, "env">) {
+export async function connect(call: Pick<Call, "env" | "note">, options: { concurrency?: number } = {}) {
   const { url, apiKey } = getConnection(call);
   const { createUpstow } = await import("@upstow/sdk");
-  return createUpstow({ baseUrl: url, apiKey });
+  let waitsUntilMs = 0;
+  const onWait = (seconds: number) => {
+    // Several calls may wait for the same window.
+    if (Date.now() >= waitsUntilMs) call.note(`Rate limit reached. Continuing in ${seconds} s.`);
+    waitsUntilMs = Math.max(waitsUntilMs, Date.now() + seconds * 1000);
+  };
+  return createUpstow({ baseUrl: url, apiKey, onWait, ...options });
 }
 
 const loopbackHost = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;

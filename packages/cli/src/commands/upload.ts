@@ -12,6 +12,9 @@ import { openRunJournal } from "../upload/run-journal.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
 import { uploadFiles } from "../upload/upload-files.ts";
 
+/** Over all files and their parts. */
+const bodiesAtOnce = 9;
+
 export const upload: Command = {
   name: "upload",
   summary: "Upload files, and folders with everything below them",
@@ -45,7 +48,7 @@ A file of a folder keeps its path from there as its name.`,
     for (const file of empty) fail(file, new OperatorError("VALIDATION_ERROR", "The file is empty."));
     const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }) };
     await uploadFiles({
-      upstow: await connect(call),
+      upstow: await connect(call, { concurrency: bodiesAtOnce }),
       files,
       options,
       unfinished: openUnfinishedUploads(call.env, connection, options),

@@ -4,6 +4,8 @@ import { clean, formatBytes, formatDuration } from "../format.ts";
 const barWidth = 24;
 const nameWidth = 28;
 const drawEveryMs = 100;
+/** Small files are under way by the hundred; lines beyond the screen could not be erased again. */
+const mostShown = 8;
 
 interface Bar {
   name: string;
@@ -27,7 +29,8 @@ export function createProgressBars(
     const perSec = (sentBytes - keptBytes) / Math.max(0.001, (now() - startMs) / 1000);
     const left = perSec > 0 ? `  ${formatDuration((total.bytes - sentBytes) / perSec)} left` : "";
     const all = `${doneFiles} of ${total.files} files`;
-    const lines = [...underWay].map((bar) => drawBar(bar.name, bar.sentBytes, bar.totalBytes));
+    const shown = [...underWay].filter((bar) => bar.sentBytes < bar.totalBytes).slice(0, mostShown);
+    const lines = shown.map((bar) => drawBar(bar.name, bar.sentBytes, bar.totalBytes));
     draw([...lines, `${drawBar(all, sentBytes, total.bytes)}  ${formatBytes(perSec)}/s${left}`].join("\n"));
   }
 

@@ -14,19 +14,49 @@ export interface UploadJob {
   onFailed(file: LocalFile, error: unknown): void;
 }
 
+/** What is sent in one piece; the SDK opens and completes such files in batches. */
+const smallBytes = 10 * 1024 * 1024;
+
+/** Small files that are on their way together: as many as a batch takes, and no more bytes than fit into memory. */
+const groupFiles = 100;
+const groupBytes = 64 * 1024 * 1024;
+
 /** One that fails does not keep the others. */
 export async function uploadFiles(job: UploadJob): Promise<void> {
-  await fewAtOnce(job.files, async (file) => {
-    const bar = job.bars.start(file.name, file.sizeBytes);
-    try {
-      const stored = await uploadFile(job, file, bar);
-      bar.end(true);
-      job.onDone(file, stored);
-    } catch (error) {
-      bar.end(false);
-      job.onFailed(file, error);
+  const isSmall = ({ sizeBytes }: LocalFile) => sizeBytes <= smallBytes;
+  const upload = (file: LocalFile) => uploadOne(job, file);
+  for (const group of inGroups(job.files.filter(isSmall))) await Promise.all(group.map(upload));
+  await fewAtOnce(
+    job.files.filter((file) => !isSmall(file)),
+    upload,
+  );
+}
+
+function inGroups(files: LocalFile[]): LocalFile[][] {
+  const groups: LocalFile[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const last = groups.at(-1);
+    bytes += file.sizeBytes;
+    if (last !== undefined && last.length < groupFiles && bytes <= groupBytes) last.push(file);
+    else {
+      groups.push([file]);
+      bytes = file.sizeBytes;
     }
-  });
+  }
+  return groups;
+}
+
+async function uploadOne(job: UploadJob, file: LocalFile): Promise<void> {
+  const bar = job.bars.start(file.name, file.sizeBytes);
+  try {
+    const stored = await uploadFile(job, file, bar);
+    bar.end(true);
+    job.onDone(file, stored);
+  } catch (error) {
+    bar.end(false);
+    job.onFailed(file, error);
+  }
 }
 
 type Bar = ReturnType<UploadJob["bars"]["start"]>;

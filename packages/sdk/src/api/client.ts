@@ -21,7 +21,7 @@ export function createUpstow(options: UpstowOptions = {}) {
   const request = createRequest(connection);
   const uploads = createUploads(request);
   const files = createFiles(request);
-  const upload = createUpload(uploads, files, () => connection().fetch);
+  const upload = createUpload(uploads, files, () => connection().fetch, options.concurrency);
   return {
     /** Sends a file, a blob, bytes or a stream: in one piece up to 10 MB, in parts above. */
     upload: (source: UploadSource, uploadOptions?: UploadOptions): Promise<CompletedFile> =>

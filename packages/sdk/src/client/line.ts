@@ -1,7 +1,7 @@
 import { stoppable } from "../http/wait.ts";
 import type { Put } from "../transfer/put.ts";
+import { createSlots } from "../transfer/slots.ts";
 import type { Online } from "./online.ts";
-import { createSlots } from "./slots.ts";
 
 /** All bodies of an uploader share its slots, and wait while there is no network; that costs no attempt. */
 export function createLine(put: Put, concurrency: number, online: Online): Put {

@@ -7,10 +7,12 @@ import { orAborted } from "../http/wait.ts";
 import { createFetchPut, type Put } from "../transfer/put.ts";
 import { putWithRetries } from "../transfer/put-with-retries.ts";
 import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts";
+import { createSlots } from "../transfer/slots.ts";
 import type { CompletedFile, Metadata } from "../wire/files.ts";
 import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
+import { createTogether, type Together } from "./together.ts";
 
 export interface UploadOptions {
   /** The file's name; a path and a `File` bring one. */
@@ -48,6 +50,8 @@ interface Job {
   uploads: Uploads;
   files: Files;
   put: Put;
+  together: Together;
+  progress: ReturnType<Together["expect"]>;
   source: ByteSource;
   body: RequestUploadBody;
   options: UploadOptions;
@@ -57,18 +61,31 @@ interface Job {
   policy: { retries: number; baseDelayMs: number };
 }
 
-export function createUpload(uploads: Uploads, files: Files, getFetch: () => Fetch) {
-  const put = createFetchPut(getFetch);
+export function createUpload(
+  uploads: Uploads,
+  files: Files,
+  getFetch: () => Fetch,
+  concurrency: number | undefined,
+) {
+  const put = inSlots(createFetchPut(getFetch), concurrency);
+  const together = createTogether(uploads, concurrency !== undefined);
   return async (from: UploadSource, options: UploadOptions = {}): Promise<CompletedFile> => {
     const { signal = new AbortController().signal } = options;
     const given = options.metadata && { metadata: options.metadata };
-    const source = await orAborted(openSource(from, options.size), signal);
+    const progress = together.expect();
+    const source = await orAborted(openSource(from, options.size), signal).catch((error) => {
+      progress.opened();
+      progress.sent();
+      throw error;
+    });
     const fileName = options.name ?? source.name ?? "file";
     try {
       const job: Job = {
         uploads,
         files,
         put,
+        together,
+        progress,
         source,
         options,
         body: {
@@ -88,18 +105,27 @@ export function createUpload(uploads: Uploads, files: Files, getFetch: () => Fet
       const isInParts = source.sizeBytes > multipartAboveBytes || options.resume !== undefined;
       return await (isInParts ? uploadInParts(job) : uploadAtOnce(job));
     } finally {
+      progress.opened();
+      progress.sent();
       await source.close?.();
     }
   };
 }
 
+function inSlots(put: Put, concurrency: number | undefined): Put {
+  if (concurrency === undefined) return put;
+  const inSlot = createSlots(concurrency);
+  return (request) => inSlot(request.signal, () => put(request));
+}
+
 async function uploadAtOnce(job: Job): Promise<CompletedFile> {
-  const { uploads, body, call } = job;
-  // The same key gets the same upload with a fresh URL.
+  const { uploads, body, together, progress } = job;
+  // The same key gets the same upload with a fresh URL, or one in place of an upload that was opened with others.
   const idempotencyKey = crypto.randomUUID();
-  const ask = () => uploads.request(body, { idempotencyKey });
   let isSent = false;
-  let upload = await orRemoved(ask(), job.signal, ({ key }) => job.files.delete(key));
+  const opening = together.request(body, idempotencyKey);
+  progress.opened();
+  let upload = await orRemoved(opening, job.signal, ({ key }) => job.files.delete(key));
   try {
     const bytes = await orAborted(job.source.read(0, body.fileSize), job.signal);
     await putWithRetries(job.put, job.policy, job.signal, {
@@ -107,12 +133,14 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
       contentType: body.contentType,
       url: () => upload.uploadUrl,
       renew: async () => {
-        upload = await ask();
+        upload = await uploads.request(body, { idempotencyKey });
       },
       onProgress: (sentBytes) => job.options.onProgress?.({ sentBytes, totalBytes: body.fileSize }),
     });
     isSent = true;
-    return await uploads.complete({ fileId: upload.fileId }, call);
+    const completing = together.complete(upload.fileId);
+    progress.sent();
+    return await orAborted(completing, job.signal);
   } catch (error) {
     // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
     if (!isSent || job.signal.aborted) await job.files.delete(upload.key).catch(() => {});
@@ -143,6 +171,9 @@ interface OpenParts extends MultipartRef {
 async function uploadInParts(job: Job): Promise<CompletedFile> {
   const { uploads, options, call } = job;
   const { multipart } = uploads;
+  // Large files have calls of their own.
+  job.progress.opened();
+  job.progress.sent();
   const open = await (options.resume === undefined ? start(job) : reopen(job, options.resume));
   const ref = { fileId: open.fileId, uploadId: open.uploadId };
   let parts: UploadedPart[] | undefined;
