@@ -69,7 +69,7 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     storage: service.storage,
     async useUpLimit() {
-      service.app.clock.setTime(Date.now());
+      service.app.clock.setTime(service.app.clock.now());
       const call = { key: service.apiKey, body: { fileId: "none" } };
       while ((await service.app.call("POST", "upload/complete", call)).status !== 429);
     },
