@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createUploader } from "../src/client/index.ts";
+import type { BeginAnswer, ManyAnswer, StartAnswer } from "../src/handler/protocol.ts";
 import { createUpstow } from "../src/index.ts";
 import { createFileRouter, createRouteHandler, type FileRouter } from "../src/server.ts";
 import { until } from "./support/start-application.ts";
@@ -155,6 +156,9 @@ describe("small files in batches, outside of a browser", () => {
     storage().allow(Number.POSITIVE_INFINITY);
     assert.equal((await done).length, 5);
     assert.ok(storage().puts.some(({ status }) => status === 403));
+    // One call renews those that expired together, and opens nothing new.
+    assert.equal(uploadCalls().filter((call) => call === "batch/request").length, 2);
+    assert.equal(await countStored("late"), 5);
   });
 
   it("are refused as a whole where a ticket is forged, twice there or of a large file", async () => {
@@ -168,11 +172,13 @@ describe("small files in batches, outside of a browser", () => {
     const { body } = await ask({
       action: "begin",
       route: "any",
-      files: [file, { ...file, size: 11 * MB }],
+      files: [file, { ...file, size: 11 * MB }, file],
+      groups: true,
     });
     const [ticket, large] = body["tickets"] as unknown as string[];
     for (const [tickets, status] of [
       [[ticket, "forged"], 403],
+      [[ticket, ticket], 400],
       [[ticket, large], 400],
       [[], 400],
       ["ticket", 400],
@@ -186,6 +192,47 @@ describe("small files in batches, outside of a browser", () => {
     }
     assert.equal((await ask({ action: "completeMany", tokens: [ticket, ticket] })).status, 403);
     assert.equal(service.storage.calls.filter((call) => call.includes("batch")).length, 0);
+  });
+
+  it("open one upload for each ticket, in whatever company it is presented", async () => {
+    const { site } = application();
+    const ask = async <Body>(body: object) => {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(site.endpoint, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: answer.status, body: (await answer.json()) as Body };
+    };
+    const names = ["mine0.txt", "mine1.txt", "mine2.txt"];
+    const files = names.map((name) => ({ name, size: 5, type: "text/plain" }));
+    const begin = { action: "begin", route: "any", files };
+    const { tickets, groups } = (await ask<BeginAnswer>({ ...begin, groups: true })).body;
+    const [a, b, c] = tickets;
+    assert.deepEqual(groups, [0, 0, 0]);
+    const first = await ask<ManyAnswer<StartAnswer>>({ action: "startMany", tickets: [a, b] });
+    assert.equal(first.status, 200);
+    for (const others of [[a, c], [b, a], [a], [c]])
+      assert.equal((await ask({ action: "startMany", tickets: others })).status, 400);
+    for (const ticket of tickets) assert.equal((await ask({ action: "start", ticket })).status, 400);
+    const again = await ask<ManyAnswer<StartAnswer>>({ action: "startMany", tickets: [a, b] });
+    assert.equal(again.body.answers.length, 2);
+    assert.equal(await countStored("mine"), 2);
+
+    // Browsers that know nothing of groups open each by itself.
+    const single = (await ask<BeginAnswer>(begin)).body;
+    assert.equal(single.groups, undefined);
+    assert.equal((await ask({ action: "start", ticket: single.tickets[0] })).status, 200);
+  });
+
+  it("go one by one to a handler that knows no groups", async () => {
+    const { site } = application();
+    const uploader = create({
+      fetch: async (url: string, init: RequestInit) => {
+        if (url !== site.endpoint) return fetch(url, init);
+        const { groups: _, ...body } = JSON.parse(String(init.body));
+        return fetch(url, { ...init, body: JSON.stringify(body) });
+      },
+    });
+    await uploader.upload("any", handful(3));
+    assert.deepEqual(new Set(actions()), new Set(["begin", "start", "complete"]));
   });
 
   it("share their calls on a server too", async () => {

@@ -148,6 +148,20 @@ onBothDatabases("batches of uploads", (database) => {
     assert.deepEqual(replayed.body, done.body);
   });
 
+  it("replays the files that are left where another one was deleted", async () => {
+    const headers = { "idempotency-key": "batch-2" };
+    const files = [wanted, wanted];
+    const [kept, gone] = (await request(files, headers)).body.uploads;
+    assert.equal(
+      (await app.call("DELETE", `files/${encodeURIComponent(gone.key)}`, { key: tenant.live })).status,
+      200,
+    );
+    const again = await request(files, headers);
+    assert.equal(again.status, 200);
+    assert.equal(again.body.uploads[0].fileId, kept.fileId);
+    assert.deepEqual(codes(again.body.uploads), ["ok", "NOT_FOUND"]);
+  });
+
   it("is for keys of the project and environment only", async () => {
     const asked = await request([wanted]);
     const [{ fileId, uploadUrl }] = asked.body.uploads;

@@ -56,47 +56,32 @@ export function createBackend(options: BackendOptions) {
   /** For calls that may be stopped at any time. */
   const askStoppable = <Answer>(body: Action, hold: Hold) => ask<Answer>(body, hold, hold.signal);
 
-  /** The list is asked for once more after every wait: some may have left meanwhile. One alone has a call of its own. */
-  async function askMany<Answer>(
-    list: () => string[],
-    toOne: (item: string) => Action,
-    toMany: (items: string[]) => Action,
-    hold: Hold,
-  ): Promise<ManyAnswer<Answer>["answers"]> {
-    let items: string[] = [];
-    const answer = await ask<Answer | ManyAnswer<Answer>>(() => {
-      items = list();
-      return items.length === 1 ? toOne(items[0] as string) : toMany(items);
-    }, hold);
-    return items.length === 1 ? [answer as Answer] : (answer as ManyAnswer<Answer>).answers;
-  }
-
   return {
     routes: () => ask<RoutesAnswer>(undefined),
     begin: (body: Omit<Extract<Action, { action: "begin" }>, "action">, hold: Hold) =>
       ask<BeginAnswer>({ action: "begin", ...body }, hold),
     start: (ticket: string, resume: string | undefined, hold: Hold) =>
       ask<StartAnswer>({ action: "start", ticket, ...(resume === undefined ? {} : { resume }) }, hold),
-    startMany: (tickets: () => string[], hold: Hold) =>
-      askMany<StartAnswer>(
-        tickets,
-        (ticket) => ({ action: "start", ticket }),
-        (all) => ({ action: "startMany", tickets: all }),
-        hold,
-      ),
+    /** The list is asked for again after every wait: some may have left meanwhile. */
+    startMany: async (tickets: () => string[], hold: Hold) =>
+      (await ask<ManyAnswer<StartAnswer>>(() => ({ action: "startMany", tickets: tickets() }), hold)).answers,
     sign: async (token: string, partNumbers: number[], hold: Hold) =>
       (await askStoppable<{ parts: SignedPart[] }>({ action: "sign", token, partNumbers }, hold)).parts,
     parts: async (token: string, hold: Hold) =>
       (await askStoppable<{ parts: ReceivedPart[] }>({ action: "parts", token }, hold)).parts,
     complete: (token: string, parts: UploadedPart[] | undefined, hold: Hold) =>
       ask<CompleteAnswer>({ action: "complete", token, ...(parts === undefined ? {} : { parts }) }, hold),
-    completeMany: (tokens: () => string[], hold: Hold) =>
-      askMany<CompleteAnswer>(
-        tokens,
-        (token) => ({ action: "complete", token }),
-        (all) => ({ action: "completeMany", tokens: all }),
-        hold,
-      ),
+    /** One alone has a call of its own. */
+    async completeMany(tokens: () => string[], hold: Hold): Promise<ManyAnswer<CompleteAnswer>["answers"]> {
+      let [first = "", ...others]: string[] = [];
+      const answer = await ask<CompleteAnswer | ManyAnswer<CompleteAnswer>>(() => {
+        [first = "", ...others] = tokens();
+        return others.length === 0
+          ? { action: "complete", token: first }
+          : { action: "completeMany", tokens: [first, ...others] };
+      }, hold);
+      return "answers" in answer ? answer.answers : [answer];
+    },
     abort: (token: string, failure: string | undefined) =>
       ask<object>({ action: "abort", token, ...(failure === undefined ? {} : { failure }) }),
   };

@@ -1,16 +1,7 @@
-import type { Hold } from "./hold.ts";
+import type { Batch } from "./batch.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import type { Session } from "./session.ts";
-import type { Opening } from "./starts.ts";
 import type { UploadedFile, UploadState, UploadStatus } from "./types.ts";
-
-/** Files that are announced to the backend together. */
-export interface Batch {
-  /** The ticket of one of its files. All are asked for together, once, when the first file begins. */
-  getTicket(index: number, hold: Hold): Promise<string>;
-  /** The same, where it has been given already. */
-  findTicket(index: number): string | undefined;
-}
 
 /** What the queue keeps of one file. */
 export interface Entry {
@@ -19,13 +10,11 @@ export interface Entry {
   file: File;
   input: unknown;
   batch: Batch;
-  /** Which of the batch's tickets is this file's. */
+  /** Which of the batch's permits is this file's. */
   index: number;
   status: UploadStatus;
   error: Error | null;
   uploaded: UploadedFile<unknown> | null;
-  /** Until there is a session. */
-  opening: Opening | null;
   session: Session | null;
   fingerprint: string | null;
   meter: Meter;
@@ -54,7 +43,6 @@ export function createEntry(
     status: "queued",
     error: null,
     uploaded: null,
-    opening: null,
     session: null,
     fingerprint: null,
     meter: createMeter(),

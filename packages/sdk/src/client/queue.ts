@@ -1,13 +1,13 @@
 import type { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
 import { onAbort } from "../http/wait.ts";
+import { cancelled } from "./batch.ts";
 import { createCompletions } from "./completions.ts";
 import { createOutcome, type Entry } from "./entry.ts";
 import type { Online } from "./online.ts";
 import { forget, isSmall, leaveBatch, openSession } from "./open-session.ts";
 import type { ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
-import { cancelled, createStarts } from "./starts.ts";
 
 export interface QueueTools extends Omit<SessionTools, "completions"> {
   store: ResumeStore;
@@ -20,13 +20,7 @@ export interface QueueTools extends Omit<SessionTools, "completions"> {
 export function createQueue(given: QueueTools) {
   const { backend, store, onChange } = given;
   const completions = createCompletions(backend, given.policy, () => entries.some(isComing));
-  const starts = createStarts(backend, () =>
-    entries.flatMap((entry) => {
-      const ticket = entry.batch.findTicket(entry.index);
-      return ticket !== undefined && isUpcoming(entry) ? { entry, ticket } : [];
-    }),
-  );
-  const tools = { ...given, completions, starts };
+  const tools = { ...given, completions };
   let entries: Entry[] = [];
 
   const isTaken = (fingerprint: string) =>
@@ -123,7 +117,7 @@ export function createQueue(given: QueueTools) {
     // Its ticket opens the upload that ends here: another try needs another one.
     leaveBatch(backend, entry);
     // It failed for want of a backend, perhaps: then the service removes what was sent, later.
-    if (session !== null) await backend.abort(session.token(), failure).catch(() => {});
+    if (session !== null) await backend.abort(session.token, failure).catch(() => {});
     await forget(store, entry);
   }
 
@@ -173,13 +167,6 @@ export function createQueue(given: QueueTools) {
 
 /** Waits for the rate limit to pass: nothing has been asked for that could not be taken back. */
 const isHeldBack = ({ waitsUntilMs }: Entry) => waitsUntilMs !== null;
-
-/** Its upload may be opened before its turn comes. */
-const isUpcoming = (entry: Entry) =>
-  entry.status === "queued" &&
-  entry.run === null &&
-  (entry.opening ?? entry.session) === null &&
-  isSmall(entry);
 
 /** Will ask for its completion soon. */
 const isComing = (entry: Entry) =>

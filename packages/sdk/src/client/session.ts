@@ -7,6 +7,7 @@ import { type PutPolicy, putWithRetries } from "../transfer/put-with-retries.ts"
 import { missingRanges, type PartRange, sendParts } from "../transfer/send-parts.ts";
 import type { UploadedPart } from "../wire/uploads.ts";
 import type { Backend } from "./backend.ts";
+import type { Permit } from "./batch.ts";
 import type { createCompletions } from "./completions.ts";
 import type { Hold } from "./hold.ts";
 import { readBack } from "./read-back.ts";
@@ -26,8 +27,7 @@ export interface SessionTools {
 
 /** One upload that the backend has opened. It can be run, stopped and run again; what has arrived stays sent. */
 export interface Session {
-  /** Another one after its URL was renewed. */
-  token(): string;
+  readonly token: string;
   readonly isMultipart: boolean;
   /** Something had arrived before this page began. */
   readonly isResumed: boolean;
@@ -44,19 +44,19 @@ export interface Session {
 export function createSession(
   tools: SessionTools,
   file: File,
-  ticket: string,
+  permit: Permit,
   opened: StartAnswer,
   onProgress: (addedBytes: number) => void,
 ): Session {
   const { backend, policy } = tools;
-  const { partSize = file.size } = opened;
+  const { token, partSize = file.size } = opened;
   const isMultipart = opened.partSize !== undefined;
   const isStored = opened.uploadUrl === undefined && !isMultipart;
   const whole = missingRanges(file.size, partSize, () => false);
   const sent = new Map((opened.received ?? []).map((part) => [part.partNumber, part.etag]));
   const underWay = new Map<number, number>();
   const verifier = tools.verify ? createVerifier() : null;
-  let { token, uploadUrl = "" } = opened;
+  let { uploadUrl = "" } = opened;
   let urls = opened.parts ?? [];
   let isEnded = false;
   let isSent = false;
@@ -84,9 +84,8 @@ export function createSession(
       body: file,
       contentType: file.type || "application/octet-stream",
       url: () => uploadUrl,
-      // The ticket opens the same upload again, or one in place of an upload that was opened with others.
       renew: async () => {
-        ({ token, uploadUrl = "" } = await backend.start(ticket, token, hold));
+        uploadUrl = (await permit.renew(token, hold)).uploadUrl ?? "";
       },
       onProgress: (sentBytes) => note(1, sentBytes),
       check: verifier?.check.bind(null, file),
@@ -141,7 +140,7 @@ export function createSession(
 
   async function finish(hold: Hold): Promise<UploadedFile<unknown>> {
     const parts = await listSent(hold);
-    const { file: stored, result } = await (isMultipart
+    const { file: stored, result } = await (isMultipart || permit.canComplete === "alone"
       ? backend.complete(token, parts, hold)
       : tools.completions.complete(token, hold));
     const isCompared = verifier?.isComplete() === true && !isStored;
@@ -151,7 +150,7 @@ export function createSession(
   }
 
   return {
-    token: () => token,
+    token,
     isMultipart,
     isResumed: isStored || sent.size > 0,
     sentBytes: () =>

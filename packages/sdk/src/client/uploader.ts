@@ -2,10 +2,10 @@ import type { FileRouter } from "../handler/file-router.ts";
 import { onAbort } from "../http/wait.ts";
 import { createFetchPut } from "../transfer/put.ts";
 import { createBackend } from "./backend.ts";
+import { createBatch } from "./batch.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import { createLine } from "./line.ts";
 import { watchOnline } from "./online.ts";
-import { createBatch } from "./open-session.ts";
 import { createQueue } from "./queue.ts";
 import { findIndexedDbStore, forgiving } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
@@ -124,9 +124,13 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     const added: Entry[] = [];
     for (let at = 0; at < files.length; at += filesInBatch) {
       const together = files.slice(at, at + filesInBatch);
-      const batch = createBatch(backend, route, input, together, of ?? files.length);
+      const entries: Entry[] = [];
+      const isWanted = (index: number) =>
+        entries[index]?.batch === batch && entries[index].status !== "cancelled";
+      const batch = createBatch(backend, route, input, together, isWanted, of ?? files.length);
       for (const [index, file] of together.entries())
-        added.push(createEntry({ id: String(nextId++), route, file, input, batch, index }));
+        entries.push(createEntry({ id: String(nextId++), route, file, input, batch, index }));
+      added.push(...entries);
     }
     queue.add(added);
     emit();

@@ -37,7 +37,7 @@ export function createActions<Context>(tools: Tools<Context>) {
         const ticket = await seal.open<Ticket>("ticket", body.ticket);
         const start = () => startUpload(tools, ticket, body.resume);
         // Whoever asks for a fresh URL has an upload, and is heard when that is aborted.
-        const isRenewal = body.resume !== undefined && !isInParts(ticket);
+        const isRenewal = body.resume !== undefined && !isInParts(ticket.file);
         return isRenewal ? start() : reportingTo(tools, ticket, start);
       }
       case "startMany": {

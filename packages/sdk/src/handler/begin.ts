@@ -1,13 +1,18 @@
 import { UpstowError } from "../errors.ts";
+import { countFitting } from "../transfer/gather.ts";
 import type { Metadata } from "../wire/files.ts";
 import type { FileInfo, FileRoute } from "./file-router.ts";
 import { toRefusal } from "./many.ts";
 import type { Action, BeginAnswer } from "./protocol.ts";
 import { checkFiles } from "./rules.ts";
 import { issuePath } from "./standard-schema.ts";
+import { isInParts } from "./start.ts";
 import { getRoute, type Handling, type Ticket, type Tools } from "./tools.ts";
 
 type Begin = Extract<Action, { action: "begin" }>;
+
+// Sealed, they have to fit into the 1 MB that a handler takes.
+const weightPerCall = 600 * 1024;
 
 // A long queue may take its time, and the service answers a repeated start in the same way for this long.
 const ticketLifeMs = 24 * 60 * 60 * 1000;
@@ -28,12 +33,42 @@ export async function beginUploads<Context>(
   const input = await checkInput(route, body.input);
   const returned: unknown = await route.middleware?.({ ...handling, input, files });
   const metadata = toMetadata(returned);
-  const tickets = checked.map((file) => {
+  const groups = body.groups === true ? groupFiles(checked, metadata) : undefined;
+  const groupIds = new Map<number, string>();
+  const tickets = checked.map((file, i) => {
     if (file instanceof UpstowError) return "";
     const ticket: Ticket = { id: crypto.randomUUID(), route: body.route, file, metadata };
+    const number = groups?.[i] ?? null;
+    if (number !== null) {
+      const group = groupIds.get(number) ?? crypto.randomUUID();
+      groupIds.set(number, group);
+      ticket.group = group;
+    }
     return seal.seal("ticket", ticket, ticketLifeMs);
   });
-  return { tickets: await Promise.all(tickets), ...(refusals.length === 0 ? {} : { refusals }) };
+  return {
+    tickets: await Promise.all(tickets),
+    ...(groups === undefined ? {} : { groups }),
+    ...(refusals.length === 0 ? {} : { refusals }),
+  };
+}
+
+/**
+ * Small files are opened together: as many as a call takes, and no more than are sent while their URLs are good. It is
+ * settled here, because a ticket that could be presented in any company would open an upload in each.
+ */
+function groupFiles(checked: (FileInfo | UpstowError)[], metadata: Metadata | null): (number | null)[] {
+  const groups: (number | null)[] = checked.map(() => null);
+  const small = checked.flatMap((file, index) =>
+    file instanceof UpstowError || isInParts(file)
+      ? []
+      : { index, bytes: file.size, weight: JSON.stringify([file, metadata]).length },
+  );
+  for (let number = 0; small.length > 0; number++) {
+    const group = small.splice(0, countFitting(small, weightPerCall));
+    if (group.length > 1) for (const { index } of group) groups[index] = number;
+  }
+  return groups;
 }
 
 async function checkInput<Context>(route: FileRoute<Context>, given: unknown): Promise<unknown> {

@@ -5,10 +5,19 @@ import type { FileInfo } from "./file-router.ts";
 /** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
 export type Action =
   /** May I upload these files? The answer has one ticket for each that is welcome. */
-  | { action: "begin"; route: string; input?: unknown; files: FileInfo[] /** added together */; of?: number }
+  | {
+      action: "begin";
+      route: string;
+      input?: unknown;
+      files: FileInfo[];
+      /** How many were added together. */
+      of?: number;
+      /** The browser can open and complete several files in one call. */
+      groups?: boolean;
+    }
   /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
   | { action: "start"; ticket: string; resume?: string }
-  /** Several small files in one call. Each succeeds or fails by itself. */
+  /** A group, or those of it that are still wanted; once, and asked again for the same files like `start`. */
   | { action: "startMany"; tickets: string[] }
   | { action: "sign"; token: string; partNumbers: number[] }
   | { action: "parts"; token: string }
@@ -19,6 +28,8 @@ export type Action =
 export interface BeginAnswer {
   /** In the order of the files; empty for those that are refused. */
   tickets: string[];
+  /** Likewise: the number of the group that a ticket is opened with, null where it is opened by itself. */
+  groups?: (number | null)[];
   refusals?: (Refusal & { /** Of the file, from 0. */ index: number })[];
 }
 

@@ -2,7 +2,7 @@ import { settleBatch } from "../api/batch.ts";
 import { UpstowError } from "../errors.ts";
 import { missingRanges, wholeParts } from "../transfer/send-parts.ts";
 import type { RequestedUpload, RequestUploadBody } from "../wire/uploads.ts";
-import { hashOf } from "./many.ts";
+import type { FileInfo } from "./file-router.ts";
 import type { StartAnswer } from "./protocol.ts";
 import { invalid } from "./rules.ts";
 import {
@@ -20,7 +20,7 @@ const multipartAboveBytes = 10 * 1024 * 1024;
 // The service keeps an upload whose parts came in for seven days after the last one.
 const uploadLifeMs = 8 * 24 * 60 * 60 * 1000;
 
-export const isInParts = ({ file }: Ticket) => file.size > multipartAboveBytes;
+export const isInParts = ({ size }: FileInfo) => size > multipartAboveBytes;
 
 /** Opens the upload of a ticket: an earlier one where that can go on, otherwise a new one. */
 export async function startUpload<Context>(
@@ -28,7 +28,8 @@ export async function startUpload<Context>(
   ticket: Ticket,
   resume: unknown,
 ): Promise<StartAnswer> {
-  const isMultipart = isInParts(ticket);
+  if (ticket.group !== undefined) throw invalid("ticket", "is opened with its group");
+  const isMultipart = isInParts(ticket.file);
   const resumed =
     isMultipart && typeof resume === "string" ? await findResumable(tools, ticket, resume) : null;
   if (resumed !== null) return resumed;
@@ -40,8 +41,8 @@ export async function startUpload<Context>(
   const { fileId, key, uploadId, partSize, parts } = await upstream(() =>
     uploads.multipart.init(body, options),
   );
-  const { id: _, ...opened } = ticket;
-  const token = await sealUpload(tools, { ...opened, fileId, key, uploadId });
+  const { route, file, metadata } = ticket;
+  const token = await sealUpload(tools, { route, file, metadata, fileId, key, uploadId });
   return { token, partSize, parts, received: [] };
 }
 
@@ -50,11 +51,13 @@ export async function startUploads<Context>(
   tools: Tools<Context>,
   tickets: Ticket[],
 ): Promise<(StartAnswer | UpstowError)[]> {
-  if (tickets.some(isInParts)) throw invalid("tickets", "must be of files that are sent in one piece");
+  const [group, ...others] = new Set(tickets.map((ticket) => ticket.group));
+  if (group === undefined || others.length > 0) throw invalid("tickets", "must be of one group");
+  if (new Set(tickets.map(({ id }) => id)).size < tickets.length) throw invalid("tickets", "must differ");
   const bodies = tickets.map((ticket) => toRequest(tools, ticket));
-  // However often these tickets are presented together, they open one upload each. No retries here: the browser
-  // may change the group after a rate limit, so it has to know of every attempt that could have been heard.
-  const options = { idempotencyKey: await hashOf(tickets.map(({ id }) => id)), retries: 0 };
+  // However often a group is presented, it is opened once, and never with other files. No retries here: some may
+  // leave it after a rate limit, so the browser has to know of every attempt that could have been heard.
+  const options = { idempotencyKey: group, retries: 0 };
   const requested = await upstream(() => settleBatch(tools.uploads.requestMany(bodies, options), "uploads"));
   return Promise.all(
     tickets.map((ticket, i) => {

@@ -24,10 +24,12 @@ export interface Ticket {
   route: string;
   file: FileInfo;
   metadata: Metadata | null;
+  /** Of the group that it is opened with, and not by itself. */
+  group?: string;
 }
 
 /** What `start` opened. */
-export interface OpenUpload extends Omit<Ticket, "id"> {
+export interface OpenUpload extends Omit<Ticket, "id" | "group"> {
   fileId: string;
   key: string;
   /** Null for an upload in one piece. */

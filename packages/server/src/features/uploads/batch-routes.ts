@@ -48,12 +48,12 @@ export function uploadBatchRoutes(
 ): void {
   /** Only ids are stored: a repeated call gets URLs that are signed afresh. */
   async function replayRequests(actor: Actor, { uploads }: StoredUploads): Promise<object> {
-    const signed = uploads.map(async (upload) => {
+    const { items } = await runBatch(deps, uploads, uploads.length, async (upload) => {
       if (!("fileId" in upload)) return upload;
       const file = await repeatUpload(deps, actor, upload.fileId, SINGLE_URL_SEC);
-      return { index: upload.index, ...(await toRequested(actor, file)) };
+      return toRequested(actor, file);
     });
-    return { uploads: await Promise.all(signed) };
+    return { uploads: items };
   }
 
   app.post(

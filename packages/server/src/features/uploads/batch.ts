@@ -12,11 +12,11 @@ export interface BatchOutcome {
 }
 
 /** Runs every item by itself, a few at a time. */
-export async function runBatch(
+export async function runBatch<Input>(
   { log }: Pick<Deps, "log">,
-  inputs: unknown[],
+  inputs: Input[],
   atOnce: number,
-  work: (input: unknown) => Promise<object>,
+  work: (input: Input) => Promise<object>,
 ): Promise<BatchOutcome> {
   const results: (object | AppError)[] = [];
   let next = 0;
@@ -24,7 +24,7 @@ export async function runBatch(
   async function takeTurns(): Promise<void> {
     while (next < inputs.length) {
       const index = next++;
-      results[index] = await work(inputs[index]).catch(explain);
+      results[index] = await work(inputs[index] as Input).catch(explain);
     }
   }
 
