@@ -164,4 +164,20 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     ]);
     assert.equal(arrived().length, 0);
   });
+
+  it("opens and completes many small files in two or three calls", async () => {
+    const page = await suite.openPage();
+    await page.evaluate("start({})");
+    const files = Array.from({ length: 12 }, (_, i) => ({
+      name: `${i}.txt`,
+      mimeType: "text/plain",
+      buffer: Buffer.from(`text ${i}`),
+    }));
+    await page.locator("input.uppy-Dashboard-input").first().setInputFiles(files);
+    await page.locator(".uppy-StatusBar-actionBtn--upload").click();
+    await page.locator(".uppy-StatusBar.is-complete").waitFor({ timeout: 60_000 });
+    const calls = storage().calls.filter((call) => call.includes("/api/v1/upload/"));
+    assert.ok(calls.length <= 3, calls.join("\n"));
+    assert.equal(arrived().length, 12);
+  });
 });

@@ -25,6 +25,7 @@ export const upload: Command = {
   },
   notes: `Files over 10 MB go in parts. Stop the command, or lose the network, and the same command goes on with the
 files and parts that are missing, for seven days and while the files stay as they are.
+Smaller files are opened and completed in batches of up to 100. A wait for the rate limit is shown on stderr.
 A file of a folder keeps its path from there as its name.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
