@@ -30,6 +30,9 @@ function splitList(head: string): string[] {
   return parts.map((part) => part.trim());
 }
 
+/** What a sheet says outside of its layer. */
+const outsideOfLayer = (css: string) => css.replace(/^@layer components\.upstow \{\n[\s\S]*?^\}\n/m, "");
+
 /** Without what counts nothing. */
 function weigh(selector: string): number {
   let rest = selector;
@@ -44,7 +47,7 @@ describe("style sheets", () => {
   it("touch nothing outside the components", () => {
     for (const { name, css } of sheets) {
       for (const selector of listSelectors(css))
-        assert.match(selector, /\.us-[\w-]+/, `${name}: ${selector}`);
+        assert.match(selector, /\.us-[\w-]+|\[class\^="us-"\]/, `${name}: ${selector}`);
       const own = [...css.matchAll(/@keyframes ([\w-]+)/g)].map(([, frames]) => frames ?? "");
       assert.ok(
         own.every((frames) => frames.startsWith("us-")),
@@ -54,10 +57,40 @@ describe("style sheets", () => {
     }
   });
 
-  it("count one class each, so that anybody's own class wins", () => {
+  it("lie in a layer below Tailwind's utilities, and count one class each", () => {
     for (const { name, css } of sheets) {
-      for (const selector of listSelectors(css)) assert.equal(weigh(selector), 1, `${name}: ${selector}`);
+      const outside = outsideOfLayer(css)
+        .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+        .trim();
+      if (name !== "base.css") assert.equal(outside, "", name);
+      for (const selector of listSelectors(css.replace(outside, "")))
+        if (!selector.startsWith("html body")) assert.equal(weigh(selector), 1, `${name}: ${selector}`);
     }
+  });
+
+  it("say nothing outside of it but the order of layers and what keeps resets out", () => {
+    const base = sheets.find(({ name }) => name === "base.css")?.css ?? "";
+    const outside = outsideOfLayer(base).replaceAll(/\/\*[\s\S]*?\*\//g, "");
+    assert.deepEqual(
+      outside
+        .split(/\n\n+/)
+        .map((part) => part.replaceAll(/\s+/g, " ").trim())
+        .filter(Boolean),
+      [
+        "@layer theme, base, components, utilities;",
+        'html body :where([class^="us-"], [class*=" us-"]) { all: revert-layer; }',
+      ],
+    );
+  });
+
+  it("have one dark palette, however dark is asked for, and nothing bundlers rewrite", () => {
+    const base = sheets.find(({ name }) => name === "base.css")?.css ?? "";
+    const dark = [...base.matchAll(/\{\s*color-scheme: dark;([^}]*)\}/g)].map(([, tokens = ""]) =>
+      tokens.replaceAll(/\s+/g, " "),
+    );
+    assert.equal(dark.length, 2);
+    assert.equal(dark[0], dark[1]);
+    for (const { name, css } of sheets) assert.doesNotMatch(css, /light-dark\(/, name);
   });
 
   it("follow the direction of the text", () => {

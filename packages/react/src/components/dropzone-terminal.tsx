@@ -39,7 +39,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
     setCommand("");
   };
   return (
-    <Root upload={upload} className={cx("us-terminal", classNames?.root)}>
+    <Root upload={upload} className={cx("us-terminal us-dark", classNames?.root)}>
       <ol ref={lines} className="us-terminal-lines" aria-label={labels.files}>
         {upload.items.map((item, i) => (
           <li key={item.id} className={cx("us-terminal-line", classNames?.line)} data-status={item.status}>

@@ -31,7 +31,11 @@ export function GalleryPolaroid({ onCaption, words = {}, classNames, ...props }:
       {isView || <ChooseButton upload={upload} className={classNames?.button} />}
       <ul className="us-polaroid-wall" aria-label={labels.files}>
         {upload.items.map((item) => (
-          <li key={item.id} className={cx("us-polaroid-card", classNames?.card)} data-status={item.status}>
+          <li
+            key={item.id}
+            className={cx("us-polaroid-card us-light", classNames?.card)}
+            data-status={item.status}
+          >
             <div {...progressProps(item, item.file.name)} className="us-polaroid-photo">
               <Thumb item={item} className="us-polaroid-thumb" />
             </div>
