@@ -14,6 +14,8 @@ export interface Example {
   /** What its server is run with, by node. */
   server: (port: number) => string[];
   file: { name: string; mimeType: string; sizeBytes: number };
+  /** Its page shows our components, whose colours have to survive its bundler. */
+  hasComponents?: boolean;
 }
 
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -37,6 +39,7 @@ export function driveExample(example: Example): void {
         const complaints = collectComplaints(page);
         await page.goto(site.url);
         await untilAlive(page);
+        if (example.hasComponents === true) await expectColours(page);
         await upload(page, example);
         assert.deepEqual(complaints, []);
         const { body } = await app.call("GET", "files", { key: app.owner.live });
@@ -72,6 +75,22 @@ async function untilAlive(page: Page): Promise<void> {
     const { listeners } = await tools.send("DOMDebugger.getEventListeners", { objectId, depth: -1 });
     if (listeners.some(({ type }) => type === "change")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Runs in the page. */
+const readButton = `(() => {
+  const { backgroundColor, paddingInlineStart } = getComputedStyle(document.querySelector(".us-button"));
+  return [backgroundColor, paddingInlineStart];
+})()`;
+
+/** The button as visitors see it, in both schemes. */
+async function expectColours(page: Page): Promise<void> {
+  const accents = { light: "rgb(79, 70, 229)", dark: "rgb(139, 135, 255)" };
+  for (const [colorScheme, accent] of Object.entries(accents) as ["light" | "dark", string][]) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const [colour, padding] = await page.evaluate<string[]>(readButton);
+    assert.deepEqual([colour, padding], [accent, "16px"], colorScheme);
   }
 }
 

@@ -5,4 +5,5 @@ driveExample({
   isBuilt: true,
   server: (port) => ["node_modules/next/dist/bin/next", "start", "--port", String(port)],
   file: { name: "größe.png", mimeType: "image/png", sizeBytes: 300_000 },
+  hasComponents: true,
 });
