@@ -93,7 +93,12 @@ export const uploadCycle: Benchmark = {
     return {
       tables: [
         toTable("Whole uploads, embedded database and disk store", figures, uploads, "tus"),
-        toTable("Batches beside single calls; the p99 of a batch is for all its files", together, uploads, "one by one"),
+        toTable(
+          "Batches beside single calls; the p99 of a batch is for all its files",
+          together,
+          uploads,
+          "one by one",
+        ),
       ],
       notes: [
         ...(slow === null
