@@ -31,7 +31,7 @@ export { UploadDropzone, type UploadDropzoneProps } from "./components/upload-dr
 export { UploadField, type UploadFieldProps } from "./components/upload-field.tsx";
 export { UploadModal, type UploadModalProps } from "./components/upload-modal.tsx";
 export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard.tsx";
-export { formatBytes, formatSeconds } from "./core/format.ts";
+export { describeStatus, formatBytes, formatSeconds } from "./core/format.ts";
 export { defaultLabels, type Labels } from "./core/labels.ts";
 export type { Drag, ItemAction, PropGetters } from "./core/prop-getters.ts";
 export { actionProps, progressProps, progressStyle } from "./core/prop-getters.ts";
