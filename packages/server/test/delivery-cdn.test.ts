@@ -240,6 +240,29 @@ onBothDatabases("a CDN in front", (database) => {
     assert.equal(cdn.orders.length, 2, "nothing was ever served of an upload that was not confirmed");
   });
 
+  it("forgets a file under its old name, whose bytes stay", async () => {
+    await settleDeletions();
+    const file = await client.upload();
+    await client.patch(file.key, { metadata: { a: 1 } });
+    await client.patch((await client.request()).key, { name: "never served" });
+    assert.equal(cdn.orders.length, 0);
+    await client.patch(file.key, { name: "new.txt" });
+    assert.deepEqual(
+      cdn.orders.map((order) => order.body),
+      [{ urls: [file.url], tags: [`file-${file.id}`] }],
+    );
+    await settleDeletions();
+    assert.equal((await fetch(file.url)).status, 200);
+    cdn.answer.status = 503;
+    assert.equal((await client.patch(file.key, { name: "newer.txt" })).status, 200);
+    cdn.answer.status = 200;
+    app.clock.advance(61_000);
+    await runDeletions(app.app.deps);
+    assert.deepEqual(tagsOrdered(), [`file-${file.id}`, `file-${file.id}`], "asked again after a failure");
+    await settleDeletions();
+    assert.equal((await fetch(file.url)).status, 200);
+  });
+
   it("is told of both addresses of a file whose project has a domain of its own", async () => {
     cdn.orders.length = 0;
     const tenant = await app.createTenant("pro");

@@ -143,7 +143,7 @@ onBothDatabases("files", (database) => {
       const { key } = await client.upload(smallBody, { metadata: { a: 1, b: 2 } });
       const before = (await client.get(key)).body.file;
       app.clock.advance(5000);
-      const patched = await client.patch(key, { metadata: { c: 3 }, status: "FAILED", size: 1, name: "x" });
+      const patched = await client.patch(key, { metadata: { c: 3 }, status: "FAILED", size: 1, key: "x" });
       assert.equal(patched.status, 200);
       const { file } = patched.body;
       assert.deepEqual(Object.keys(file).sort(), fullFields);

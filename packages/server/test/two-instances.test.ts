@@ -124,6 +124,23 @@ describe("two instances with one PostgreSQL and one bucket", { skip: swiftMissin
     await assertCountersMatch(other, tenant.projectId, { live: 1 });
   });
 
+  it("show a new name on the next read, whichever one it was given to", async () => {
+    const [first, second] = apps;
+    const { client } = await createTenantClients(first);
+    const file = await client.upload();
+    const path = new URL(file.url).pathname;
+    const nameAt = async (app: TestApp) => {
+      const response = await fetch(`${app.url}${path}`);
+      await response.text();
+      return /filename="([^"]*)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];
+    };
+    for (const name of ["one.txt", "two.txt", "three.txt"]) {
+      await nameAt(second);
+      await client.patch(file.id, { name });
+      assert.deepEqual([await nameAt(second), await nameAt(first)], [name, name]);
+    }
+  });
+
   it("one that has lost its turn evicts no image", async (t) => {
     const [app] = apps;
     const { live } = await app.createTenant("pro");

@@ -28,7 +28,7 @@ export const Metadata = Type.Unsafe<Record<string, unknown>>({
 const fileFields = {
   id: Type.String({ description: "the fileId of upload calls" }),
   key: Type.String({ description: "storage key: project, route, a random part and the name, with slashes" }),
-  name: Type.String({ description: "as it was uploaded" }),
+  name: Type.String({ description: "as it was uploaded or changed later" }),
   size: Type.Integer({ description: "bytes" }),
   type: Type.String({ description: "MIME type" }),
   url: Type.String({ description: "permanent address of the file" }),
@@ -51,12 +51,22 @@ export const CompletedFile = Type.Object({
 export const FileObject = Type.Object({ ...CompletedFile.properties, updatedAt: Timestamp });
 
 export const FilePage = Page("files", FileListItem);
-export const UpdateFileBody = Type.Object({ metadata: Metadata });
+export const UpdateFileBody = Type.Object({
+  metadata: Type.Optional(Metadata),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: FILE_NAME_MAX,
+      description: "shown, and used for downloads; the key stays",
+    }),
+  ),
+});
 
 export const BulkDeleteBody = Type.Object({
   keys: Type.Array(Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }), {
     minItems: 1,
     maxItems: BULK_DELETE_MAX,
+    description: "storage keys or ids",
   }),
 });
 export const BulkDeleteResult = Type.Object({
@@ -169,6 +179,7 @@ export const ReceivedParts = Type.Object({
   ),
 });
 
+export type UpdateFileBody = Static<typeof UpdateFileBody>;
 export type SignPartsBody = Static<typeof SignPartsBody>;
 export type RequestUploadBody = Static<typeof RequestUploadBody>;
 export type CompleteMultipartBody = Static<typeof CompleteMultipartBody>;

@@ -53,8 +53,8 @@ export async function purgeProject(
           files.map((file) => file.key),
         );
       });
-      if (batch.deletedKeys.size === 0) break;
-      purge.deletedFiles += batch.deletedKeys.size;
+      if (batch.files.length === 0) break;
+      purge.deletedFiles += batch.files.length;
       purge.reclaimedBytes += batch.reclaimedBytes;
     }
   }

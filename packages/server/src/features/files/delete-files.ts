@@ -20,7 +20,7 @@ type DeletedFile = Pick<
 >;
 
 export interface Deletion {
-  deletedKeys: Set<string>;
+  files: { id: string; key: string }[];
   reclaimedBytes: number;
   /** For `removeBytes` after the commit. */
   deletions: StorageDeletionTable[];
@@ -34,14 +34,14 @@ export async function deleteFiles(
   tx: Queryable,
   now: number,
   scope: Scope,
-  keys: string[],
+  keysOrIds: string[],
 ): Promise<Deletion> {
   const { projectId, environment } = scope;
   const deleted = await tx.all(deleteRows, {
     projectId,
     environment,
-    idsJson: JSON.stringify(keys.map((key) => nameFile(key).id)),
-    keysJson: JSON.stringify(keys),
+    idsJson: JSON.stringify(keysOrIds.map((name) => nameFile(name).id)),
+    namesJson: JSON.stringify(keysOrIds),
     now,
   });
   const stored = deleted.filter((file) => file.etag !== null);
@@ -67,7 +67,7 @@ export async function deleteFiles(
     ),
   );
   return {
-    deletedKeys: new Set(deleted.map((file) => file.key)),
+    files: deleted,
     reclaimedBytes: stored.reduce((sum, file) => sum + file.size_bytes, 0),
     deletions,
   };

@@ -5,6 +5,9 @@ import type { FileTable } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { NamedFile } from "./name-file.ts";
 
+/** No key is an id: keys have slashes. */
+const isNamed = (p: NamedFile) => sql<boolean>`${p.key} in (key, id)`;
+
 interface Scope {
   projectId: string;
   environment: Environment;
@@ -32,32 +35,45 @@ export const findFile = statement((q, p: Scope & NamedFile) =>
     .selectFrom("file")
     .selectAll()
     .where("id", "=", p.id)
-    .where("key", "=", p.key)
+    .where(isNamed(p))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED"),
 );
 
-export const setMetadata = statement((q, p: Scope & NamedFile & { metadata: string; now: number }) =>
+/** Null leaves a column as it is. */
+export interface FileChanges {
+  name: string | null;
+  metadata: string | null;
+}
+
+export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { now: number }) =>
   q
     .updateTable("file")
-    .set({ metadata: p.metadata, updated_at: p.now })
+    .set({
+      name: sql`coalesce(${p.name}, name)`,
+      metadata: sql`coalesce(${p.metadata}, metadata)`,
+      updated_at: p.now,
+    })
     .where("id", "=", p.id)
-    .where("key", "=", p.key)
+    .where(isNamed(p))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED")
     .returningAll(),
 );
 
-/** Any number of files in one statement. What was counted for each is still in the row it returns. */
+/**
+ * Any number of files in one statement. What was counted for each is still in the row it returns. `namesJson` holds keys
+ * and ids, `idsJson` the id in each of them.
+ */
 export const deleteFiles = statement(
-  (q, p: Scope & { idsJson: string; keysJson: string; now: number }, dialect) =>
+  (q, p: Scope & { idsJson: string; namesJson: string; now: number }, dialect) =>
     q
       .updateTable("file")
       .set({ status: "DELETED", updated_at: p.now })
       .where(isOneOf(dialect, "id", p.idsJson))
-      .where(isOneOf(dialect, "key", p.keysJson))
+      .where((e) => e.or([isOneOf(dialect, "key", p.namesJson), isOneOf(dialect, "id", p.namesJson)]))
       .where("project_id", "=", p.projectId)
       .where("environment", "=", p.environment)
       .where("status", "<>", "DELETED")

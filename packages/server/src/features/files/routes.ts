@@ -16,14 +16,13 @@ import type { ApiApp } from "../../http/api-app.ts";
 import { errorBody } from "../../http/error-handler.ts";
 import { endPage, startPage } from "../../http/paging.ts";
 import type { Actor } from "../api-keys/actor.ts";
-import { writeLog } from "../logs/write-log.ts";
-import { serialiseMetadata } from "../uploads/metadata.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { cdnFor } from "./file-url.ts";
 import { nameFile } from "./name-file.ts";
-import { findFile, listFiles, setMetadata } from "./queries.ts";
+import { findFile, listFiles } from "./queries.ts";
 import { toFile, toListItem } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
+import { updateFile } from "./update-file.ts";
 
 const tags = ["files"];
 const KeyParam = Type.Object({ "*": Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });
@@ -55,7 +54,14 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
 
   app.get(
     "/files/*",
-    { schema: { tags, summary: "Get a file by its key", params: KeyParam, response: { 200: FileEnvelope } } },
+    {
+      schema: {
+        tags,
+        summary: "Get a file by its key or id",
+        params: KeyParam,
+        response: { 200: FileEnvelope },
+      },
+    },
     async ({ actor, params }) => {
       const file = await db.get(findFile, { ...scopeOf(actor), ...nameFile(params["*"]) });
       if (file === null) throw notFound("File");
@@ -68,27 +74,15 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Replace a file's metadata",
+        summary: "Rename a file or replace its metadata",
+        description: "Takes at least one field and leaves the others. Key and URL never change.",
         params: KeyParam,
         body: UpdateFileBody,
         response: { 200: FileEnvelope },
       },
     },
     async ({ actor, params, body }) => {
-      const metadata = serialiseMetadata(body.metadata);
-      const now = deps.now();
-      const file = await db.transact(async (tx) => {
-        const updated = await tx.get(setMetadata, {
-          ...scopeOf(actor),
-          ...nameFile(params["*"]),
-          metadata,
-          now,
-        });
-        if (updated === null) throw notFound("File");
-        const message = `Metadata of "${updated.name}" was replaced.`;
-        await writeLog(tx, now, { ...scopeOf(actor), type: "file.updated", message, file: updated });
-        return updated;
-      });
+      const file = await updateFile(deps, actor, params["*"], body);
       return { file: toFile(cdnFor(config, actor), file) };
     },
   );
@@ -111,7 +105,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Delete up to 100 files",
+        summary: "Delete up to 100 files, by key or id",
         body: BulkDeleteBody,
         response: {
           200: BulkDeleteResult,
@@ -122,19 +116,20 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, body }, reply) => {
       const keys = [...new Set(body.keys)];
-      const { deletedKeys, reclaimedBytes, deletions } = await db.transact((tx) =>
+      const { files, reclaimedBytes, deletions } = await db.transact((tx) =>
         deleteFiles(tx, deps.now(), scopeOf(actor), keys),
       );
       await removeBytes(deps, deletions);
-      const missing = keys.filter((key) => !deletedKeys.has(key));
+      const deleted = new Set(files.flatMap(({ id, key }) => [id, key]));
+      const missing = keys.filter((key) => !deleted.has(key));
       const result = {
-        deleted: deletedKeys.size,
+        deleted: files.length,
         failed: missing.length,
         failures: missing.map((key) => ({ key, code: "NOT_FOUND", message: "File not found." })),
         reclaimedBytes,
       };
       if (missing.length === 0) return reply.send(result);
-      if (deletedKeys.size > 0) return reply.code(207).send(result);
+      if (files.length > 0) return reply.code(207).send(result);
       return reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) });
     },
   );

@@ -29,7 +29,7 @@ const insertDeletion = statement((q, p: StorageDeletionTable) =>
     upload_id: p.upload_id,
     run_at: p.run_at,
     attempts: p.attempts,
-    bytes_gone: 0,
+    bytes_gone: p.bytes_gone,
   }),
 );
 
@@ -82,8 +82,24 @@ export async function scheduleDeletion(
   object: { store: string; key: string; upload_id: string | null },
 ): Promise<StorageDeletionTable> {
   const { store, key, upload_id } = object;
-  const [run_at, attempts, bytes_gone] = [now + leaseMs, 1, 0] as const;
-  const deletion = { id: createId(now), store, key, upload_id, run_at, attempts, bytes_gone };
+  return enqueue(tx, now, { store, key, upload_id, bytes_gone: 0 });
+}
+
+/** As `scheduleDeletion`, for a file that stays: only shared caches have to forget what they hold of it. */
+export async function schedulePurge(
+  tx: Queryable,
+  now: number,
+  { store, key }: { store: string; key: string },
+): Promise<StorageDeletionTable> {
+  return enqueue(tx, now, { store, key, upload_id: null, bytes_gone: 1 });
+}
+
+async function enqueue(
+  tx: Queryable,
+  now: number,
+  object: Pick<StorageDeletionTable, "store" | "key" | "upload_id" | "bytes_gone">,
+): Promise<StorageDeletionTable> {
+  const deletion = { id: createId(now), ...object, run_at: now + leaseMs, attempts: 1 };
   await tx.run(insertDeletion, deletion);
   return deletion;
 }

@@ -1,6 +1,3 @@
-import type { Environment } from "@upstow/contract";
-import { isOneOf } from "../../../db/expressions.ts";
-import { statement } from "../../../db/statement.ts";
 import type { Deps } from "../../../deps.ts";
 import type { FairTurns } from "../../../fair-turns.ts";
 import type { Actor } from "../../api-keys/actor.ts";
@@ -13,28 +10,10 @@ import type { Terms } from "./search-queries.ts";
 /** Each batch is a transaction of its own, so that a large choice holds nobody up. */
 const batchSize = 100;
 
-const listKeys = statement(
-  (q, p: { idsJson: string; projectId: string; environment: Environment }, dialect) =>
-    q
-      .selectFrom("file")
-      .select("key")
-      .where(isOneOf(dialect, "id", p.idsJson))
-      .where("project_id", "=", p.projectId)
-      .where("environment", "=", p.environment)
-      .where("status", "<>", "DELETED"),
-);
-
 export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Promise<{ deleted: number }> {
-  const { projectId, environment } = actor;
   let deleted = 0;
-  for (let from = 0; from < ids.length; from += batchSize) {
-    const idsJson = JSON.stringify(ids.slice(from, from + batchSize));
-    deleted += await deleteBatch(
-      deps,
-      actor,
-      await deps.db.all(listKeys, { idsJson, projectId, environment }),
-    );
-  }
+  for (let from = 0; from < ids.length; from += batchSize)
+    deleted += await deleteBatch(deps, actor, ids.slice(from, from + batchSize));
   return { deleted };
 }
 
@@ -54,20 +33,19 @@ export async function deleteMatching(
     if (stop.aborted) throw interrupted(deleted);
     const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
     const { rows, scannedTo } = await searchFiles(searcher, wanted, terms);
-    deleted += await deleteBatch(deps, actor, rows);
+    deleted += await deleteBatch(
+      deps,
+      actor,
+      rows.map((row) => row.id),
+    );
     before = rows.length === batchSize ? (rows.at(-1)?.id ?? null) : scannedTo;
   }
   return { deleted };
 }
 
-async function deleteBatch(
-  deps: Deps,
-  { projectId, environment }: Actor,
-  rows: { key: string }[],
-): Promise<number> {
-  if (rows.length === 0) return 0;
-  const keys = rows.map((row) => row.key);
-  const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, keys));
+async function deleteBatch(deps: Deps, { projectId, environment }: Actor, ids: string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, ids));
   await removeBytes(deps, done.deletions);
-  return done.deletedKeys.size;
+  return done.files.length;
 }
