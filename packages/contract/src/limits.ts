@@ -49,6 +49,14 @@ export const PAGE_MAX = 100;
 export const BULK_DELETE_MAX = 100;
 /** Files per batch of upload requests or completions. */
 export const UPLOAD_BATCH_MAX = 100;
+/** Rows that one filtered list call reads before it returns a short page. */
+export const LIST_SCAN_MAX_ROWS = 20_000;
+/** Metadata that one filtered list call reads before it returns a short page; one file always goes. */
+export const LIST_SCAN_MAX_BYTES = 4 * MB;
+/** Metadata filters of one list call. */
+export const METADATA_FILTERS_MAX = 5;
+/** Characters of a metadata filter's key, and of its value. */
+export const METADATA_FILTER_MAX = 1_024;
 export const METADATA_MAX_BYTES = 16 * KB;
 export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;

@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
 import { createEventLoopGuard } from "./event-loop-guard.ts";
+import { createFairTurns } from "./fair-turns.ts";
 import { type FirstStart, setUpInstallation } from "./features/accounts/first-start.ts";
 import { createLastUsed } from "./features/api-keys/last-used.ts";
 import { createCustomHosts } from "./features/cdn-domain/custom-hosts.ts";
@@ -94,6 +95,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     dispatcher,
     bandwidth: createBandwidth(db, now),
     cdn: config.cdnPurge && createCdnPurge(config.cdnPurge),
+    turns: createFairTurns(),
     metrics,
     log,
     now,

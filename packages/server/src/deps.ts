@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { FairTurns } from "./fair-turns.ts";
 import type { CustomHosts } from "./features/cdn-domain/custom-hosts.ts";
 import type { CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
 import type { Bandwidth } from "./features/delivery/bandwidth.ts";
@@ -33,6 +34,8 @@ export interface Deps {
   bandwidth: Bandwidth;
   /** Null where no CDN keeps files. */
   cdn: CdnPurge | null;
+  /** Long reads of all accounts, step by step. */
+  turns: FairTurns;
   metrics: Registry;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */

@@ -7,6 +7,7 @@ import {
   FILE_KEY_MAX,
   FILE_NAME_MAX,
   ID_MAX,
+  METADATA_FILTER_MAX,
   METADATA_MAX_KEYS,
   PARTS_MAX,
   SLUG_MAX,
@@ -15,7 +16,7 @@ import {
 } from "../limits.ts";
 import Type from "../type.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
-import { ErrorEnvelope, NullableString, Page, StringEnum, Timestamp } from "./shared.ts";
+import { ErrorEnvelope, Moment, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
 
 // Not a Type.Record: its pattern for keys knows no line breaks, and answers would leave such keys out.
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
@@ -41,7 +42,14 @@ const sha256 = {
   }),
 };
 
-export const FileListItem = Type.Object({ ...fileFields, ...sha256, createdAt: Timestamp });
+export const FileListItem = Type.Object({
+  ...fileFields,
+  ...sha256,
+  createdAt: Timestamp,
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({ ...Metadata, description: "with include=metadata" }),
+  ),
+});
 export const CompletedFile = Type.Object({
   ...fileFields,
   ...sha256,
@@ -51,6 +59,33 @@ export const CompletedFile = Type.Object({
 export const FileObject = Type.Object({ ...CompletedFile.properties, updatedAt: Timestamp });
 
 export const FilePage = Page("files", FileListItem);
+const metadataFilter = Type.String({
+  maxLength: METADATA_FILTER_MAX,
+  description:
+    "Top-level metadata key equals this; a value that is no string compares as its JSON text. At most 5 keys.",
+});
+export const FileQuery = Type.Object({
+  ...PageQuery.properties,
+  status: Type.Optional(StringEnum(FILE_STATUSES)),
+  type: Type.Optional(
+    Type.String({
+      maxLength: CONTENT_TYPE_MAX,
+      pattern: "^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]+/(\\*|[A-Za-z0-9!#$&^_.+-]+)([ \\t]*;[ -~]*)?)$",
+      description: "type/subtype or type/*; case and parameters are ignored",
+    }),
+  ),
+  routeSlug: Type.Optional(Type.String({ minLength: 1, maxLength: SLUG_MAX })),
+  name: Type.Optional(
+    Type.String({ maxLength: FILE_NAME_MAX, description: "contained in the name, any case" }),
+  ),
+  prefix: Type.Optional(
+    Type.String({ maxLength: FILE_KEY_MAX, description: "of the key, after the project id and its slash" }),
+  ),
+  since: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "createdAt from this time on" })),
+  until: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "createdAt before this time" })),
+  include: Type.Optional(StringEnum(["metadata"], { description: "adds metadata to every file" })),
+  "metadata.{key}": Type.Optional(metadataFilter),
+});
 export const UpdateFileBody = Type.Object({
   metadata: Type.Optional(Metadata),
   name: Type.Optional(
@@ -179,6 +214,7 @@ export const ReceivedParts = Type.Object({
   ),
 });
 
+export type FileQuery = Static<typeof FileQuery>;
 export type UpdateFileBody = Static<typeof UpdateFileBody>;
 export type SignPartsBody = Static<typeof SignPartsBody>;
 export type RequestUploadBody = Static<typeof RequestUploadBody>;

@@ -21,6 +21,7 @@ import { purgeAgain } from "./migrations/019-purge-again.ts";
 import { bounds } from "./migrations/020-bounds.ts";
 import { accountLimits } from "./migrations/021-account-limits.ts";
 import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
+import { failedFiles } from "./migrations/023-failed-files.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. One that has been released is never edited: the next change is a new entry. */
@@ -47,6 +48,7 @@ const migrations: readonly Migration[] = [
   { id: "020-bounds", sql: bounds },
   { id: "021-account-limits", sql: accountLimits },
   { id: "022-people-and-domains", sql: peopleAndDomains },
+  { id: "023-failed-files", sql: failedFiles },
 ];
 
 interface Migration {

@@ -2,7 +2,6 @@ import { ENVIRONMENTS, type Environment, IdParam, type RateBucket } from "@upsto
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
-import { createFairTurns } from "../../fair-turns.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { honourIdempotencyKeys } from "../../http/idempotency.ts";
 import { rateLimitFor } from "../api-keys/rate-limit-for.ts";
@@ -43,11 +42,10 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         addRoutes(api, deps);
       }
       transformRoutes(api, deps, transforms);
-      const turns = createFairTurns();
-      fileSearchRoutes(api, deps, turns, transforms.signer);
+      fileSearchRoutes(api, deps, transforms.signer);
       studioRoutes(api, deps, transforms);
-      logStreamRoutes(api, deps, turns);
-      logSearchRoutes(api, deps, turns);
+      logStreamRoutes(api, deps);
+      logSearchRoutes(api, deps);
       usageDayRoutes(api, deps);
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),

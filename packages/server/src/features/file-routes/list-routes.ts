@@ -1,7 +1,6 @@
 import { PAGE_MAX, ROUTES_PER_PROJECT_MAX, type Router } from "@upstow/contract";
 import type { FileRouteTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { FairTurns } from "../../fair-turns.ts";
 import { endPage, type PageRequest, startPage } from "../../http/paging.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { Actor } from "../api-keys/actor.ts";
@@ -20,7 +19,10 @@ export async function listPage({ db }: Deps, viewer: Viewer, request: PageReques
  * All routes as JSON text. At their limits they are several megabytes: other requests get their turn between pages,
  * and the types, which are stored as JSON, go out as they are.
  */
-export async function listAllAsJson({ db }: Deps, turns: FairTurns, viewer: Viewer): Promise<string> {
+export async function listAllAsJson(
+  { db, turns }: Pick<Deps, "db" | "turns">,
+  viewer: Viewer,
+): Promise<string> {
   const { projectId, accountId } = viewer;
   const pages: string[] = [];
   let { before } = startPage({});

@@ -9,7 +9,6 @@ import {
   UpdateRouterBody,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import { createFairTurns } from "../../fair-turns.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { requireOwnProject } from "../projects/own-project.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
@@ -19,7 +18,6 @@ const tags = ["file routes"];
 const RouterEnvelope = Type.Object({ router: Router });
 
 export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
-  const turns = createFairTurns();
   app.get(
     "/projects/:id/routers",
     {
@@ -35,7 +33,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, params, query }, reply) => {
       requireOwnProject(actor, params.id);
       if (query.limit !== undefined || query.cursor !== undefined) return listPage(deps, actor, query);
-      const text = await listAllAsJson(deps, turns, actor);
+      const text = await listAllAsJson(deps, actor);
       return reply.type("application/json; charset=utf-8").send(text as never);
     },
   );

@@ -14,7 +14,16 @@ interface Scope {
 }
 
 /** Of a page of a hundred rows, reading columns that nobody is shown would be half the cost. */
-const listedColumns = ["id", "key", "name", "size_bytes", "type", "status", "sha256", "created_at"] as const;
+export const listedColumns = [
+  "id",
+  "key",
+  "name",
+  "size_bytes",
+  "type",
+  "status",
+  "sha256",
+  "created_at",
+] as const;
 export type ListedFile = Pick<FileTable, (typeof listedColumns)[number]>;
 
 export const listFiles = statement((q, p: Scope & { before: string; take: number }) =>

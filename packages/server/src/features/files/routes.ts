@@ -4,9 +4,9 @@ import {
   ErrorEnvelope,
   FileObject,
   FilePage,
+  FileQuery,
   Ok,
   PATH_PARAM_MAX,
-  PageQuery,
   Type,
   UpdateFileBody,
 } from "@upstow/contract";
@@ -14,13 +14,13 @@ import type { Deps } from "../../deps.ts";
 import { notFound } from "../../errors.ts";
 import type { ApiApp } from "../../http/api-app.ts";
 import { errorBody } from "../../http/error-handler.ts";
-import { endPage, startPage } from "../../http/paging.ts";
 import type { Actor } from "../api-keys/actor.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { cdnFor } from "./file-url.ts";
+import { listFiles } from "./list-files.ts";
 import { nameFile } from "./name-file.ts";
-import { findFile, listFiles } from "./queries.ts";
-import { toFile, toListItem } from "./serialize.ts";
+import { findFile } from "./queries.ts";
+import { toFile } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
 import { updateFile } from "./update-file.ts";
 
@@ -38,18 +38,14 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       schema: {
         tags,
         summary: "List files, newest first",
-        querystring: PageQuery,
+        description:
+          "Filters combine. A filtered page can be short or empty and still have hasMore: true; go on with nextCursor.",
+        querystring: FileQuery,
         response: { 200: FilePage },
       },
       serializerCompiler: () => JSON.stringify,
     },
-    async ({ actor, query }) => {
-      const page = startPage(query);
-      const rows = await db.all(listFiles, { ...scopeOf(actor), ...page });
-      const { shown, nextCursor, hasMore } = endPage(rows, page.take);
-      const cdn = cdnFor(config, actor);
-      return { files: shown.map((row) => toListItem(cdn, row)), nextCursor, hasMore };
-    },
+    async ({ actor, query }) => listFiles(deps, actor, query),
   );
 
   app.get(

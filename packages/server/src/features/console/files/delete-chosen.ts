@@ -1,11 +1,10 @@
 import type { Deps } from "../../../deps.ts";
-import type { FairTurns } from "../../../fair-turns.ts";
 import type { Actor } from "../../api-keys/actor.ts";
 import { deleteFiles } from "../../files/delete-files.ts";
+import type { FileFilter } from "../../files/file-filter.ts";
 import { interrupted } from "../../files/interrupted.ts";
+import { type Searcher, searchFiles } from "../../files/search-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
-import { searchFiles } from "./search.ts";
-import type { Terms } from "./search-queries.ts";
 
 /** Each batch is a transaction of its own, so that a large choice holds nobody up. */
 const batchSize = 100;
@@ -20,19 +19,18 @@ export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Pro
 /** Everything that a search finds, whether or not who asked for it waits for the answer. */
 export async function deleteMatching(
   deps: Deps,
-  turns: FairTurns,
+  searcher: Searcher,
   actor: Actor,
   bounds: { from: string; before: string },
-  terms: Terms,
+  filter: FileFilter,
   stop: AbortSignal,
 ): Promise<{ deleted: number }> {
-  const { projectId, environment, accountId } = actor;
-  const searcher = { db: deps.db, turns, accountId };
+  const { projectId, environment } = actor;
   let deleted = 0;
   for (let before: string | null = bounds.before; before !== null; ) {
     if (stop.aborted) throw interrupted(deleted);
     const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
-    const { rows, scannedTo } = await searchFiles(searcher, wanted, terms);
+    const { rows, scannedTo } = await searchFiles(searcher, wanted, filter);
     deleted += await deleteBatch(
       deps,
       actor,

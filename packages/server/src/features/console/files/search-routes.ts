@@ -9,21 +9,22 @@ import {
   StringEnum,
   Type,
 } from "@upstow/contract";
-import type { FileTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
-import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { boundsOf } from "../../../http/moment.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
 import { firstIdAt } from "../../../ids.ts";
 import type { Actor } from "../../api-keys/actor.ts";
 import { cdnFor, fileUrl } from "../../files/file-url.ts";
+import { countFiles, type Searcher, searchFiles } from "../../files/search-files.ts";
+import type { FoundFile as FoundRow } from "../../files/search-queries.ts";
 import { toListItem } from "../../files/serialize.ts";
+import { admitSearch, dashboardBudget } from "../../search/look-through.ts";
 import { isImageType } from "../../transforms/image-type.ts";
 import { signUrl } from "../../transforms/transform-image.ts";
 import type { VariantSigner } from "../../transforms/variant-signature.ts";
-import { admitSearch } from "../search/look-through.ts";
 import { deleteMatching } from "./delete-chosen.ts";
-import { boundsOf, countFiles, searchFiles, termsOf } from "./search.ts";
+import { toFilter } from "./search-filter.ts";
 
 const text = Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX }));
 const time = Type.Optional(Moment);
@@ -52,17 +53,19 @@ interface FoundFile extends FileListItem {
 
 const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
 
-export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns, signer: VariantSigner): void {
-  const admit = ({ accountId }: Actor) => {
-    admitSearch(turns, accountId);
-    return { db: deps.db, turns, accountId };
+export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
+  const { db, turns } = deps;
+  const searcherOf = ({ accountId }: Actor): Searcher => ({ db, turns, accountId, budget: dashboardBudget });
+  const admit = (actor: Actor) => {
+    admitSearch(turns, actor.accountId);
+    return searcherOf(actor);
   };
 
   /**
    * Its recipe is always the same and nobody can ask for another, so it is not charged for. Files in a customer's own
    * bucket are never transformed.
    */
-  const toFound = (actor: Actor, row: FileTable, now: number): FoundFile => {
+  const toFound = (actor: Actor, row: FoundRow, now: number): FoundFile => {
     const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
     const isImage = isOurs && isImageType(row.type);
     const small = isImage ? signUrl(deps.config, signer, now, row, thumbnail, "signed").url : null;
@@ -74,7 +77,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns, sign
     const { before, take } = startPage(query);
     const { projectId, environment } = actor;
     const wanted = { projectId, environment, ...boundsOf(query, before), take };
-    const { rows, scannedTo } = await searchFiles(admit(actor), wanted, termsOf(query));
+    const { rows, scannedTo } = await searchFiles(admit(actor), wanted, toFilter(query));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
     const now = deps.now();
     const files = shown.map((row) => toFound(actor, row, now));
@@ -87,7 +90,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns, sign
     const { projectId, environment } = actor;
     const before = query.cursor === undefined ? firstIdAt(deps.now() + 1) : startPage(query).before;
     const wanted = { projectId, environment, ...boundsOf(query, before) };
-    const { count, scannedTo } = await countFiles(admit(actor), wanted, termsOf(query));
+    const { count, scannedTo } = await countFiles(admit(actor), wanted, toFilter(query));
     const nextCursor = scannedTo === null ? null : encodeCursor(scannedTo);
     return { count, before, nextCursor, hasMore: scannedTo !== null };
   });
@@ -95,6 +98,6 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns, sign
   const stop = new AbortController();
   app.addHook("preClose", async () => stop.abort());
   app.post("/search/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>
-    deleteMatching(deps, turns, actor, boundsOf(body, body.before), termsOf(body), stop.signal),
+    deleteMatching(deps, searcherOf(actor), actor, boundsOf(body, body.before), toFilter(body), stop.signal),
   );
 }

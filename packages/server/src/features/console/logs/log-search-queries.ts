@@ -2,7 +2,7 @@ import type { Environment } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
 import { type DialectName, statement } from "../../../db/statement.ts";
 import { logsBetween } from "../../logs/queries.ts";
-import { contains } from "../search/text-match.ts";
+import { contains } from "../../search/text-match.ts";
 
 export interface LogFilter {
   projectId: string;

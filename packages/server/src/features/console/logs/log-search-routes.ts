@@ -1,13 +1,12 @@
 import { LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { LogTable } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
-import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { boundsOf } from "../../../http/moment.ts";
 import { encodeCursor, endPage, startPage } from "../../../http/paging.ts";
 import { toLog } from "../../logs/to-log.ts";
-import { boundsOf } from "../files/search.ts";
-import { admitSearch, lookThrough, type Span } from "../search/look-through.ts";
-import { foldCase } from "../search/text-match.ts";
+import { admitSearch, dashboardBudget, lookThrough, type Span } from "../../search/look-through.ts";
+import { foldCase } from "../../search/text-match.ts";
 import { measureLogs, searchLogs } from "./log-search-queries.ts";
 
 const Query = Type.Object({
@@ -16,8 +15,8 @@ const Query = Type.Object({
 });
 
 /** Lists the log entries that contain a text. A search through many entries may return short or empty pages. */
-export function logSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void {
-  const { db } = deps;
+export function logSearchRoutes(app: ApiApp, deps: Deps): void {
+  const { db, turns } = deps;
 
   app.get("/logs/search", { schema: { querystring: Query } }, async ({ actor, query }) => {
     const { projectId, environment, accountId } = actor;
@@ -29,6 +28,7 @@ export function logSearchRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void
       dialect: db.dialect,
       turns,
       accountId,
+      budget: dashboardBudget,
       measure: async (span: Span & { rows: number }) =>
         (await db.get(measureLogs, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
       async read(stretch: Span) {

@@ -1,11 +1,10 @@
 import { LOG_TYPE_MAX, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../errors.ts";
-import type { FairTurns } from "../../../fair-turns.ts";
 import type { ApiApp } from "../../../http/api-app.ts";
+import { foldCase } from "../../search/text-match.ts";
 import { createOpenStreams } from "../../webhooks/open-streams.ts";
 import { enterProject } from "../access.ts";
-import { foldCase } from "../search/text-match.ts";
 import { findLastingSession } from "../session-queries.ts";
 import { streamLogs } from "./log-stream.ts";
 
@@ -15,7 +14,7 @@ const Query = Type.Object({
 });
 
 /** What happens in the project, as it happens. */
-export function logStreamRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void {
+export function logStreamRoutes(app: ApiApp, deps: Deps): void {
   const streams = createOpenStreams();
   app.addHook("preClose", () => streams.closeAll());
 
@@ -45,7 +44,7 @@ export function logStreamRoutes(app: ApiApp, deps: Deps, turns: FairTurns): void
         mayWatch,
       };
       const stream = streams.open({ keyId: session.id, accountId: session.accountId }, (alarm, signal) =>
-        streamLogs(deps, turns, watched, alarm, signal),
+        streamLogs(deps, deps.turns, watched, alarm, signal),
       );
       if (stream === null) throw tooManyStreams();
       return (

@@ -1,7 +1,7 @@
 import { KB, MB, SEARCHES_WAITING_MAX } from "@upstow/contract";
-import type { DialectName } from "../../../db/statement.ts";
-import { AppError } from "../../../errors.ts";
-import type { FairTurns } from "../../../fair-turns.ts";
+import type { DialectName } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import type { FairTurns } from "../../fair-turns.ts";
 
 /** Rows with ids from `from` on and below `before`, newest first. */
 export interface Span {
@@ -23,14 +23,29 @@ export const stretchLimits: Record<DialectName, { rows: number; bytes: number }>
   sqlite: { rows: 500, bytes: 512 * KB },
   postgres: { rows: 20_000, bytes: 4 * MB },
 };
-/** What one request may read before it returns a short page. */
-const rowsPerRequest = 200_000;
-const requestWithinMs = 5_000;
+
+/** What one request may read before it returns a short page. It always gets one stretch. */
+export interface Budget {
+  rows: number;
+  bytes: number;
+  /** Since the request came, waiting for its turns included. */
+  withinMs: number;
+  /** In its own turns. */
+  workMs: number;
+}
+
+export const dashboardBudget: Budget = {
+  rows: 200_000,
+  bytes: Number.POSITIVE_INFINITY,
+  withinMs: 5_000,
+  workMs: Number.POSITIVE_INFINITY,
+};
 
 export interface Search {
   dialect: DialectName;
   turns: FairTurns;
   accountId: string;
+  budget: Budget;
   measure(span: Span & { rows: number }): Promise<Measured>;
   /** Reads one stretch; true ends the search. */
   read(stretch: Span): Promise<boolean>;
@@ -40,7 +55,6 @@ export interface Search {
 export function admitSearch(turns: FairTurns, accountId: string): void {
   if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
   throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
-    suggestion: "Wait for the searches that are running.",
     headers: { "retry-after": "5" },
   });
 }
@@ -51,37 +65,44 @@ export async function lookThrough(
   span: Span,
   now: () => number = () => performance.now(),
 ): Promise<string | null> {
-  const endsAt = now() + requestWithinMs;
-  let { rows } = stretchLimits[search.dialect];
+  const { budget, turns, accountId } = search;
+  const most = stretchLimits[search.dialect];
+  const endsAt = now() + budget.withinMs;
+  const left = { rows: budget.rows, bytes: budget.bytes, workMs: budget.workMs };
+  let { rows } = most;
   let { before } = span;
-  for (let seen = 0; seen < rowsPerRequest; ) {
-    const looked = await search.turns.take(search.accountId, async () => {
-      const stretch = await fit(search, { from: span.from, before }, rows);
+  for (;;) {
+    const looked = await turns.take(accountId, async () => {
+      const startedAt = now();
+      const limits = { rows: Math.min(rows, left.rows), bytes: Math.min(most.bytes, left.bytes) };
+      const stretch = await fit(search, { from: span.from, before }, limits);
       const from = stretch.isLast ? span.from : stretch.id;
-      return { ...stretch, isEnough: await search.read({ from, before }) };
+      const isEnough = await search.read({ from, before });
+      return { ...stretch, isEnough, workMs: now() - startedAt };
     });
     if (looked.isEnough || looked.isLast) return null;
-    seen += looked.count;
     before = looked.id;
+    left.rows -= looked.count;
+    left.bytes -= looked.bytes;
+    left.workMs -= looked.workMs;
+    if (Math.min(left.rows, left.bytes, left.workMs) <= 0 || now() > endsAt) return before;
     // Neighbours are of similar size; grow again slowly.
-    rows = Math.min(looked.count * 2, stretchLimits[search.dialect].rows);
-    if (now() > endsAt) break;
+    rows = Math.min(looked.count * 2, most.rows);
   }
-  return before;
 }
 
 interface Stretch {
   id: string;
   count: number;
+  bytes: number;
   isLast: boolean;
 }
 
 /** Asks for fewer rows until they fit the byte limit. One row always goes. */
-async function fit(search: Search, span: Span, mostRows: number): Promise<Stretch> {
-  const { bytes: mostBytes } = stretchLimits[search.dialect];
-  for (let rows = mostRows; ; rows = Math.max(1, rows >> 2)) {
+async function fit(search: Search, span: Span, most: { rows: number; bytes: number }): Promise<Stretch> {
+  for (let { rows } = most; ; rows = Math.max(1, rows >> 2)) {
     const { id, count, bytes } = await search.measure({ ...span, rows });
-    if (id === null) return { id: span.from, count, isLast: true };
-    if (bytes <= mostBytes || rows === 1) return { id, count, isLast: count < rows };
+    if (id === null) return { id: span.from, count, bytes, isLast: true };
+    if (bytes <= most.bytes || rows === 1) return { id, count, bytes, isLast: count < rows };
   }
 }

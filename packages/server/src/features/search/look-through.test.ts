@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { KB } from "@upstow/contract";
-import { createFairTurns } from "../../../fair-turns.ts";
-import { lookThrough, type Span, stretchLimits } from "./look-through.ts";
+import { createFairTurns } from "../../fair-turns.ts";
+import { type Budget, dashboardBudget, lookThrough, type Span, stretchLimits } from "./look-through.ts";
 
 /** Rows of these sizes, the newest last, and the stretches that a search reads of them. */
 async function readAll(
   sizes: number[],
   isEnough: (rows: number) => boolean = () => false,
   now: () => number = () => 0,
+  budget: Budget = dashboardBudget,
 ) {
   const ids = sizes.map((_, i) => String(i).padStart(26, "0"));
   const rowsIn = ({ from, before }: Span) =>
@@ -20,6 +21,7 @@ async function readAll(
       dialect: "sqlite",
       turns: createFairTurns(),
       accountId: "a",
+      budget,
       async measure({ rows, ...span }) {
         const newest = rowsIn(span).slice(-rows);
         return { id: newest[0] ?? null, count: newest.length, bytes: bytesOf(newest) };
@@ -80,6 +82,32 @@ describe("a search request", () => {
       return timeMs;
     };
     const { stretches, scannedTo } = await readAll(new Array(2_000).fill(0), () => false, slow);
-    assert.deepEqual([stretches.length, Number(scannedTo)], [2, 1_000]);
+    assert.deepEqual([stretches.length, Number(scannedTo)], [1, 1_500]);
+  });
+
+  it("reads exactly the rows of its budget, and at most its bytes and one row more", async () => {
+    const small = { ...dashboardBudget, rows: 1_234 };
+    const some = await readAll(new Array(2_000).fill(0), undefined, undefined, small);
+    assert.deepEqual([some.seen, Number(some.scannedTo)], [1_234, 766]);
+    const light = { ...dashboardBudget, bytes: 1_000 };
+    for (const [size, rows] of [
+      [10, 100],
+      [300, 4],
+      [5_000, 1],
+    ] as const) {
+      const { seen, scannedTo } = await readAll(new Array(2_000).fill(size), undefined, undefined, light);
+      assert.ok(seen > 0 && seen <= rows && Number(scannedTo) === 2_000 - seen, `${size}: ${seen}`);
+    }
+  });
+
+  it("ends when it has worked long enough, however long others made it wait", async () => {
+    let timeMs = 0;
+    const clock = () => {
+      timeMs += 10;
+      return timeMs;
+    };
+    const busy = { ...dashboardBudget, workMs: 25 };
+    const { stretches } = await readAll(new Array(5_000).fill(0), undefined, clock, busy);
+    assert.equal(stretches.length, 3);
   });
 });
