@@ -12,6 +12,7 @@ import { images } from "./images.ts";
 import { imagesBesideApi } from "./images-beside-api.ts";
 import { imagesCached } from "./images-cached.ts";
 import { largeFiles } from "./large-files.ts";
+import { listFilters } from "./list-filters.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
 import { search } from "./search.ts";
@@ -32,6 +33,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "large-files": largeFiles,
   "small-files": smallFiles,
   listing,
+  "list-filters": listFilters,
   search,
   images,
   "images-cached": imagesCached,

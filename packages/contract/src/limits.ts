@@ -50,9 +50,9 @@ export const BULK_DELETE_MAX = 100;
 /** Files per batch of upload requests or completions. */
 export const UPLOAD_BATCH_MAX = 100;
 /** Rows that one filtered list call reads before it returns a short page. */
-export const LIST_SCAN_MAX_ROWS = 20_000;
+export const LIST_SCAN_MAX_ROWS = 7_500;
 /** Metadata that one filtered list call reads before it returns a short page; one file always goes. */
-export const LIST_SCAN_MAX_BYTES = 4 * MB;
+export const LIST_SCAN_MAX_BYTES = MB;
 /** Metadata filters of one list call. */
 export const METADATA_FILTERS_MAX = 5;
 /** Characters of a metadata filter's key, and of its value. */

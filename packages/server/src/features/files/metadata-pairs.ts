@@ -37,7 +37,9 @@ export function pairTerms(pairs: MetadataPair[]): Terms {
   return {
     textPair: name + JSON.stringify(value),
     // Everything but text begins with one of these.
-    ...(/^[-\d{[tfn]/.test(value) ? { otherPair: name + value } : {}),
+    ...(/^[-\d{[tfn]/.test(value)
+      ? { otherPair: `${name}${value},`, otherPairAtEnd: `${name}${value}}` }
+      : {}),
   };
 }
 

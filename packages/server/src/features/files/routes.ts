@@ -43,9 +43,9 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         querystring: FileQuery,
         response: { 200: FilePage },
       },
-      serializerCompiler: () => JSON.stringify,
     },
-    async ({ actor, query }) => listFiles(deps, actor, query),
+    async ({ actor, query }, reply) =>
+      reply.type("application/json; charset=utf-8").send((await listFiles(deps, actor, query)) as never),
   );
 
   app.get(

@@ -33,8 +33,9 @@ export async function searchFiles(
       ...searchOf(searcher, wanted, filter),
       async read(stretch) {
         const take = wanted.take - rows.length;
-        rows.push(...(await readMatching(searcher, { ...wanted, ...stretch, take }, filter)));
-        return rows.length === wanted.take;
+        const found = await readMatching(searcher, { ...wanted, ...stretch, take }, filter);
+        rows.push(...found.rows);
+        return { isEnough: rows.length === wanted.take, dropped: found.dropped };
       },
     },
     wanted,
@@ -56,11 +57,13 @@ export async function countFiles(
       ...searchOf(searcher, wanted, filter),
       async read(stretch) {
         const span = { ...wanted, ...stretch };
-        count +=
-          isMatch === undefined
-            ? ((await searcher.db.get(countStretch, { ...span, ...terms }))?.count ?? 0)
-            : (await readMatching(searcher, { ...span, take: Number.POSITIVE_INFINITY }, filter)).length;
-        return false;
+        if (isMatch === undefined) {
+          count += (await searcher.db.get(countStretch, { ...span, ...terms }))?.count ?? 0;
+          return { isEnough: false, dropped: 0 };
+        }
+        const found = await readMatching(searcher, { ...span, take: Number.POSITIVE_INFINITY }, filter);
+        count += found.rows.length;
+        return { isEnough: false, dropped: found.dropped + found.rows.length };
       },
     },
     wanted,
@@ -81,17 +84,19 @@ async function readMatching(
   searcher: Searcher,
   span: Stretch & { take: number },
   filter: FileFilter,
-): Promise<FoundFile[]> {
+): Promise<{ rows: FoundFile[]; dropped: number }> {
   const { isMatch } = filter;
-  if (isMatch === undefined) return read(searcher, span, filter);
+  if (isMatch === undefined) return { rows: await read(searcher, span, filter), dropped: 0 };
   const rows: FoundFile[] = [];
+  let seen = 0;
   for (let { before } = span; ; ) {
     const candidates = await read(searcher, { ...span, before, take: candidatesAtOnce }, filter);
     rows.push(...candidates.filter(isMatch));
-    if (rows.length >= span.take) return rows.slice(0, span.take);
-    if (candidates.length < candidatesAtOnce) return rows;
+    seen += candidates.length;
+    if (rows.length >= span.take || candidates.length < candidatesAtOnce) break;
     before = candidates.at(-1)?.id ?? before;
   }
+  return { rows: rows.slice(0, span.take), dropped: seen - rows.length };
 }
 
 function searchOf(

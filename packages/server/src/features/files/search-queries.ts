@@ -30,6 +30,7 @@ export interface Terms {
   /** A name with its value, as stored: where the value is text, and where it is anything else. */
   textPair?: string;
   otherPair?: string;
+  otherPairAtEnd?: string;
   metadataText?: string;
   /** A name with its quotes and colon: few files match, and the pairs below are only tried for those. */
   pairName?: string;
@@ -55,7 +56,9 @@ const conditions = {
     sql`(${containsExactly(dialect, "name", p.nameLetter)} or ${containsExactly(dialect, "name", p.nameOtherLetter)})`,
   textPair: (p, dialect) => containsExactly(dialect, "metadata", p.textPair),
   otherPair: (p, dialect) =>
-    sql`(${containsExactly(dialect, "metadata", p.otherPair)} or ${containsExactly(dialect, "metadata", p.textPair)})`,
+    sql`(${containsExactly(dialect, "metadata", p.textPair)}
+      or ${containsExactly(dialect, "metadata", p.otherPair)}
+      or ${containsExactly(dialect, "metadata", p.otherPairAtEnd)})`,
   metadataText: (p, dialect) => contains(dialect, "metadata", p.metadataText),
   pairName: (p, dialect) =>
     sql`(${contains(dialect, "metadata", p.pairName)}

@@ -24,21 +24,21 @@ export const stretchLimits: Record<DialectName, { rows: number; bytes: number }>
   postgres: { rows: 20_000, bytes: 4 * MB },
 };
 
+/** The first stretch of a request, which does not yet know what rows cost. */
+const firstRows = 500;
+
 /** What one request may read before it returns a short page. It always gets one stretch. */
 export interface Budget {
   rows: number;
   bytes: number;
   /** Since the request came, waiting for its turns included. */
   withinMs: number;
-  /** In its own turns. */
-  workMs: number;
 }
 
 export const dashboardBudget: Budget = {
   rows: 200_000,
   bytes: Number.POSITIVE_INFINITY,
   withinMs: 5_000,
-  workMs: Number.POSITIVE_INFINITY,
 };
 
 export interface Search {
@@ -47,9 +47,18 @@ export interface Search {
   accountId: string;
   budget: Budget;
   measure(span: Span & { rows: number }): Promise<Measured>;
-  /** Reads one stretch; true ends the search. */
-  read(stretch: Span): Promise<boolean>;
+  read(stretch: Span): Promise<Read>;
 }
+
+export interface Read {
+  /** Ends the search. */
+  isEnough: boolean;
+  /** Rows that came from the database and did not match after all. */
+  dropped: number;
+}
+
+/** A row that comes here in vain costs as much as so many that the database tests. */
+const droppedCost = 8;
 
 /** Refuses a search where the account already has too many waiting. */
 export function admitSearch(turns: FairTurns, accountId: string): void {
@@ -68,26 +77,25 @@ export async function lookThrough(
   const { budget, turns, accountId } = search;
   const most = stretchLimits[search.dialect];
   const endsAt = now() + budget.withinMs;
-  const left = { rows: budget.rows, bytes: budget.bytes, workMs: budget.workMs };
-  let { rows } = most;
+  const left = { rows: budget.rows, bytes: budget.bytes };
+  let rows = Math.min(firstRows, most.rows);
   let { before } = span;
   for (;;) {
     const looked = await turns.take(accountId, async () => {
-      const startedAt = now();
       const limits = { rows: Math.min(rows, left.rows), bytes: Math.min(most.bytes, left.bytes) };
       const stretch = await fit(search, { from: span.from, before }, limits);
       const from = stretch.isLast ? span.from : stretch.id;
-      const isEnough = await search.read({ from, before });
-      return { ...stretch, isEnough, workMs: now() - startedAt };
+      return { ...stretch, ...(await search.read({ from, before })) };
     });
     if (looked.isEnough || looked.isLast) return null;
     before = looked.id;
-    left.rows -= looked.count;
+    const cost = looked.count + droppedCost * looked.dropped;
+    left.rows -= cost;
     left.bytes -= looked.bytes;
-    left.workMs -= looked.workMs;
-    if (Math.min(left.rows, left.bytes, left.workMs) <= 0 || now() > endsAt) return before;
-    // Neighbours are of similar size; grow again slowly.
-    rows = Math.min(looked.count * 2, most.rows);
+    if (Math.min(left.rows, left.bytes) <= 0 || now() > endsAt) return before;
+    // Neighbours are alike: grow slowly, and no further than what is left will pay for.
+    const affordable = Math.ceil((looked.count * left.rows) / cost);
+    rows = Math.min(looked.count * 2, most.rows, affordable);
   }
 }
 

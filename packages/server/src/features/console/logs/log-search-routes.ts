@@ -33,7 +33,7 @@ export function logSearchRoutes(app: ApiApp, deps: Deps): void {
         (await db.get(measureLogs, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
       async read(stretch: Span) {
         rows.push(...(await db.all(searchLogs, { ...wanted, ...stretch, take: take - rows.length })));
-        return rows.length === take;
+        return { isEnough: rows.length === take, dropped: 0 };
       },
     };
     const scannedTo = await lookThrough(search, boundsOf(query, before));
