@@ -106,6 +106,8 @@ async function tryOne({ call, key }: Installation, bytes: Buffer, random: Random
     delivery: pick(["signed", "public"]),
   };
   const made = await call("POST", "transforms/image", { key, body: ask });
+  // The header already shows that it is no image, or too large a one.
+  if (made.status === 415) return 415;
   if (made.status !== 200) throw new Violation(`POST: ${made.status} ${JSON.stringify(made.body)}`);
   return judge(await fetch(made.body.url, { headers: { accept: pick(accepts) } }), ask, sized);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import sharp from "sharp";
+import type { Recipe } from "../src/features/transforms/recipe.ts";
 import {
   assertPixel,
   assertUpright,
@@ -17,6 +18,7 @@ import {
   type Rgb,
   solid,
 } from "../src/features/transforms/render/test-images.ts";
+import { signVariant } from "./support/sign-variant.ts";
 import { startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
@@ -30,6 +32,8 @@ interface Refused {
   what: string;
   bytes: Buffer;
   type?: string;
+  /** Of the call that asks for the URL; 415 where the header shows it. */
+  asked?: 200 | 415;
   status: number;
 }
 
@@ -60,9 +64,17 @@ describe("the twenty cases over HTTP", () => {
     return fetch(made.body.url, { headers: { accept: "*/*" } });
   }
 
-  async function refuses({ what, bytes, type = "image/png", status }: Refused): Promise<void> {
-    for (const format of ["jpeg", "webp"]) {
-      const response = await getVariant(bytes, type, { width: 50, format });
+  /** A URL that was made by hand is refused as well. */
+  async function getUnasked(bytes: Buffer, type: string, ask: Partial<Recipe>, asked: number) {
+    const { key } = await uploadFile(app, bytes, { key: pro.live, name: "image", type });
+    const made = await app.call("POST", "transforms/image", { key: pro.live, body: { key, ...ask } });
+    assert.equal(made.status, asked, JSON.stringify(made.body));
+    return fetch(await signVariant(app, key, ask), { headers: { accept: "*/*" } });
+  }
+
+  async function refuses({ what, bytes, type = "image/png", asked = 200, status }: Refused): Promise<void> {
+    for (const format of ["jpeg", "webp"] as const) {
+      const response = await getUnasked(bytes, type, { width: 50, format }, asked);
       const { error } = (await response.json()) as { error: { code: string } };
       assert.equal(response.status, status, what);
       assert.equal(error.code, status === 415 ? "UNSUPPORTED_TRANSFORM_TYPE" : "VALIDATION_ERROR", what);
@@ -86,12 +98,14 @@ describe("the twenty cases over HTTP", () => {
     await refuses({
       what: "a PNG of 256 megapixels",
       bytes: craftPng(16_000, 16_000, Buffer.alloc(16_000 * 2001), 1),
+      asked: 415,
       status: 422,
     });
     await refuses({
       what: "a GIF of 52 megapixels",
       bytes: craftGif(2000, 2000, 13),
       type: "image/gif",
+      asked: 415,
       status: 422,
     });
     await refuses({ what: "half a JPEG", bytes: photo.subarray(0, photo.length / 2), status: 422 });
@@ -103,12 +117,17 @@ describe("the twenty cases over HTTP", () => {
   });
 
   it("says which limit was passed, and what to do about it", async () => {
-    const ask = { width: 4096, fit: "contain", format: "webp" };
-    for (const [bytes, message, suggestion] of [
-      [craftGif(2000, 2000, 13), /^The image is larger than 50 megapixels/, /^Upload .* fewer pixels/],
-      [craftGif(100, 100, 5), /^The animation would be larger than 50 megapixels/, /smaller width or height/],
+    const ask = { width: 4096, fit: "contain", format: "webp" } as const;
+    for (const [bytes, asked, message, suggestion] of [
+      [craftGif(2000, 2000, 13), 415, /^The image is larger than 50 megapixels/, /^Upload .* fewer pixels/],
+      [
+        craftGif(100, 100, 5),
+        200,
+        /^The animation would be larger than 50 megapixels/,
+        /smaller width or height/,
+      ],
     ] as const) {
-      const response = await getVariant(bytes, "image/gif", ask);
+      const response = await getUnasked(bytes, "image/gif", ask, asked);
       const { error } = (await response.json()) as { error: Record<string, string> };
       assert.deepEqual([response.status, error["code"]], [422, "VALIDATION_ERROR"]);
       assert.match(error["message"] ?? "", message);
@@ -122,15 +141,16 @@ describe("the twenty cases over HTTP", () => {
   it("7 to 10: what is no readable image is 415, whatever it was declared as", async () => {
     const heic = Buffer.concat([isobmffHead("heic", "mif1", "heic"), Buffer.alloc(200)]);
     const tiff = await solid(20, 20, palette.red).tiff().toBuffer();
-    await refuses({ what: "SVG", bytes: Buffer.from(svg), status: 415 });
+    await refuses({ what: "SVG", bytes: Buffer.from(svg), asked: 415, status: 415 });
     await refuses({
       what: "SVG in AVIF's clothes",
       bytes: Buffer.from(`<!--ftypavif-->${svg}`),
+      asked: 415,
       status: 415,
     });
-    await refuses({ what: "svgz", bytes: gzipSync(svg), status: 415 });
-    await refuses({ what: "TIFF", bytes: tiff, status: 415 });
-    await refuses({ what: "HEIC", bytes: heic, type: "image/avif", status: 415 });
+    await refuses({ what: "svgz", bytes: gzipSync(svg), asked: 415, status: 415 });
+    await refuses({ what: "TIFF", bytes: tiff, asked: 415, status: 415 });
+    await refuses({ what: "HEIC", bytes: heic, type: "image/avif", asked: 415, status: 415 });
     for (const [bytes, type] of [
       [Buffer.from(svg), "image/svg+xml"],
       [heic, "image/heic"],

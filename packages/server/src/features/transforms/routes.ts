@@ -37,12 +37,8 @@ export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms)
       },
     },
     async ({ actor, body, idempotency }) => {
-      const { file, recipe, answer } = await transformImage(
-        deps,
-        transforms.signer,
-        actor,
-        body,
-        (tx, { usage }) => idempotency.remember(tx, 200, usage),
+      const { file, recipe, answer } = await transformImage(deps, transforms, actor, body, (tx, { usage }) =>
+        idempotency.remember(tx, 200, usage),
       );
       transforms.renderAhead(file, recipe);
       return answer;

@@ -16,6 +16,7 @@ import { periodEndsInSec, periodOf } from "../usage/period.ts";
 import { findUsageTotal } from "../usage/queries.ts";
 import { transformUnitsFor } from "../usage/usage.ts";
 import { checkIsImage } from "./image-type.ts";
+import type { LookAtImage } from "./look-at-image.ts";
 import { findUnits, insertUse, takeUnits } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
 import type { VariantSigner } from "./variant-signature.ts";
@@ -45,13 +46,14 @@ export interface Transformed {
 
 export async function transformImage(
   deps: Deps,
-  signer: VariantSigner,
+  { signer, lookAtImage }: { signer: VariantSigner; lookAtImage: LookAtImage },
   actor: Actor,
   body: TransformImageBody,
   onSaved: OnSaved,
 ): Promise<Transformed> {
   const recipe = toRecipe(body);
   const file = await getImage(deps, actor, body.key);
+  await lookAtImage(file);
   const now = deps.now();
   const answer = await deps.db.transact(async (tx) => {
     const usage = await countUnits(tx, now, actor, file, recipe);

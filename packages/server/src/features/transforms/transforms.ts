@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { createLookAtImage, type LookAtImage } from "./look-at-image.ts";
 import { listLeastUsed, setUsed, sumVariants } from "./queries.ts";
 import type { Recipe } from "./recipe.ts";
 import { createRenderPool } from "./render/render-pool.ts";
@@ -11,6 +12,7 @@ import { createVariants, type Variants } from "./variants.ts";
 
 export interface Transforms {
   signer: VariantSigner;
+  lookAtImage: LookAtImage;
   variants: Variants;
   /** Starts the render that the first reader will want; whether it succeeds shows when they ask. */
   renderAhead(file: FileTable, recipe: Recipe): void;
@@ -43,6 +45,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
 
   return {
     signer: await openVariantSigner(deps),
+    lookAtImage: createLookAtImage(deps),
     variants,
     renderAhead(file, recipe) {
       const format = recipe.format === "auto" ? "webp" : recipe.format;

@@ -1,0 +1,11 @@
+import type { Recipe } from "../../src/features/transforms/recipe.ts";
+import { signUrl } from "../../src/features/transforms/transform-image.ts";
+import { openVariantSigner } from "../../src/features/transforms/variant-keys.ts";
+import type { TestApp } from "./start-app.ts";
+
+/** The public URL of a variant that the API would refuse to make, as an earlier version may have given it out. */
+export async function signVariant(app: TestApp, key: string, ask: Partial<Recipe>): Promise<string> {
+  const { deps } = app.app;
+  const recipe: Recipe = { fit: "scale-down", quality: 85, format: "auto", ...ask };
+  return signUrl(deps.config, await openVariantSigner(deps), deps.now(), { key }, recipe, "public").url;
+}
