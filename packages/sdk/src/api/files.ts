@@ -1,26 +1,41 @@
 import type { ErrorBody } from "../wire/errors.ts";
-import type { BulkDeleteResult, FileListItem, FileObject, Metadata, PageQuery } from "../wire/files.ts";
+import type {
+  BulkDeleteResult,
+  FileListItem,
+  FileObject,
+  FileQuery,
+  Metadata,
+  UpdateFileBody,
+} from "../wire/files.ts";
 import { list } from "./list.ts";
 import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
+
+/** What a list holds: metadata only where it was asked for. */
+type Listed<Query> = Query extends { include: "metadata" }
+  ? FileListItem & { metadata: Metadata }
+  : FileListItem;
 
 export function createFiles(request: Request) {
   const one = pick<"file", FileObject>(request, "file");
   return {
-    /** Newest first. */
-    list: (query?: PageQuery, options?: RequestOptions) =>
-      list<"files", FileListItem>(request, "/files", "files", query, options),
-
-    get: (key: string, options?: RequestOptions) => one("GET", pathTo("files", key), options),
-
-    /** Replaces the metadata. */
-    update: (key: string, body: { metadata: Metadata }, options?: RequestOptions) =>
-      one("PATCH", pathTo("files", key), options, body),
-
-    async delete(key: string, options?: RequestOptions) {
-      await request("DELETE", pathTo("files", key), options);
+    /** Newest first, all of them or those that a filter finds. */
+    list<const Query extends FileQuery>(query?: Query, options?: RequestOptions) {
+      const { metadata, ...fields }: FileQuery = query ?? {};
+      for (const key in metadata) Object.assign(fields, { [`metadata.${key}`]: metadata[key] });
+      return list<"files", Listed<Query>>(request, "/files", "files", fields, options);
     },
 
-    /** Up to 100 keys. Keys that were not there are in `failures`; that is not an error. */
+    get: (keyOrId: string, options?: RequestOptions) => one("GET", pathTo("files", keyOrId), options),
+
+    /** Replaces what is given and leaves the rest. */
+    update: (keyOrId: string, body: UpdateFileBody, options?: RequestOptions) =>
+      one("PATCH", pathTo("files", keyOrId), options, body),
+
+    async delete(keyOrId: string, options?: RequestOptions) {
+      await request("DELETE", pathTo("files", keyOrId), options);
+    },
+
+    /** Up to 100 keys or ids. Those that were not there are in `failures`; that is not an error. */
     async deleteMany(keys: string[], options?: RequestOptions): Promise<BulkDeleteResult> {
       try {
         return await request("DELETE", "/files", options, { keys });

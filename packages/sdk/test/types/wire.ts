@@ -19,6 +19,8 @@ export type Agreements = AllSame<{
   fileListItem: Same<wire.FileListItem, contract.FileListItem>;
   completedFile: Same<wire.CompletedFile, contract.CompletedFile>;
   file: Same<wire.FileObject, contract.FileObject>;
+  fileQuery: Same<Omit<wire.FileQuery, "metadata">, Omit<contract.FileQuery, "metadata.{key}">>;
+  updateFile: Same<wire.UpdateFileBody, contract.UpdateFileBody>;
   bulkDelete: Same<wire.BulkDeleteResult, Of<Contract["BulkDeleteResult"]>>;
   requestUpload: Same<wire.RequestUploadBody, contract.RequestUploadBody>;
   requested: Same<wire.RequestedUpload, Of<Contract["RequestedUpload"]>>;
