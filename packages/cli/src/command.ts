@@ -5,6 +5,8 @@ export interface OptionSpec {
   value?: string;
   description: string;
   isRequired?: boolean;
+  /** May be given several times; of any other the last one counts. */
+  isRepeated?: boolean;
 }
 
 export interface PositionalSpec {
@@ -46,6 +48,8 @@ export interface Call {
 
 export interface Options {
   find(name: string): string | undefined;
+  /** Of an option that may be given several times. */
+  all(name: string): string[];
   get(name: string): string;
   has(name: string): boolean;
 }

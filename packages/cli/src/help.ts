@@ -50,7 +50,8 @@ function argumentOf({ name, isOptional, isRepeated }: PositionalSpec): string {
 }
 
 function flagOf(name: string, spec: OptionSpec): string {
-  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+  const flag = spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+  return spec.isRepeated === true ? `${flag}…` : flag;
 }
 
 /** Where the left column is too long, the right one goes to a line of its own. */

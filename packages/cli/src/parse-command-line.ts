@@ -27,11 +27,13 @@ export function parseCommandLine(command: Command, args: string[]): ParsedCall {
       ]),
     ),
   });
-  const values = new Map<string, string>();
+  const values = new Map<string, string[]>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind === "option") values.set(token.name, readOption(token, specs, args[token.index] ?? ""));
+    if (token.kind !== "option") continue;
+    const value = readOption(token, specs, args[token.index] ?? "");
+    values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
   const options = createOptions(values);
   if (!options.has("help")) requireEverything(command, positionals, options);
@@ -82,11 +84,13 @@ function requireEverything(command: Command, positionals: string[], options: Opt
   }
 }
 
-function createOptions(values: Map<string, string>): Options {
+function createOptions(values: Map<string, string[]>): Options {
+  const find = (name: string) => values.get(name)?.at(-1);
   return {
-    find: (name) => values.get(name),
+    find,
+    all: (name) => values.get(name) ?? [],
     get(name) {
-      const value = values.get(name);
+      const value = find(name);
       if (value === undefined) throw new Error(`the option ${name} was not required`);
       return value;
     },

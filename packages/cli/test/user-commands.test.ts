@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import sharp from "sharp";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { uploadFile } from "../../server/test/support/upload.ts";
 import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 describe("the commands of users", () => {
@@ -113,6 +114,44 @@ describe("the commands of users", () => {
       assert.equal(failure.exitCode, 2, args.join(" "));
       assert.match(failure.message, message);
     }
+  });
+
+  it("list files by filters, and name them by id", async () => {
+    const { live } = await app.createTenant("pro");
+    const own = { ...env, UPSTOW_API_KEY: live };
+    const files: Record<string, { id: string; key: string; createdAt: string }> = {};
+    for (const [name, type, metadata] of [
+      ["Ärger.txt", "text/plain", { user: "42", "a=b": 1 }],
+      ["photo.png", "image/png", { user: 42 }],
+    ] as const)
+      files[name] = await uploadFile(app, "x", { key: live, name, type, metadata });
+    const { "Ärger.txt": text, "photo.png": photo } = files;
+    const find = async (...args: string[]) =>
+      (await runJson(["files", "ls", ...args], own)).files.map((file: { id: string }) => file.id);
+    assert.deepEqual(await find("--type", "image/*"), [photo?.id]);
+    assert.deepEqual(await find("--name", "ärGER"), [text?.id]);
+    assert.deepEqual(await find("--metadata", "user=42"), [photo?.id, text?.id]);
+    assert.deepEqual(await find("--metadata", "user=42", "--metadata", "a=b=1"), []);
+    assert.deepEqual(await find("--status", "Failed"), []);
+    assert.deepEqual(await find("--status", "uploaded", "--route", "default", "--limit", "1"), [photo?.id]);
+    assert.deepEqual(await find("--prefix", `default/${text?.id}`), [text?.id]);
+    assert.deepEqual(await find("--since", "2020-01-01", "--until", text?.createdAt ?? ""), []);
+    const nothing = await runUpstow(["files", "ls", "--name", "nothing"], own);
+    assert.equal(nothing.stdout, "No files.\n");
+    const got = await runJson(["files", "get", text?.id ?? "", "--output", join(folder, "by-id.txt")], own);
+    assert.equal(got.key, text?.key);
+    assert.equal((await runJson(["files", "rm", text?.id ?? "", photo?.key ?? ""], own)).deleted, 2);
+    for (const [args, message] of [
+      [["--metadata", "user"], /--metadata takes a key and its value/],
+      [["--since", "yesterday"], /--since takes a time/],
+      [["--status", "deleted"], /--status must be one of uploading, uploaded, failed/],
+    ] as [string[], RegExp][]) {
+      const failure = await runFailing(["files", "ls", ...args], own);
+      assert.equal(failure.exitCode, 2);
+      assert.match(failure.message, message);
+    }
+    const refused = await runFailing(["files", "ls", "--type", "image"], own);
+    assert.deepEqual([refused.exitCode, refused.code], [1, "VALIDATION_ERROR"]);
   });
 
   it("get, copy and delete files", async () => {

@@ -6,7 +6,7 @@ import { clean, formatBytes } from "../format.ts";
 export const filesCp: Command = {
   name: "files cp",
   summary: "Store a copy of a file under a key of its own, metadata included",
-  positionals: [{ name: "key", description: "the storage key of the file to copy" }],
+  positionals: [{ name: "key", description: "the storage key or id of the file to copy" }],
   options: {
     name: { value: "N", description: "the copy's name; the same unless given" },
     route: { value: "SLUG", description: "the file route that it goes to; default unless said otherwise" },

@@ -10,7 +10,9 @@ import { savedName } from "../saved-name.ts";
 export const filesGet: Command = {
   name: "files get",
   summary: "Download a file and check its bytes",
-  positionals: [{ name: "key", description: "the file's storage key, as `upstow files ls` shows it" }],
+  positionals: [
+    { name: "key", description: "the file's storage key, as `upstow files ls` shows it, or its id" },
+  ],
   options: {
     output: { value: "PATH", description: "a file or a folder to write to; its own name here unless given" },
     force: { description: "replace a file that is there already, once the download is whole" },
@@ -18,16 +20,16 @@ export const filesGet: Command = {
   notes:
     "Without --force no file is overwritten. A stored name that begins with a dot is never used: choose one with --output.",
   async run(call) {
-    const [key = ""] = call.positionals;
+    const [keyOrId = ""] = call.positionals;
     const output = call.options.find("output");
     if (output === "-") {
       throw new UsageError(
         "--output takes a path, because a file is checked first; ./- is one of that name.",
       );
     }
-    const file = await (await connect(call)).files.get(key);
+    const file = await (await connect(call)).files.get(keyOrId);
     const path = await choosePath(call, output, file.name);
-    const facts = { path, key, size: file.size, sha256: file.sha256 };
+    const facts = { path, key: file.key, size: file.size, sha256: file.sha256 };
     const replace = call.options.has("force");
     if (!replace && (await isDownloaded(file, path))) {
       const text = `${clean(path)} is there already, with the same bytes.`;

@@ -1,19 +1,24 @@
 import { type Command, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
+import { filterOptions, readFilters } from "../file-filters.ts";
 import { formatBytes, formatColumns } from "../format.ts";
 
 export const filesLs: Command = {
   name: "files ls",
   summary: "List files, newest first",
   options: {
+    ...filterOptions,
     limit: { value: "N", description: "at most so many; 50 unless said otherwise" },
     all: { description: "every file" },
   },
   async run(call) {
     const most = call.options.has("all") ? Number.POSITIVE_INFINITY : readLimit(call.options.find("limit"));
+    const filters = readFilters(call.options);
     const upstow = await connect(call);
     const files = [];
-    for await (const file of upstow.files.list({ limit: Math.min(100, most) })) {
+    // With a filter a page may be short, whatever its limit.
+    const limit = Object.keys(filters).length > 0 ? 100 : Math.min(100, most);
+    for await (const file of upstow.files.list({ ...filters, limit })) {
       files.push(file);
       if (files.length >= most) break;
     }
@@ -23,7 +28,7 @@ export const filesLs: Command = {
       formatBytes(file.size),
       file.key,
     ]);
-    return { json: { files }, text: rows.length === 0 ? "There are no files." : formatColumns(rows) };
+    return { json: { files }, text: rows.length === 0 ? "No files." : formatColumns(rows) };
   },
 };
 

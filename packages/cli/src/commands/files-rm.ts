@@ -7,7 +7,7 @@ const keysAtOnce = 100;
 export const filesRm: Command = {
   name: "files rm",
   summary: "Delete files; their URLs stop working at once",
-  positionals: [{ name: "keys", description: "storage keys of files", isRepeated: true }],
+  positionals: [{ name: "keys", description: "storage keys or ids of files", isRepeated: true }],
   async run(call) {
     const upstow = await connect(call);
     const total = {

@@ -1,0 +1,55 @@
+import type { FileQuery } from "@upstow/sdk";
+import { type OptionSpec, type Options, UsageError } from "./command.ts";
+import { readChoice } from "./option-values.ts";
+
+const statuses = ["uploading", "uploaded", "failed"] as const;
+
+export const filterOptions: Record<string, OptionSpec> = {
+  status: { value: "S", description: "uploading, uploaded or failed" },
+  type: { value: "TYPE", description: "a MIME type, or a family such as image/*" },
+  route: { value: "SLUG", description: "uploaded through this file route" },
+  name: { value: "TEXT", description: "contained in the name, any case" },
+  prefix: { value: "P", description: "the key starts with this, after the project ID" },
+  since: {
+    value: "TIME",
+    description: "created at this time or later, such as 2026-11-17T08:00:00Z or 2026-11-17",
+  },
+  until: { value: "TIME", description: "created before this time" },
+  metadata: {
+    value: "KEY=VALUE",
+    description: "a top-level metadata key and its value; up to 5 times",
+    isRepeated: true,
+  },
+};
+
+export function readFilters(options: Options): FileQuery {
+  const status = options.find("status");
+  const metadata = options.all("metadata").map(readPair);
+  const query = {
+    status: status && readChoice("--status", status, statuses).toUpperCase(),
+    type: options.find("type"),
+    routeSlug: options.find("route"),
+    name: options.find("name"),
+    prefix: options.find("prefix"),
+    since: readTime("since", options),
+    until: readTime("until", options),
+    metadata: metadata.length === 0 ? undefined : Object.fromEntries(metadata),
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+function readPair(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at === -1)
+    throw new UsageError(`--metadata takes a key and its value, such as user=42, not "${text}".`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** A day alone begins at midnight UTC. */
+function readTime(name: string, options: Options): string | undefined {
+  const text = options.find(name);
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new UsageError(`--${name} takes a time such as 2026-11-17T08:00:00Z or 2026-11-17, not "${text}".`);
+}
