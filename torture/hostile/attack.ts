@@ -1,6 +1,4 @@
-// The attacking side, in a process of its own so that its own work does not delay what the victim measures. Attackers
-// bring their own machines: here, what they compute comes after everything else.
-import { constants, setPriority } from "node:os";
+// The attacking side, in a process of its own so that its own work does not delay what the victim measures.
 import { createAttacker } from "./attacker.ts";
 import {
   type Attack,
@@ -43,7 +41,6 @@ async function attack({ tenants, seconds }: AttackOrder): Promise<void> {
 
 // What goes wrong here ends the process with its trace, and with it the run.
 process.once("message", async (order: AttackOrder) => {
-  setPriority(constants.priority.PRIORITY_LOW);
   await attack(order);
   process.disconnect();
 });

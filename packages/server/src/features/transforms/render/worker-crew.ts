@@ -1,4 +1,5 @@
 import { findLayers } from "./sandbox/find-layers.ts";
+import { type Layers, noLayers } from "./sandbox/layers.ts";
 import { startWorkerProcess, type WorkerOutcome, type WorkerProcess } from "./worker-process.ts";
 
 export interface WorkerLimits {
@@ -13,13 +14,24 @@ export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits)
   const jobsDone = new Map<WorkerProcess, number>();
   let idle: WorkerProcess[] = [];
   let isClosed = false;
+  let layers: Layers = noLayers;
 
   async function start(givesWay: boolean): Promise<WorkerProcess> {
-    const { layers } = await findLayers();
+    ({ layers } = await findLayers());
     if (isClosed) throw new Error("The crew was dismissed meanwhile.");
+    return launch(givesWay);
+  }
+
+  function launch(givesWay: boolean): WorkerProcess {
     const worker = startWorkerProcess({ layers, givesWay, cpuSec: Math.ceil(cpuSec) });
     jobsDone.set(worker, 0);
     return worker;
+  }
+
+  /** At once, so that whoever comes next does not wait until a worker has started. */
+  function replace(worker: WorkerProcess): void {
+    void dismiss(worker);
+    if (!isClosed) idle.push(launch(worker.givesWay));
   }
 
   async function dismiss(worker: WorkerProcess): Promise<void> {
@@ -40,7 +52,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits)
       jobsDone.set(worker, jobs);
       const isFit = outcome.kind === "done" && jobs < maxJobs && worker.isAlive;
       if (isFit && (worker.findRssBytes() ?? 0) <= maxRssBytes) idle.push(worker);
-      else void dismiss(worker);
+      else replace(worker);
     },
 
     pids: (): number[] =>
