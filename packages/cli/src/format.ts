@@ -6,6 +6,10 @@ export function formatBytes(bytes: number): string {
   return `${amount >= 100 || power === 0 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
 }
 
+export function countFiles(count: number): string {
+  return `${count} ${count === 1 ? "file" : "files"}`;
+}
+
 export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];

@@ -140,7 +140,22 @@ describe("the commands of users", () => {
     assert.equal(nothing.stdout, "No files.\n");
     const got = await runJson(["files", "get", text?.id ?? "", "--output", join(folder, "by-id.txt")], own);
     assert.equal(got.key, text?.key);
-    assert.equal((await runJson(["files", "rm", text?.id ?? "", photo?.key ?? ""], own)).deleted, 2);
+    const into = await mkdtemp(join(folder, "found-"));
+    const both = await runJson(["files", "get", "--metadata", "user=42", "--output", into], own);
+    assert.deepEqual(both.failures, []);
+    assert.deepEqual((await readdir(into)).sort(), ["photo.png", "Ärger.txt"]);
+    const dry = await runJson(["files", "rm", "--type", "image/*", "--dry-run"], own);
+    assert.deepEqual([dry.keys, dry.deleted], [[photo?.key], 0]);
+    assert.equal(
+      (await runFailing(["files", "rm", "--type", "image/*"], own)).exitCode,
+      2,
+      "nobody said yes",
+    );
+    assert.equal((await runJson(["files", "rm", "--type", "image/*", "--yes"], own)).deleted, 1);
+    assert.equal((await runJson(["files", "rm", "--type", "image/*", "--yes"], own)).deleted, 0);
+    assert.equal((await runJson(["files", "rm", text?.id ?? ""], own)).deleted, 1);
+    for (const args of [["rm"], ["get"], ["rm", "key", "--name", "a"], ["get", "key", "--name", "a"]])
+      assert.equal((await runFailing(["files", ...args], own)).exitCode, 2, args.join(" "));
     for (const [args, message] of [
       [["--metadata", "user"], /--metadata takes a key and its value/],
       [["--since", "yesterday"], /--since takes a time/],

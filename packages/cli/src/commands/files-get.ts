@@ -1,53 +1,97 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Call, type Command, UsageError } from "../command.ts";
+import type { FileListItem, FileQuery } from "@upstow/sdk";
+import { type Call, type Command, OperatorError, type Result, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { downloadFile, isDownloaded } from "../download-file.ts";
-import { clean, formatBytes } from "../format.ts";
+import { filterOptions, readFilters } from "../file-filters.ts";
+import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { savedName } from "../saved-name.ts";
 
 export const filesGet: Command = {
   name: "files get",
-  summary: "Download a file and check its bytes",
+  summary: "Download a file, or all that filters find, and check the bytes",
   positionals: [
-    { name: "key", description: "the file's storage key, as `upstow files ls` shows it, or its id" },
+    {
+      name: "key",
+      description: "the file's storage key, as `upstow files ls` shows it, or its id",
+      isOptional: true,
+    },
   ],
   options: {
     output: { value: "PATH", description: "a file or a folder to write to; its own name here unless given" },
     force: { description: "replace a file that is there already, once the download is whole" },
+    ...filterOptions,
   },
-  notes:
-    "Without --force no file is overwritten. A stored name that begins with a dot is never used: choose one with --output.",
+  notes: `Without --force no file is overwritten. A stored name that begins with a dot is never used: choose one with
+--output. Of several files with one name, all but the first are saved with their id before it.`,
   async run(call) {
-    const [keyOrId = ""] = call.positionals;
+    const [keyOrId] = call.positionals;
+    const filters = readFilters(call.options);
+    if ((keyOrId === undefined) === (Object.keys(filters).length === 0))
+      throw new UsageError("Name a file by its key or id, or find files with filters such as --prefix.");
     const output = call.options.find("output");
     if (output === "-") {
       throw new UsageError(
         "--output takes a path, because a file is checked first; ./- is one of that name.",
       );
     }
-    const file = await (await connect(call)).files.get(keyOrId);
-    const path = await choosePath(call, output, file.name);
-    const facts = { path, key: file.key, size: file.size, sha256: file.sha256 };
-    const replace = call.options.has("force");
-    if (!replace && (await isDownloaded(file, path))) {
-      const text = `${clean(path)} is there already, with the same bytes.`;
-      return { json: { ...facts, isVerified: true }, text };
-    }
-    const onProgress = (receivedBytes: number) =>
-      call.progress(`${clean(path)}  ${formatBytes(receivedBytes)} of ${formatBytes(file.size)}`);
-    const isVerified = await downloadFile(file, path, { replace, onProgress });
-    return {
-      json: { ...facts, isVerified },
-      text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${isVerified ? ", as its SHA-256 says" : ""}.`,
-    };
+    return keyOrId === undefined ? getFound(call, filters, output) : getOne(call, keyOrId, output);
   },
 };
 
-/** The stored name may be a path: nothing is written outside this folder unless --output says so. */
-async function choosePath(call: Call, output: string | undefined, storedName: string): Promise<string> {
+async function getOne(call: Call, keyOrId: string, output: string | undefined): Promise<Result> {
+  const file = await (await connect(call)).files.get(keyOrId);
+  const folder = await findFolder(call, output);
+  const path = folder === null ? givenPath(call, output ?? ".") : join(folder, savedName(file.name));
+  const { isThere, ...saved } = await save(call, file, path);
+  if (isThere) return { json: saved, text: `${clean(path)} is there already, with the same bytes.` };
+  const checked = saved.isVerified ? ", as its SHA-256 says" : "";
+  return { json: saved, text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${checked}.` };
+}
+
+/** One that cannot be saved does not keep the others from it. */
+async function getFound(call: Call, filters: FileQuery, output: string | undefined): Promise<Result> {
+  const folder = await findFolder(call, output);
+  if (folder === null) throw new UsageError("--output must be a folder that exists, to hold what is found.");
+  const upstow = await connect(call);
+  const files: object[] = [];
+  const failures: { key: string; message: string }[] = [];
+  const taken = new Set<string>();
+  for await (const file of upstow.files.list({ ...filters, status: "UPLOADED", limit: 100 })) {
+    try {
+      const name = savedName(file.name);
+      const path = join(folder, taken.has(name) ? savedName(`${file.id}-${name}`) : name);
+      taken.add(name);
+      const { isThere: _, ...saved } = await save(call, file, path);
+      files.push(saved);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      failures.push({ key: file.key, message: error.message });
+      call.note(`✖ ${clean(file.key)}  ${error.message}`);
+    }
+  }
+  return {
+    json: { files, failures },
+    text: `Got ${countFiles(files.length)}${failures.length === 0 ? "" : `, and not ${failures.length}`}.`,
+    ok: failures.length === 0,
+  };
+}
+
+async function save(call: Call, file: FileListItem, path: string) {
+  const facts = { path, key: file.key, size: file.size, sha256: file.sha256 };
+  const replace = call.options.has("force");
+  if (!replace && (await isDownloaded(file, path))) return { ...facts, isVerified: true, isThere: true };
+  const onProgress = (receivedBytes: number) =>
+    call.progress(`${clean(path)}  ${formatBytes(receivedBytes)} of ${formatBytes(file.size)}`);
+  const isVerified = await downloadFile(file, path, { replace, onProgress });
+  return { ...facts, isVerified, isThere: false };
+}
+
+/** The stored name may be a path: nothing is written outside this folder unless --output says so. Null for a file. */
+async function findFolder(call: Call, output: string | undefined): Promise<string | null> {
   const path = givenPath(call, output ?? ".");
   const isFolder = output === undefined || (await stat(path).catch(() => null))?.isDirectory() === true;
-  return isFolder ? join(path, savedName(storedName)) : path;
+  return isFolder ? path : null;
 }

@@ -3,7 +3,7 @@ import type { CompletedFile } from "@upstow/sdk";
 import { type Command, OperatorError, type Options, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
-import { clean, formatBytes } from "../format.ts";
+import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { collectFiles, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
@@ -64,9 +64,9 @@ A file of a folder keeps its path from there as its name.`,
     const isDone = stored.length === files.length;
     if (isDone) journal.end();
     const done = isDone
-      ? `Uploaded ${countFiles(stored)}, ${formatBytes(bytes)}.`
-      : `Uploaded ${stored.length} of ${countFiles(files)}. The same command tries the others again.`;
-    const leftOut = empty.length === 0 ? "" : ` Left out for being empty: ${countFiles(empty)}.`;
+      ? `Uploaded ${countFiles(stored.length)}, ${formatBytes(bytes)}.`
+      : `Uploaded ${stored.length} of ${countFiles(files.length)}. The same command tries the others again.`;
+    const leftOut = empty.length === 0 ? "" : ` Left out for being empty: ${countFiles(empty.length)}.`;
     const before = earlier.size === 0 ? "" : ` The run before had stored ${earlier.size}.`;
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
@@ -76,10 +76,6 @@ A file of a folder keeps its path from there as its name.`,
     };
   },
 };
-
-function countFiles({ length }: readonly unknown[]): string {
-  return `${length} ${length === 1 ? "file" : "files"}`;
-}
 
 function readMetadata(options: Options): Record<string, unknown> | undefined {
   const text = options.find("metadata");

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { open } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -32,4 +34,21 @@ it("holds the memory of two chunks, however many were sent and however short the
   for (let sent = 0; sent < 100; sent++) stream.recycle(Buffer.allocUnsafeSlow(MiB).subarray(0, 10));
   assert.ok((await countHeld()) - before < 5 * MiB);
   await once(stream.destroy(), "close");
+});
+
+it("begins with short chunks, so that whoever reads nothing holds little", async () => {
+  const path = join(await mkdtemp(join(tmpdir(), "upstow-stream-")), "blob");
+  const sizeBytes = 3 * MiB;
+  await writeFile(path, Buffer.alloc(sizeBytes));
+  const stretch = { blob: "blob", sizeBytes, start: 0, end: sizeBytes };
+  const stream = new SegmentStream(
+    await open(path),
+    [stretch],
+    () => Promise.reject(new Error("there is one part only")),
+    () => MiB,
+  );
+  const lengths: number[] = [];
+  for await (const chunk of stream) lengths.push(chunk.length / 1024);
+  assert.deepEqual(lengths, [64, 128, 256, 512, 1024, 1024, 64]);
+  await rm(dirname(path), { recursive: true });
 });

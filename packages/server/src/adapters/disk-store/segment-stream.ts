@@ -11,6 +11,9 @@ export interface Stretch {
   end: number;
 }
 
+/** Each chunk may be twice as long as the one before: a reader that takes nothing holds two short ones. */
+const firstChunkBytes = 64 * 1024;
+
 /** One is being read and one is being sent. */
 const mostSpare = 2;
 
@@ -24,6 +27,7 @@ export class SegmentStream extends Readable {
   #spare: Buffer[] = [];
   #file: FileHandle | null;
   #position: number;
+  #grownBytes = firstChunkBytes;
 
   /** `file` is the first stretch's blob, already open. */
   constructor(file: FileHandle, stretches: Stretch[], openBlob: OpenBlob, chunkBytes: () => number) {
@@ -46,7 +50,8 @@ export class SegmentStream extends Readable {
   async #readChunk(): Promise<Buffer | null> {
     const stretch = await this.#currentStretch();
     if (stretch === null || this.#file === null) return null;
-    const length = Math.min(this.#chunkBytes(), stretch.end - this.#position);
+    const length = Math.min(this.#grownBytes, this.#chunkBytes(), stretch.end - this.#position);
+    this.#grownBytes *= 2;
     const buffer = this.#takeBuffer(length);
     const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position);
     if (bytesRead === 0) throw new Error(`blob ${stretch.blob} ended early`);
