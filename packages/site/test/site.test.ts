@@ -127,6 +127,32 @@ describe("the site", () => {
     await close();
   });
 
+  it("keeps the hit that is chosen when a later answer comes", async () => {
+    const { page, go, close } = await open();
+    await go("/docs");
+    const second = Promise.withResolvers<void>();
+    await page.route("**/docs/search.json?q=webhooks", async (route) => {
+      await second.promise;
+      await route.continue();
+    });
+    await page.keyboard.press("/");
+    await page.keyboard.type("webhook");
+    const hits = page.locator(".results a");
+    await hits.filter({ hasText: "Webhooks" }).first().waitFor();
+    await page.keyboard.type("s");
+    await page.waitForRequest(/q=webhooks/);
+    await page.keyboard.press("ArrowDown");
+    const chosen = () => page.evaluate("document.activeElement.href");
+    const before = await chosen();
+    assert.match(String(before), /\/docs\//);
+    const answered = page.waitForResponse(/q=webhooks/);
+    second.resolve();
+    await (await answered).finished();
+    await page.waitForFunction("document.querySelectorAll('.results a').length > 0");
+    assert.match(String(await chosen()), /\/docs\//);
+    await close();
+  });
+
   it("shows on a phone what there is to copy, and nothing through what was found", async () => {
     const viewport = { width: 390, height: 800 };
     const { page, go, close } = await open({ viewport, hasTouch: true, isMobile: true });

@@ -44,8 +44,16 @@ async function search() {
   const response = await fetch(`/docs/search.json?q=${encodeURIComponent(query)}`);
   if (!response.ok || turn !== latest) return;
   const hits = (await response.json()).results;
+  const chosen = results.contains(document.activeElement) ? document.activeElement.href : null;
   results.replaceChildren(...hits.map(toItem));
   results.hidden = hits.length === 0;
+  if (chosen !== null) focusHit(chosen);
+}
+
+/** Whoever stands on a hit stays on it when a later answer draws the list anew. */
+function focusHit(href) {
+  const links = [...results.querySelectorAll("a")];
+  (links.find((link) => link.href === href) ?? links[0] ?? input).focus();
 }
 
 function toItem({ path, title, heading, anchor }) {
@@ -73,6 +81,8 @@ form?.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     input.focus();
     results.hidden = true;
+    // An answer that is still on its way would show them again.
+    latest++;
   }
   if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
   if (event.key === "ArrowUp") (links[at - 1] ?? input).focus();
