@@ -6,6 +6,7 @@ import type { ByteRange, ObjectBytes } from "../../ports/object-store.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { isRowName } from "./blob-name.ts";
+import { createChunkMemory } from "./chunk-memory.ts";
 import { BlobDamaged, type ReportDamage } from "./damage.ts";
 import { explainDiskError, hasCode } from "./disk-errors.ts";
 import type { Segment } from "./part-records.ts";
@@ -35,6 +36,7 @@ export function createBlobReader(
   cache: BlobCache,
   report: ReportDamage,
 ): BlobReader {
+  const memory = createChunkMemory();
   let active = 0;
   const chunkBytes = () =>
     Math.floor(Math.min(largestChunk, Math.max(smallestChunk, memoryBytes / (2 * active))));
@@ -83,7 +85,7 @@ export function createBlobReader(
         if (error instanceof BlobDamaged) await report(error);
         throw error;
       });
-    const stream = new SegmentStream(file, stretches, openNext, chunkBytes);
+    const stream = new SegmentStream(file, stretches, openNext, memory, chunkBytes);
     stream.once("close", () => {
       active--;
       leave();

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { createChunkMemory } from "./chunk-memory.ts";
 import { SegmentStream } from "./segment-stream.ts";
 
 setFlagsFromString("--expose-gc");
@@ -23,17 +22,25 @@ async function countHeld(): Promise<number> {
   return process.memoryUsage().arrayBuffers;
 }
 
-it("holds the memory of two chunks, however many were sent and however short their ends were", async () => {
-  const stream = new SegmentStream(
-    await open(fileURLToPath(import.meta.url)),
-    [],
-    () => Promise.reject(new Error("nothing is read here")),
-    () => MiB,
-  );
+it("holds little memory of chunks, however many were sent and however short their ends were", async () => {
+  const memory = createChunkMemory();
   const before = await countHeld();
-  for (let sent = 0; sent < 100; sent++) stream.recycle(Buffer.allocUnsafeSlow(MiB).subarray(0, 10));
-  assert.ok((await countHeld()) - before < 5 * MiB);
-  await once(stream.destroy(), "close");
+  for (let sent = 0; sent < 100; sent++) memory.giveBack(memory.take(MiB + sent).subarray(0, 10));
+  assert.ok((await countHeld()) - before < 20 * MiB);
+});
+
+it("serves the next reader from the memory of the last, but none with far more than it needs", () => {
+  const memory = createChunkMemory();
+  const first = memory.take(MiB);
+  memory.giveBack(first.subarray(0, 10));
+  assert.notEqual(memory.take(MiB / 4).buffer, first.buffer);
+  const next = memory.take(MiB - 1);
+  assert.deepEqual([next.buffer, next.length], [first.buffer, MiB - 1]);
+  assert.notEqual(memory.take(MiB).buffer, first.buffer, "it is in use");
+  memory.giveBack(next);
+  memory.giveBack(next);
+  const [one, other] = [memory.take(MiB), memory.take(MiB)];
+  assert.notEqual(one.buffer, other.buffer, "given back twice, it is still one");
 });
 
 it("begins with short chunks, so that whoever reads nothing holds little", async () => {
@@ -45,6 +52,7 @@ it("begins with short chunks, so that whoever reads nothing holds little", async
     await open(path),
     [stretch],
     () => Promise.reject(new Error("there is one part only")),
+    createChunkMemory(),
     () => MiB,
   );
   const lengths: number[] = [];

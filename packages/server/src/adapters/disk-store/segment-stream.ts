@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
+import type { ChunkMemory } from "./chunk-memory.ts";
 
 /** A stretch of one blob. */
 export interface Stretch {
@@ -14,9 +15,6 @@ export interface Stretch {
 /** Each chunk may be twice as long as the one before: a reader that takes nothing holds two short ones. */
 const firstChunkBytes = 64 * 1024;
 
-/** One is being read and one is being sent. */
-const mostSpare = 2;
-
 export type OpenBlob = (stretch: Stretch) => Promise<FileHandle>;
 
 /** Streams stretches of blobs one after another, so that the seams between parts cannot be seen. */
@@ -24,19 +22,26 @@ export class SegmentStream extends Readable {
   readonly #stretches: Stretch[];
   readonly #openBlob: OpenBlob;
   readonly #chunkBytes: () => number;
-  #spare: Buffer[] = [];
+  readonly #memory: ChunkMemory;
   #file: FileHandle | null;
   #position: number;
   #grownBytes = firstChunkBytes;
 
   /** `file` is the first stretch's blob, already open. */
-  constructor(file: FileHandle, stretches: Stretch[], openBlob: OpenBlob, chunkBytes: () => number) {
+  constructor(
+    file: FileHandle,
+    stretches: Stretch[],
+    openBlob: OpenBlob,
+    memory: ChunkMemory,
+    chunkBytes: () => number,
+  ) {
     // One chunk ahead of the reader, whatever its size.
     super({ highWaterMark: 1 });
     this.#file = file;
     this.#stretches = stretches;
     this.#position = stretches[0]?.start ?? 0;
     this.#openBlob = openBlob;
+    this.#memory = memory;
     this.#chunkBytes = chunkBytes;
   }
 
@@ -52,7 +57,7 @@ export class SegmentStream extends Readable {
     if (stretch === null || this.#file === null) return null;
     const length = Math.min(this.#grownBytes, this.#chunkBytes(), stretch.end - this.#position);
     this.#grownBytes *= 2;
-    const buffer = this.#takeBuffer(length);
+    const buffer = this.#memory.take(length);
     const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position);
     if (bytesRead === 0) throw new Error(`blob ${stretch.blob} ended early`);
     this.#position += bytesRead;
@@ -61,14 +66,7 @@ export class SegmentStream extends Readable {
 
   /** Memory of a chunk that was read and sent serves the next one. */
   recycle(chunk: Buffer): void {
-    // All of its memory, of which the chunk may be a part; and the latest, because sizes change.
-    this.#spare = [Buffer.from(chunk.buffer), ...this.#spare].slice(0, mostSpare);
-  }
-
-  #takeBuffer(length: number): Buffer {
-    const at = this.#spare.findIndex((buffer) => buffer.length >= length);
-    const [spare] = at === -1 ? [] : this.#spare.splice(at, 1);
-    return spare === undefined ? Buffer.allocUnsafeSlow(length) : spare.subarray(0, length);
+    this.#memory.giveBack(chunk);
   }
 
   async #currentStretch(): Promise<Stretch | null> {
