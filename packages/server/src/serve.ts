@@ -6,7 +6,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
 import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { showFirstStart } from "./show-first-start.ts";
-import { trimMemory } from "./trim-memory.ts";
+import { trimMemorySoon } from "./trim-memory.ts";
 
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {
@@ -21,7 +21,7 @@ async function serve(): Promise<void> {
   console.log(showFirstStart(config, app.firstStart));
   flushCompileCache();
   keepShapes();
-  trimMemory();
+  trimMemorySoon();
 }
 
 /** URLs bear the port, so one that may be any has to be known before the first of them is made. */
