@@ -2,9 +2,8 @@ import { startPostgresServer } from "../contenders/postgres.ts";
 import { insertSearchable, insertSearchableInto, nearMisses } from "../contenders/searchable-files.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
 import { formatBelow, formatNumber } from "../harness/format.ts";
-import { readCpuSec } from "../harness/process-usage.ts";
 import type { Benchmark } from "../harness/report.ts";
-import { spreadOf } from "../harness/statistics.ts";
+import { timeRequests } from "../harness/time-requests.ts";
 
 const defaultCount = 1_000_000;
 /** More than one call reads. */
@@ -63,26 +62,18 @@ interface Server {
   add(count: number, texts?: typeof nearMisses): Promise<void> | void;
 }
 
-const cpuOf = (pids: number[]) => pids.reduce((sum, pid) => sum + readCpuSec(pid), 0);
-
 async function measure({ label, upstow, pids }: Server, filters: Filter[]) {
   const results = [];
   for (const { label: what, query, found } of filters) {
     const url = `${upstow.url}/api/v1/files?limit=100&${query}`;
-    const once = async () => {
-      const startedMs = performance.now();
+    const send = async () => {
       const response = await fetch(url, { headers: { authorization: `Bearer ${upstow.key}` } });
       if (!response.ok) throw new Error(`${query} answered ${response.status}: ${await response.text()}`);
       const { files } = (await response.json()) as { files: unknown[] };
       if (files.length !== found) throw new Error(`${query} found ${files.length} files`);
-      return performance.now() - startedMs;
     };
-    for (let i = 0; i < 8; i++) await once();
-    const cpuBefore = cpuOf(pids);
-    const times: number[] = [];
-    for (let i = 0; i < repeats; i++) times.push(await once());
-    const cpuMs = ((cpuOf(pids) - cpuBefore) * 1000) / repeats;
-    results.push({ label, what, times: spreadOf(times), cpuMs });
+    const measured = await timeRequests(pids, { warmUps: 8, repeats }, send);
+    results.push({ label, what, ...measured });
   }
   return results;
 }

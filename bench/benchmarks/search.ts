@@ -3,9 +3,8 @@ import { startPostgresServer } from "../contenders/postgres.ts";
 import { insertSearchable, insertSearchableInto } from "../contenders/searchable-files.ts";
 import { startUpstow, type Upstow } from "../contenders/upstow.ts";
 import { formatBelow, formatNumber } from "../harness/format.ts";
-import { readCpuSec } from "../harness/process-usage.ts";
 import type { Benchmark } from "../harness/report.ts";
-import { spreadOf } from "../harness/statistics.ts";
+import { timeRequests } from "../harness/time-requests.ts";
 
 const fileCount = 100_000;
 const repeats = 10;
@@ -34,25 +33,17 @@ async function measure({ label, upstow, pids }: Server) {
   const results = [];
   for (const { label: what, query } of searches) {
     const path = `/in/${upstow.projectId}/live/search?limit=100&${query}`;
-    const once = async () => {
-      const startedMs = performance.now();
+    const send = async () => {
       const response = await ask(path);
       if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
       const { files } = (await response.json()) as { files: unknown[] };
       if (files.length > 0) throw new Error(`${query} found something`);
-      return performance.now() - startedMs;
     };
-    await once();
-    const cpuBefore = cpuOf(pids);
-    const times: number[] = [];
-    for (let i = 0; i < repeats; i++) times.push(await once());
-    const cpuMs = ((cpuOf(pids) - cpuBefore) * 1000) / repeats;
-    results.push({ label, what, times: spreadOf(times), cpuMs });
+    const measured = await timeRequests(pids, { warmUps: 1, repeats }, send);
+    results.push({ label, what, ...measured });
   }
   return results;
 }
-
-const cpuOf = (pids: number[]) => pids.reduce((sum, pid) => sum + readCpuSec(pid), 0);
 
 export const search: Benchmark = {
   title: `Searching ${fileCount.toLocaleString("en-US")} files in the dashboard, where nothing matches`,

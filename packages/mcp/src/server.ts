@@ -40,7 +40,7 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** A batch can hold a hundred searches. Each takes a turn of the event loop of its own, so that others get theirs. */
+/** A batch can hold a hundred searches. One per turn of the event loop lets other requests in between. */
 function takeTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;

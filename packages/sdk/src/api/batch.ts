@@ -16,7 +16,7 @@ export async function settleBatch<Success extends object>(
   return items.map((item) => ("error" in item ? toItemError(item) : item));
 }
 
-/** An item has no status of its own; its code tells enough. */
+/** Items carry no status, so it follows from the code. */
 function toItemError({ error: { message, ...fields } }: ErrorBody): UpstowError {
   return new UpstowError(message, { ...fields, status: statuses[fields.code] ?? 400 });
 }

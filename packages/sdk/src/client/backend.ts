@@ -71,7 +71,7 @@ export function createBackend(options: BackendOptions) {
       (await askStoppable<{ parts: ReceivedPart[] }>({ action: "parts", token }, hold)).parts,
     complete: (token: string, parts: UploadedPart[] | undefined, hold: Hold) =>
       ask<CompleteAnswer>({ action: "complete", token, ...(parts === undefined ? {} : { parts }) }, hold),
-    /** One alone has a call of its own. */
+    /** A single token uses the singular call. */
     async completeMany(tokens: () => string[], hold: Hold): Promise<ManyAnswer<CompleteAnswer>["answers"]> {
       let [first = "", ...others]: string[] = [];
       const answer = await ask<CompleteAnswer | ManyAnswer<CompleteAnswer>>(() => {

@@ -11,7 +11,7 @@ const multipartAboveBytes = 10 * 1024 * 1024;
 
 export const isSmall = ({ file }: Entry) => file.size <= multipartAboveBytes;
 
-/** Another try asks for a permit of its own. */
+/** A retry asks for a new permit. */
 export function leaveBatch(backend: Backend, entry: Entry): void {
   entry.batch = createBatch(backend, entry.route, entry.input, [entry.file], () => true);
   entry.index = 0;

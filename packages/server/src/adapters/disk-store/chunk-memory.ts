@@ -1,4 +1,4 @@
-/** Memory of chunks that were sent, for the chunks of whoever reads next. */
+/** Buffers of chunks that have been sent, for the next chunks to be read. */
 export interface ChunkMemory {
   take(length: number): Buffer;
   giveBack(chunk: Buffer): void;

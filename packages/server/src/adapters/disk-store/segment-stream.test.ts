@@ -43,7 +43,7 @@ it("serves the next reader from the memory of the last, but none with far more t
   assert.notEqual(one.buffer, other.buffer, "given back twice, it is still one");
 });
 
-it("begins with short chunks, so that whoever reads nothing holds little", async () => {
+it("starts with short chunks, so a stalled reader holds little memory", async () => {
   const path = join(await mkdtemp(join(tmpdir(), "upstow-stream-")), "blob");
   const sizeBytes = 3 * MiB;
   await writeFile(path, Buffer.alloc(sizeBytes));

@@ -14,7 +14,7 @@ const signatureBytes = 4096;
 
 /**
  * Judges an image by its signature, header and dimensions, which takes well under a millisecond and no decoder. What the
- * header does not show is left to whoever renders it.
+ * header does not show is left to the renderer.
  */
 export async function examineHeader(read: ReadBytes, sizeBytes: number): Promise<HeaderVerdict> {
   const window = createByteWindow(read, sizeBytes);
