@@ -101,8 +101,12 @@ onBothDatabases("batches of uploads", (database) => {
     for (const call of [request, complete]) {
       expectInvalid(await call(undefined), "files");
       expectInvalid(await call("text"), "files");
-      expectInvalid(await call([]), "files");
-      expectInvalid(await call(Array(UPLOAD_BATCH_MAX + 1).fill(wanted)), "files");
+      const none = await call([]);
+      expectInvalid(none, "files");
+      assert.equal(none.body.error.message, "files must have at least 1 item");
+      const tooMany = await call(Array(UPLOAD_BATCH_MAX + 1).fill(wanted));
+      expectInvalid(tooMany, "files");
+      assert.equal(tooMany.body.error.message, `files must have at most ${UPLOAD_BATCH_MAX} items`);
     }
   });
 

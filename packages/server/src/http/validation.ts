@@ -111,5 +111,18 @@ function messageOf(error: ErrorObject): string {
     const [meaning] = String(error.parentSchema?.["description"] ?? "").split(";");
     return meaning ? `must be ${meaning}` : "has characters or a form that is not allowed";
   }
+  const counted = countedNouns[error.keyword];
+  if (counted !== undefined) {
+    const [bound, noun] = counted;
+    const limit = Number(error.params["limit"]);
+    return `must have ${bound} ${limit} ${noun}${limit === 1 ? "" : "s"}`;
+  }
   return error.message ?? "is not valid";
 }
+
+const countedNouns: Record<string, [bound: string, noun: string]> = {
+  minItems: ["at least", "item"],
+  maxItems: ["at most", "item"],
+  minLength: ["at least", "character"],
+  maxLength: ["at most", "character"],
+};
