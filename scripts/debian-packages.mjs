@@ -5,7 +5,11 @@ import { lastLines, runCaptured, SetUpError } from "./run-captured.mjs";
 /** Programs the tests run for real and npm cannot bring. */
 export const testPackages = [
   { package: "redis-server", command: "redis-server", why: "rate limits shared by several servers" },
-  { package: "chromium", command: "chromium", why: "what browsers make of files that are served" },
+  {
+    package: "chromium-headless-shell",
+    command: "chromium-headless-shell",
+    why: "what browsers make of pages and files",
+  },
   {
     package: "swift-proxy",
     command: "swift-proxy-server",

@@ -1,14 +1,17 @@
-import { relative, resolve } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative, resolve } from "node:path";
 import { run } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 const TEST_TIMEOUT_MS = 120_000;
-// One more than the cores of a small machine: tests wait for disks, browsers and each other's answers.
-const CONCURRENCY = 3;
+// One more than the cores: tests wait for disks, browsers and each other's answers.
+const CONCURRENCY = availableParallelism() + 1;
 const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
 // Every file is a process of its own: without it, half of the second that each takes to start goes into compiling.
-const compileCache = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
+const cacheFolder = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
+const durationsFile = join(cacheFolder, "durations.json");
 
 const indent = (text) => text.trimEnd().replace(/^/gm, "    ");
 const pathOf = (file) => relative(process.cwd(), file);
@@ -30,7 +33,7 @@ function describeSkip({ name, skip }) {
 // only when it failed.
 function createReporter(print) {
   const written = new Map();
-  const seen = { skips: 0, emptyFiles: 0 };
+  const seen = { skips: 0, emptyFiles: 0, durations: {} };
   const keep = ({ entryFile, message }) => written.set(entryFile, (written.get(entryFile) ?? "") + message);
   const finishFile = (file, ok, note) => {
     print(`${ok ? "✔" : "✖"} ${pathOf(file)} (${note})`);
@@ -63,7 +66,9 @@ function createReporter(print) {
       }
     },
     "test:summary": ({ file, success, counts, duration_ms: durationMs }) => {
-      if (file !== undefined) finishFile(file, success, `${counts.tests} tests, ${inSeconds(durationMs)}`);
+      if (file === undefined) return;
+      seen.durations[pathOf(file)] = Math.round(durationMs);
+      finishFile(file, success, `${counts.tests} tests, ${inSeconds(durationMs)}`);
     },
   };
   return { handlers, seen };
@@ -83,26 +88,43 @@ function describeTotals(counts, durationMs, skipCount) {
   ];
 }
 
+function readDurations() {
+  try {
+    return JSON.parse(readFileSync(durationsFile, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** The longest first, so that none of them is left running alone at the end; unknown ones may be long. */
+function sortByDuration(files, durations) {
+  const durationOf = (file) => durations[pathOf(file)] ?? Number.POSITIVE_INFINITY;
+  return files.toSorted((a, b) => durationOf(b) - durationOf(a) || a.localeCompare(b));
+}
+
 /**
- * Runs test files with node:test, each in its own process.
+ * Runs test files with node:test, each in its own process, and remembers how long each took.
  * @param {string[]} files
  * @param {{ skipsFail: boolean, print: (text: string) => void }} options
  * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` are node's totals, then passed, failed and skipped
  */
 export async function runTestFiles(files, { skipsFail, print }) {
   const { handlers, seen } = createReporter(print);
+  const durations = readDurations();
   let whole = null;
   const events = run({
-    files,
+    files: sortByDuration(files, durations),
     concurrency: CONCURRENCY,
     timeout: TEST_TIMEOUT_MS,
     execArgv: ["--disable-warning=ExperimentalWarning", "--import", deadlineModule],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder },
   });
   for await (const { type, data } of events) {
     handlers[type]?.(data);
     if (type === "test:summary" && data.file === undefined) whole = data;
   }
+  mkdirSync(cacheFolder, { recursive: true });
+  writeFileSync(durationsFile, JSON.stringify({ ...durations, ...seen.durations }, null, 1));
   const forbiddenSkips = skipsFail && seen.skips > 0;
   if (forbiddenSkips) print(`✖ ${seen.skips} skipped: in CI every test must run`);
   return {

@@ -37,10 +37,17 @@ function startWatchdog(pgCtl: string, clusterDir: string, account: Account): Chi
   return watchdog;
 }
 
-async function initialise(initdb: string, clusterDir: string, password: string, account: Account) {
+async function initialise(
+  initdb: string,
+  clusterDir: string,
+  password: string,
+  account: Account,
+  fsync: boolean,
+) {
   const passwordFile = join(clusterDir, "password");
   await writeFile(passwordFile, password, { mode: 0o644 });
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
+  if (!fsync) settings.push("fsync=off", "full_page_writes=off");
   await runPostgresProgram(
     initdb,
     [
@@ -54,8 +61,11 @@ async function initialise(initdb: string, clusterDir: string, password: string, 
   );
 }
 
-/** Starts a PostgreSQL of its own on a free port of 127.0.0.1, durable as in production (fsync on). */
-export async function startPostgres(): Promise<PostgresHandle> {
+/**
+ * Starts a PostgreSQL of its own on a free port of 127.0.0.1, durable as in production. Without fsync it still
+ * survives the death of any process, but no power cut.
+ */
+export async function startPostgres({ fsync = true } = {}): Promise<PostgresHandle> {
   const account = getServerAccount();
   const clusterDir = await mkdtemp(join(tmpdir(), "upstow-postgres-"));
   if (account.uid !== undefined && account.gid !== undefined) {
@@ -80,7 +90,7 @@ export async function startPostgres(): Promise<PostgresHandle> {
   };
 
   try {
-    await initialise(initdb, clusterDir, password, account);
+    await initialise(initdb, clusterDir, password, account, fsync);
     const port = await pickFreePort();
     await control("-o", `-p ${port}`, "start");
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;

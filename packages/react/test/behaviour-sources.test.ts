@@ -3,8 +3,8 @@ import { behaviours, type Stage } from "./support/behaviour.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { picture, png } from "./support/files.ts";
 
-// A camera that shows a moving test picture, and a clipboard that the page may use.
-const shows = behaviours(["--use-fake-device-for-media-stream"]);
+// A camera that shows a moving test picture and needs no permission, and a clipboard that the page may use.
+const shows = behaviours(["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]);
 const clipboard = { permissions: ["clipboard-read", "clipboard-write"] };
 
 /** Keeps what the page gets from the camera where the test can look at it. */
@@ -49,13 +49,7 @@ shows(
       /^ended$/,
     );
   },
-  { permissions: ["camera"] },
 );
-
-shows("source-tabs", "says so where no camera may be used", async ({ page }) => {
-  await page.getByRole("tab", { name: "Camera" }).click();
-  await page.getByText("No camera can be used here.").waitFor();
-});
 
 shows(
   "source-tabs",

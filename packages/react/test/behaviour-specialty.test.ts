@@ -176,3 +176,8 @@ shows("upload-wizard", "sends files under the names that were written in the rev
   assert.equal(site.completed.includes("IMG_0001.png"), false);
   assert.equal(await page.evaluate("document.activeElement.textContent"), "Done");
 });
+
+shows("source-tabs", "says so where no camera may be used", async ({ page }) => {
+  await page.getByRole("tab", { name: "Camera" }).click();
+  await page.getByText("No camera can be used here.").waitFor();
+});

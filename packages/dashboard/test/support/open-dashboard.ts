@@ -1,5 +1,5 @@
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { findCommand } from "../../../../scripts/debian-packages.mjs";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { startBrowser } from "../../../server/test/support/browser.ts";
 import { createSessionToken } from "../../../server/test/support/console-client.ts";
 import { startApp, type TestApp } from "../../../server/test/support/start-app.ts";
 
@@ -26,14 +26,8 @@ export interface Dashboard {
 }
 
 export async function startDashboard(env: Record<string, string> = {}): Promise<Dashboard> {
-  const executablePath = findCommand("chromium");
-  if (executablePath === null) throw new Error("chromium is not installed");
   const app = await startApp({ database: "sqlite", env });
-  // Containers and root have no user namespaces to build the sandbox from; the pages are our own.
-  const browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
+  const browser = await startBrowser();
   return {
     app,
     async open(accountId, options = {}) {
