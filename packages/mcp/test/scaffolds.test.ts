@@ -32,7 +32,7 @@ describe("what the scaffolding tools print", () => {
       { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] },
       { routeName: "3d-models", maxFileSize: "1.5GB", allowedTypes: ["*/*"] },
       { routeName: "anything", maxFileSize: 4_194_304, allowedTypes: [] },
-      { routeName: "default", maxFileSize: "0B", allowedTypes: ["application/pdf", "text/plain"] },
+      { routeName: "default", maxFileSize: "0B", allowedTypes: ["pdf", "text/plain"] },
     ];
     const sources = new Map<string, string>();
     for (const framework of FRAMEWORKS) {

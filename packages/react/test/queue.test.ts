@@ -3,6 +3,7 @@ import { resolveObjectURL } from "node:buffer";
 import { after, before, describe, it } from "node:test";
 import { createUploader } from "@upstow/sdk/client";
 import { startApplication, type TestApplication, until } from "../../sdk/test/support/start-application.ts";
+import { describeRules } from "../src/core/format.ts";
 import { defaultLabels } from "../src/core/labels.ts";
 import { createQueue } from "../src/core/queue.ts";
 import { mergeRules } from "../src/core/rules.ts";
@@ -82,6 +83,50 @@ describe("a list of files", () => {
     assert.deepEqual(one.names(), ["2.png staged", "3.png rejected"]);
     one.queue.add([]);
     assert.deepEqual(one.names(), ["2.png staged", "3.png rejected"], "nothing takes no place");
+  });
+
+  it("counts and measures each type by itself, and says so beforehand", () => {
+    const rules: Rules = {
+      allowedTypes: ["image/*", "application/pdf", "text/plain"],
+      maxFileSize: 2048,
+      maxFileCount: 4,
+      limits: {
+        "image/*": { maxFileSize: 1024, maxFileCount: 2 },
+        "application/pdf": { maxFileSize: 2048, maxFileCount: 1 },
+        "text/plain": { maxFileSize: 2048, maxFileCount: null },
+      },
+    };
+    const { queue, names, list } = openQueue({}, rules);
+    const pdf = (name: string) => new File([new Uint8Array(2000)], name, { type: "application/pdf" });
+    const text = new File(["a"], "a.txt", { type: "text/plain" });
+    queue.add([image("1.png"), image("large.png", 1025), image("2.png"), image("3.png"), pdf("1.pdf")]);
+    queue.add([pdf("2.pdf"), text, text]);
+    assert.deepEqual(names(), [
+      "1.png staged",
+      "large.png rejected",
+      "2.png staged",
+      "3.png rejected",
+      "1.pdf staged",
+      "2.pdf rejected",
+      "a.txt staged",
+      "a.txt rejected",
+    ]);
+    assert.deepEqual(
+      list().items.flatMap(({ error }) => error?.message ?? []),
+      [
+        "large.png is larger than 1 kB.",
+        "3.png: Images, at most 2 files",
+        "2.pdf: PDF, at most 1 file",
+        "a.txt: at most 4 files",
+      ],
+    );
+    assert.equal(
+      describeRules(rules, defaultLabels, "en"),
+      "Images up to 1 kB each, at most 2 files · PDF up to 2 kB · Text up to 2 kB each",
+    );
+    const own = mergeRules({ route: "files", accept: ["image", "pdf", ".csv"], maxFileSize: 512 }, rules);
+    assert.deepEqual(own.allowedTypes, ["image/*", "application/pdf", ".csv"]);
+    assert.deepEqual(own.limits?.["image/*"], { maxFileSize: 512, maxFileCount: 2 });
   });
 
   it("keeps the order that was given to it", () => {

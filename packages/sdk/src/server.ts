@@ -5,12 +5,11 @@ export {
   type CompleteArgs,
   createFileRouter,
   type FailureArgs,
-  type FileInfo,
   type FileRoute,
   type FileRouter,
-  type FileSize,
   type MiddlewareArgs,
   type RouteInput,
   type RouteResult,
 } from "./handler/file-router.ts";
 export { createRouteHandler, type HandlerOptions } from "./handler/route-handler.ts";
+export type { FileInfo, FileLimits, FileSize, FileType, LimitsByType } from "./handler/rules.ts";

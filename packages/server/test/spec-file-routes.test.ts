@@ -118,6 +118,12 @@ onBothDatabases("file routes", (database) => {
     for (const type of ["png", "image/", "/png", "*/png", "image/png;q=1", "image/ png", "a/b/c", "", 3]) {
       expectInvalid(await create({ slug: "t", allowedTypes: [type] }), "allowedTypes.0");
     }
+    const { message } = expectError(
+      await create({ slug: "t", allowedTypes: ["image"] }),
+      400,
+      "VALIDATION_ERROR",
+    );
+    assert.equal(message, "allowedTypes.0 must be a MIME type such as image/png, image/* or */*");
     expectInvalid(await create({ slug: "t", allowedTypes: "image/png" }), "allowedTypes");
     expectInvalid(await create({ slug: "t", allowedTypes: Array(101).fill("a/b") }), "allowedTypes");
     for (const size of [0, -1, 1.5, "12", 2 ** 53, true]) {

@@ -22,7 +22,7 @@ const routerFields = {
       maxLength: MEDIA_RANGE_MAX,
       // One token of RFC 9110 on each side of the slash, or a wildcard.
       pattern: "^(\\*/\\*|[A-Za-z0-9!#$&^_.+-]{1,127}/(\\*|[A-Za-z0-9!#$&^_.+-]{1,127}))$",
-      description: "type/subtype, type/* or */*",
+      description: "a MIME type such as image/png, image/* or */*",
     }),
     { maxItems: ALLOWED_TYPES_MAX, description: "at most 4 KB as JSON; empty means every type" },
   ),

@@ -8,7 +8,10 @@ import { FRAMEWORKS, renderRouteHandler } from "./route-handler.ts";
 const mediaRange = z
   .string()
   .max(255)
-  .regex(/^(\*\/\*|[\w!#$&^.+-]+\/(\*|[\w!#$&^.+-]+))$/, "must be like image/png, image/* or */*");
+  .regex(
+    /^(image|video|audio|text|font|pdf|\*\/\*|[\w!#$&^.+-]+\/(\*|[\w!#$&^.+-]+))$/,
+    "must be like image, image/*, image/png or */*",
+  );
 
 export const scaffoldRouteHandler = defineTool({
   name: "scaffold_route_handler",

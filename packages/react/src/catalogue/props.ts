@@ -13,7 +13,11 @@ const shared: PropEntry[] = [
   prop("route", "string", "A route of your backend's file router. Needed unless `upload` is given."),
   prop("upload", "Upload", "What `useUpload` returned, to share one list between components."),
   prop("input", "unknown", "Sent along to the route, if it asks for something."),
-  prop("accept", "readonly string[]", "MIME types or endings; what the route allows unless given."),
+  prop(
+    "accept",
+    "readonly FileType[]",
+    "MIME types (`image/*`, or `image` for short) or endings (`.csv`); what the route allows unless given.",
+  ),
   prop("maxFileSize", "number", "Bytes; what the route allows unless given."),
   prop("maxFileCount", "number", "Files in the list. With 1, a new file takes the place of the old."),
   prop("autoStart", "boolean", "False keeps new files back until `start` is called.", { default: "true" }),

@@ -1,5 +1,5 @@
 import type { Labels } from "./labels.ts";
-import type { Rules, UploadItem } from "./types.ts";
+import type { Limits, Rules, UploadItem } from "./types.ts";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
@@ -35,20 +35,27 @@ export function describeStatus(
 
 /** What a person should know beforehand, such as `Images, PDF · up to 4 MB each`. */
 export function describeRules(rules: Rules, labels: Labels, locale?: string): string {
-  const { allowedTypes, maxFileSize, maxFileCount } = rules;
-  const types = allowedTypes.filter((type) => type !== "*/*").map((type) => typeName(type, labels));
-  return [
-    [...new Set(types)].join(", "),
+  const { allowedTypes, limits = {}, ...ofAll } = rules;
+  const name = (type: string) => (type === "*/*" ? "" : typeName(type, labels));
+  const join = (parts: string[], separator: string) =>
+    [...new Set(parts.filter((part) => part !== ""))].join(separator);
+  const say = ({ maxFileSize, maxFileCount }: Limits) => [
     maxFileSize === null
       ? ""
       : `${labels.upTo(formatBytes(maxFileSize, locale))}${maxFileCount === 1 ? "" : ` ${labels.each}`}`,
     maxFileCount === null || maxFileCount === 1 ? "" : labels.atMost(maxFileCount),
-  ]
-    .filter((part) => part !== "")
-    .join(" · ");
+  ];
+  if (allowedTypes.some((type) => limits[type] !== undefined)) {
+    const describe = (type: string) => {
+      const [size = "", count = ""] = say(limits[type] ?? ofAll);
+      return join([`${name(type)} ${size}`.trim(), count], ", ");
+    };
+    return join(allowedTypes.map(describe), " · ");
+  }
+  return join([join(allowedTypes.map(name), ", "), ...say(ofAll)], " · ");
 }
 
-function typeName(type: string, labels: Labels): string {
+export function typeName(type: string, labels: Labels): string {
   const [family = "", name = ""] = type.split("/");
   return (
     labels.types[type] ?? (name === "*" ? labels.types[family] : undefined) ?? (name || type).toUpperCase()

@@ -97,6 +97,7 @@ export const defaultLabels: Labels = {
     video: "Videos",
     audio: "Audio",
     text: "Text",
+    "text/plain": "Text",
     "application/pdf": "PDF",
     "application/zip": "ZIP",
   },

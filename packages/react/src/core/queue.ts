@@ -2,7 +2,7 @@ import { type Uploader, type UploadTask, UpstowError } from "@upstow/sdk/client"
 import { announce } from "./announce.ts";
 import { createEntry, createPreview, describe, type Entry, setPreview } from "./entry.ts";
 import type { Labels } from "./labels.ts";
-import { findFault } from "./rules.ts";
+import { findExcess, findFault } from "./rules.ts";
 import { isUnderWay, summarize } from "./summarize.ts";
 import type { Rules, UploadItem, UploadList, UploadOptions } from "./types.ts";
 
@@ -104,7 +104,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     attach();
     const { maxFileCount } = rules;
     if (maxFileCount === 1 && files.length > 0) removeAll(entries);
-    let room = maxFileCount === null ? Number.POSITIVE_INFINITY : maxFileCount - countKept();
+    const kept = snapshot.items.filter(isKept).map(({ file }) => file);
     const given = [...files, ...unreadable.map((name) => new File([], name))];
     const added = given.map((file, i): Entry => {
       const custom = i < files.length ? (options.validate?.(file) ?? null) : labels.unreadable(file.name);
@@ -112,10 +112,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
         custom === null
           ? findFault(file, rules, labels, locale)
           : { code: "VALIDATION_ERROR", message: custom };
-      const refusal =
-        fault === null && room-- <= 0
-          ? { code: "TOO_MANY_FILES", message: `${file.name}: ${labels.atMost(maxFileCount ?? 0)}` }
-          : fault;
+      const refusal = fault ?? findExcess(file, kept, rules, labels);
+      if (refusal === null) kept.push(file);
       return createEntry(file, refusal && new UpstowError(refusal.message, { code: refusal.code }));
     });
     entries = [...entries, ...added];
@@ -125,11 +123,6 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
       options.onAdded,
       added.flatMap(({ item }) => item ?? []),
     );
-  }
-
-  function countKept(): number {
-    return snapshot.items.filter(({ status }) => !["rejected", "failed", "cancelled"].includes(status))
-      .length;
   }
 
   function send(waiting: Entry[]): void {
@@ -212,6 +205,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     getSnapshot: () => snapshot,
   };
 }
+
+const isKept = ({ status }: UploadItem) => !["rejected", "failed", "cancelled"].includes(status);
 
 /** What a callback throws is for its author to see; thrown here, it would pass for a failure of the upload. */
 function call<Given>(callback: ((given: Given) => void) | undefined, given: Given): void {

@@ -1,4 +1,4 @@
-import type { UploadedFile, UploadStatus } from "@upstow/sdk/client";
+import type { FileType, UploadedFile, UploadStatus } from "@upstow/sdk/client";
 
 /** `staged` waits for `start`; `rejected` was never sent, because it breaks a rule. */
 export type ItemStatus = "staged" | "rejected" | UploadStatus;
@@ -45,12 +45,18 @@ export interface UploadList<Result = unknown> {
   readonly announcement: string;
 }
 
-/** What a route accepts. Null stands for no limit. */
-export interface Rules {
-  allowedTypes: readonly string[];
+/** Null stands for no limit. */
+export interface Limits {
   /** Bytes. */
   maxFileSize: number | null;
   maxFileCount: number | null;
+}
+
+/** What a route accepts. */
+export interface Rules extends Limits {
+  allowedTypes: readonly string[];
+  /** Of each type, where they differ. */
+  limits?: Record<string, Limits> | undefined;
 }
 
 export interface UploadOptions<Input = unknown, Result = unknown> {
@@ -58,8 +64,8 @@ export interface UploadOptions<Input = unknown, Result = unknown> {
   route: string;
   /** Sent along to the route, if it asks for something. */
   input?: Input | undefined;
-  /** MIME types (`image/*`) or endings (`.csv`); what the route allows unless given. */
-  accept?: readonly string[] | undefined;
+  /** MIME types (`image/*`, or `image` for short) or endings (`.csv`); what the route allows unless given. */
+  accept?: readonly (FileType | `.${string}`)[] | undefined;
   /** Bytes; what the route allows unless given. */
   maxFileSize?: number | undefined;
   /** Files in the list; what the route allows unless given. With 1, a new file takes the place of the old. */

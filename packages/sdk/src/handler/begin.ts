@@ -1,10 +1,10 @@
 import { UpstowError } from "../errors.ts";
 import { countFitting } from "../transfer/gather.ts";
 import type { Metadata } from "../wire/files.ts";
-import type { FileInfo, FileRoute } from "./file-router.ts";
+import type { FileRoute } from "./file-router.ts";
 import { toRefusal } from "./many.ts";
 import type { Action, BeginAnswer } from "./protocol.ts";
-import { checkFiles } from "./rules.ts";
+import { checkFiles, type FileInfo } from "./rules.ts";
 import { issuePath } from "./standard-schema.ts";
 import { isInParts } from "./start.ts";
 import { getRoute, type Handling, type Ticket, type Tools } from "./tools.ts";
@@ -24,7 +24,7 @@ export async function beginUploads<Context>(
   handling: Handling<Context>,
 ): Promise<BeginAnswer> {
   const route = getRoute(router, body.route);
-  const checked = checkFiles(route, body.files, body.of);
+  const checked = checkFiles(route.rules, body.files, body.of);
   const files = checked.filter((file): file is FileInfo => !(file instanceof UpstowError));
   const refusals = checked.flatMap((file, index) =>
     file instanceof UpstowError ? { index, ...toRefusal(file) } : [],

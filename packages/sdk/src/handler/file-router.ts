@@ -1,17 +1,7 @@
 import type { CompletedFile } from "../wire/files.ts";
 import type { Jsonified } from "./json-types.ts";
+import { type CheckedRules, checkRules, type FileInfo, type RouteRules } from "./rules.ts";
 import type { StandardSchema } from "./standard-schema.ts";
-
-/** Bytes, or such as `"4MB"` (1 MB is 1,048,576 bytes). */
-export type FileSize = number | `${number}${"B" | "KB" | "MB" | "GB"}`;
-
-/** What a browser says of a file that it wants to upload. */
-export interface FileInfo {
-  name: string;
-  /** Bytes. */
-  size: number;
-  type: string;
-}
 
 export interface MiddlewareArgs<Context, Input> {
   request: Request;
@@ -38,18 +28,10 @@ export interface FailureArgs<Meta> {
   metadata: Jsonified<Meta>;
 }
 
-export interface RouteRules {
-  /** Such as `application/pdf` or `image/*`; every type where none is given. */
-  allowedTypes?: readonly string[];
-  maxFileSize?: FileSize;
-  /** Files that are added together. */
-  maxFileCount?: number;
-  /** The file route of the service that the files go to; `default` unless given. */
-  routeSlug?: string;
-}
-
 export interface RouteConfig<Context, Schema extends StandardSchema | undefined, Meta, Result>
   extends RouteRules {
+  /** The file route of the service that the files go to; `default` unless given. */
+  routeSlug?: string;
   /** Checks what the browser sends along. */
   input?: Schema;
   /**
@@ -71,7 +53,9 @@ type OutputOf<Schema> = TypesOf<Schema> extends { output: infer Output } ? Outpu
 type InputOf<Schema> = TypesOf<Schema> extends { input: infer Input } ? Input : undefined;
 
 /** A route, its functions seen from the handler, which knows nothing of their types. */
-export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> extends RouteRules {
+export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> {
+  readonly rules: CheckedRules;
+  readonly routeSlug?: string | undefined;
   readonly input?: StandardSchema | undefined;
   middleware?(args: MiddlewareArgs<Context, unknown>): unknown;
   onUploadComplete?(args: CompleteArgs<Context, unknown>): unknown;
@@ -96,5 +80,5 @@ export function createFileRouter<Context = unknown>() {
     config: RouteConfig<Context, Schema, Meta, Result>,
     // The result comes from the callback alone, never from where the route is put.
   ): FileRoute<Context, InputOf<Schema>, NoInfer<Result>> =>
-    config as FileRoute<Context, InputOf<Schema>, Result>;
+    ({ ...config, rules: checkRules(config) }) as FileRoute<Context, InputOf<Schema>, Result>;
 }

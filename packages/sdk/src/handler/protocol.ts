@@ -1,6 +1,6 @@
 import type { CompletedFile } from "../wire/files.ts";
 import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
-import type { FileInfo } from "./file-router.ts";
+import type { CheckedRules, FileInfo } from "./rules.ts";
 
 /** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
 export type Action =
@@ -67,5 +67,5 @@ export interface CompleteAnswer {
 
 /** What `GET` answers: what a form may tell its users beforehand. */
 export interface RoutesAnswer {
-  routes: Record<string, { allowedTypes: string[]; maxFileSize: number | null; maxFileCount: number | null }>;
+  routes: Record<string, CheckedRules>;
 }

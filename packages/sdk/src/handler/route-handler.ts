@@ -7,7 +7,6 @@ import { createActions } from "./actions.ts";
 import { errorAnswer, json, readJson, withStatus } from "./answer.ts";
 import type { FileRouter } from "./file-router.ts";
 import type { Action, RoutesAnswer } from "./protocol.ts";
-import { toBytes } from "./rules.ts";
 import { createSeal } from "./sealed-token.ts";
 import type { Handling } from "./tools.ts";
 
@@ -22,6 +21,7 @@ export interface HandlerOptions<Context = unknown>
 export function createHandler<Context>(
   options: HandlerOptions<Context>,
 ): (request: Request, context: Context) => Promise<Response> {
+  checkRouter(options.router);
   // Browsers wait out rate limits themselves: a request handler must not hang for a minute.
   const connection = asOwnMistake(readConnection({ ...options, retries: 2 }, 0));
   const request = createRequest(connection);
@@ -69,15 +69,18 @@ export function createRouteHandler(options: HandlerOptions): (request: Request) 
 }
 
 function describeRoutes(router: FileRouter): RoutesAnswer {
-  const routes = Object.entries(router).map(([name, route]) => [
-    name,
-    {
-      allowedTypes: [...(route.allowedTypes ?? [])],
-      maxFileSize: route.maxFileSize === undefined ? null : toBytes(route.maxFileSize),
-      maxFileCount: route.maxFileCount ?? null,
-    },
-  ]);
+  const routes = Object.entries(router).map(([name, { rules }]) => [name, rules]);
   return { routes: Object.fromEntries(routes) };
+}
+
+/** Code without types can put anything there. */
+function checkRouter(router: FileRouter): void {
+  for (const [name, route] of Object.entries(router)) {
+    if (route?.rules !== undefined) continue;
+    throw new TypeError(
+      `The route "${name}" must be made with the function that createFileRouter() returns.`,
+    );
+  }
 }
 
 function logError(error: unknown): void {

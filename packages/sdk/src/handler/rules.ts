@@ -1,21 +1,148 @@
 import { UpstowError } from "../errors.ts";
-import type { FileInfo, FileSize, RouteRules } from "./file-router.ts";
+import { guessContentType } from "../upload/content-type.ts";
+
+/** Bytes, or such as `"4MB"` (1 MB is 1,048,576 bytes). */
+export type FileSize = number | `${number}${"B" | "KB" | "MB" | "GB"}`;
+
+/** What a browser says of a file that it wants to upload. */
+export interface FileInfo {
+  name: string;
+  /** Bytes. */
+  size: number;
+  type: string;
+}
+
+const shortTypes = {
+  image: "image/*",
+  video: "video/*",
+  audio: "audio/*",
+  text: "text/*",
+  font: "font/*",
+  pdf: "application/pdf",
+} as const;
+
+type ShortType = keyof typeof shortTypes;
+
+/** Listed for editors to complete; every other `type/subtype` is accepted too. */
+type KnownType =
+  | "*/*"
+  | `${Exclude<ShortType, "pdf">}/*`
+  | `image/${"avif" | "gif" | "heic" | "jpeg" | "png" | "svg+xml" | "tiff" | "webp"}`
+  | `video/${"mp4" | "mpeg" | "ogg" | "quicktime" | "webm" | "x-matroska"}`
+  | `audio/${"aac" | "flac" | "mp4" | "mpeg" | "ogg" | "wav" | "webm"}`
+  | `text/${"calendar" | "css" | "csv" | "html" | "javascript" | "markdown" | "plain" | "vcard"}`
+  | `font/${"otf" | "ttf" | "woff" | "woff2"}`
+  | `application/${"epub+zip" | "gzip" | "json" | "msword" | "octet-stream" | "pdf" | "rtf" | "wasm" | "xml" | "zip"}`
+  | `application/vnd.ms-${"excel" | "powerpoint"}`
+  | `application/vnd.openxmlformats-officedocument.${"presentationml.presentation" | "spreadsheetml.sheet" | "wordprocessingml.document"}`
+  | `application/vnd.oasis.opendocument.${"presentation" | "spreadsheet" | "text"}`;
+
+/** A MIME type (`application/pdf`), a family of them (`image/*`, or `image` for short), or `*\/*` for every file. */
+export type FileType = ShortType | KnownType | (`${string}/${string}` & {});
+
+export interface FileLimits {
+  maxFileSize?: FileSize;
+  /** Files that are added together. */
+  maxFileCount?: number;
+}
+
+/** `{ image: { maxFileSize: "4MB" }, "application/pdf": { maxFileCount: 1 } }` */
+export type LimitsByType = { readonly [Type in ShortType | KnownType]?: FileLimits } & {
+  readonly [type: `${string}/${string}`]: FileLimits | undefined;
+};
+
+export interface RouteRules extends FileLimits {
+  /**
+   * A list such as `["image", "application/pdf"]`, or limits for each type. A type's own `maxFileSize` replaces the
+   * route's, its `maxFileCount` applies beside the route's. Every type is accepted unless given.
+   */
+  allowedTypes?: readonly FileType[] | LimitsByType;
+}
+
+interface Limits {
+  /** Bytes; null for no limit. */
+  maxFileSize: number | null;
+  maxFileCount: number | null;
+}
+
+/** A route's rules as everything after its definition reads them. */
+export interface CheckedRules extends Limits {
+  /** `type/subtype`, `type/*` or `*\/*`, in lower case; every type where empty. */
+  allowedTypes: string[];
+  /** Of each type, where they differ. */
+  limits?: Record<string, Limits>;
+}
+
+/** Throws where a rule could never be met, so that a mistake shows when the server starts. */
+export function checkRules({ allowedTypes = [], ...rules }: RouteRules): CheckedRules {
+  const overall = toLimits(rules);
+  if (isList(allowedTypes)) return { allowedTypes: toMediaRanges(allowedTypes), ...overall };
+  const types = toMediaRanges(Object.keys(allowedTypes));
+  const given = Object.values<FileLimits | undefined>(allowedTypes).map((limits = {}) => toLimits(limits));
+  const limits = given.map(({ maxFileSize, maxFileCount }) => ({
+    maxFileSize: maxFileSize ?? overall.maxFileSize,
+    maxFileCount,
+  }));
+  const sizes = limits.map(({ maxFileSize }) => maxFileSize ?? Number.POSITIVE_INFINITY);
+  const counts = limits.map(({ maxFileCount }) => maxFileCount ?? Number.POSITIVE_INFINITY);
+  const sum = counts.reduce((total, count) => total + count, 0);
+  return {
+    allowedTypes: types,
+    maxFileSize: types.length === 0 ? overall.maxFileSize : orNull(Math.max(...sizes)),
+    maxFileCount: overall.maxFileCount ?? (types.length === 0 ? null : orNull(sum)),
+    ...(types.length < 2 ? {} : { limits: Object.fromEntries(types.map((type, i) => [type, limits[i]])) }),
+  } as CheckedRules;
+}
+
+const isList = (types: readonly string[] | object): types is readonly string[] => Array.isArray(types);
+const orNull = (limit: number) => (Number.isFinite(limit) ? limit : null);
+
+function toLimits({ maxFileSize, maxFileCount }: FileLimits): Limits {
+  if (maxFileCount !== undefined && !(Number.isInteger(maxFileCount) && maxFileCount > 0))
+    throw new TypeError(`maxFileCount must be a whole number from 1, not ${maxFileCount}.`);
+  return {
+    maxFileSize: maxFileSize === undefined ? null : toBytes(maxFileSize),
+    maxFileCount: maxFileCount ?? null,
+  };
+}
 
 const units = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
-export function toBytes(size: FileSize): number {
+function toBytes(size: FileSize): number {
   if (typeof size === "number") return size;
   const [, amount, unit] = /^([\d.]+)\s*(B|KB|MB|GB)$/.exec(size) ?? [];
   if (unit === undefined) throw new TypeError(`"${size}" is not a file size; write it as "4MB".`);
   return Math.floor(Number(amount) * units[unit as keyof typeof units]);
 }
 
-/** Ignores case and parameters; an empty list allows every type, as on the service. */
-export function isAllowedType(allowedTypes: readonly string[], contentType: string): boolean {
+const mediaRange = /^(\*\/\*|[a-z0-9!#$&^_.+-]+\/(\*|[a-z0-9!#$&^_.+-]+))$/;
+
+function toMediaRanges(given: readonly string[]): string[] {
+  const types: string[] = given.map((type) => shortTypes[type as ShortType] ?? String(type).toLowerCase());
+  for (const [i, type] of types.entries()) {
+    // People write endings: no browser calls a picture "jpg" or "image/jpg".
+    const [family, name = family ?? ""] = type.split("/");
+    const meant = guessContentType(`x.${name.replace(/^\./, "")}`);
+    const isAlias = type !== meant && meant?.startsWith(`${family}/`) === true && !types.includes(meant);
+    if (mediaRange.test(type) && !isAlias) continue;
+    throw new TypeError(
+      `allowedTypes: "${given[i]}" is not a file type. ${
+        meant === undefined
+          ? 'Write a MIME type such as "application/pdf", a family such as "image/*" (or "image"), or "*/*" for every file.'
+          : `Write "${meant}".`
+      }`,
+    );
+  }
+  return types;
+}
+
+/** The most specific entry counts. */
+function findRange<Found>(
+  contentType: string,
+  find: (range: string) => Found | undefined,
+): Found | undefined {
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const family = `${type.split("/", 1)[0]}/*`;
-  const isMeant = (entry: string) => ["*/*", family, type].includes(entry.toLowerCase());
-  return allowedTypes.length === 0 || allowedTypes.some(isMeant);
+  return find(type) ?? find(`${type.split("/", 1)[0]}/*`) ?? find("*/*");
 }
 
 const mostFiles = 1_000;
@@ -24,22 +151,34 @@ const mostFiles = 1_000;
  * One answer for each file: some may be welcome while others are not. Throws where the only one is not. A long list
  * comes in several calls, each of which says of how many files it is a part.
  */
-export function checkFiles(rules: RouteRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
+export function checkFiles(rules: CheckedRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
   if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
-  const { maxFileCount = Number.POSITIVE_INFINITY } = rules;
+  const maxFileCount = rules.maxFileCount ?? Number.POSITIVE_INFINITY;
   const most = files.length > mostFiles ? Math.min(maxFileCount, mostFiles) : maxFileCount;
-  if (Math.max(files.length, Number(of) || 0) > most) {
-    throw new UpstowError(`At most ${most} ${most === 1 ? "file" : "files"} can be uploaded at once.`, {
-      code: "TOO_MANY_FILES",
-      status: 400,
-    });
-  }
+  if (Math.max(files.length, Number(of) || 0) > most) throw tooMany(most);
   const checked = files.map((file, i) => checkFile(rules, file, `files.${i}`));
+  const counts = new Map<string, number>();
+  for (const file of checked) {
+    if (file instanceof UpstowError) continue;
+    const range = findRange(file.type, (entry) => (rules.limits?.[entry] ? entry : undefined)) ?? "";
+    const count = (counts.get(range) ?? 0) + 1;
+    const mostOfType = rules.limits?.[range]?.maxFileCount ?? count;
+    if (count > mostOfType) throw tooMany(mostOfType, ` of type ${range}`);
+    counts.set(range, count);
+  }
   if (checked.length === 1 && checked[0] instanceof UpstowError) throw checked[0];
   return checked;
 }
 
-function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | UpstowError {
+function tooMany(most: number, ofType = ""): UpstowError {
+  const files = `${most} ${most === 1 ? "file" : "files"}${ofType}`;
+  return new UpstowError(`At most ${files} can be uploaded at once.`, {
+    code: "TOO_MANY_FILES",
+    status: 400,
+  });
+}
+
+function checkFile(rules: CheckedRules, given: unknown, path: string): FileInfo | UpstowError {
   const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
   if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
   if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");
@@ -47,16 +186,17 @@ function checkFile(rules: RouteRules, given: unknown, path: string): FileInfo | 
   if (Number(size) < 1) return invalid(`${path}.size`, "must be at least 1", `"${name}" is empty.`);
   if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
   const file = { name, size: Number(size), type };
-  const { allowedTypes = [] } = rules;
-  if (!isAllowedType(allowedTypes, type)) {
+  const { allowedTypes } = rules;
+  const isAllowed = findRange(type, (range) => allowedTypes.includes(range) || undefined);
+  if (allowedTypes.length > 0 && !isAllowed) {
     return new UpstowError(`"${name}" is ${type}, which is not accepted here.`, {
       code: "INVALID_FILE_TYPE",
       status: 400,
       suggestion: `Accepted: ${allowedTypes.join(", ")}.`,
     });
   }
-  const most = rules.maxFileSize === undefined ? Number.POSITIVE_INFINITY : toBytes(rules.maxFileSize);
-  if (file.size > most) {
+  const { maxFileSize: most } = findRange(type, (range) => rules.limits?.[range]) ?? rules;
+  if (most !== null && file.size > most) {
     return new UpstowError(`"${name}" has ${file.size} bytes; at most ${most} are allowed.`, {
       code: "FILE_TOO_LARGE",
       status: 413,

@@ -2,9 +2,8 @@ import { settleBatch } from "../api/batch.ts";
 import { UpstowError } from "../errors.ts";
 import { missingRanges, wholeParts } from "../transfer/send-parts.ts";
 import type { RequestedUpload, RequestUploadBody } from "../wire/uploads.ts";
-import type { FileInfo } from "./file-router.ts";
 import type { StartAnswer } from "./protocol.ts";
-import { invalid } from "./rules.ts";
+import { type FileInfo, invalid } from "./rules.ts";
 import {
   findFile,
   getRoute,

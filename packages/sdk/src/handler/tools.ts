@@ -2,7 +2,8 @@ import type { createFiles } from "../api/files.ts";
 import type { Uploads } from "../api/uploads.ts";
 import { UpstowError } from "../errors.ts";
 import type { Metadata } from "../wire/files.ts";
-import type { FileInfo, FileRoute, FileRouter } from "./file-router.ts";
+import type { FileRoute, FileRouter } from "./file-router.ts";
+import type { FileInfo } from "./rules.ts";
 import type { Seal } from "./sealed-token.ts";
 
 export interface Tools<Context> {

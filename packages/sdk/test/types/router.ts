@@ -27,6 +27,14 @@ export const router = {
     },
   }),
   plain: f({}),
+  short: f({ allowedTypes: ["image", "application/pdf", "video/*", "application/x-own-format"] }),
+  each: f({
+    allowedTypes: {
+      image: { maxFileSize: "4MB", maxFileCount: 4 },
+      "application/pdf": { maxFileSize: 100 },
+      "application/x-own-format": {},
+    },
+  }),
 } satisfies FileRouter;
 
 export type AppRouter = typeof router;
@@ -35,6 +43,18 @@ export const refusals = {
   size: f({
     // @ts-expect-error a size needs a unit that is known
     maxFileSize: "4 parsecs",
+  }),
+  type: f({
+    // @ts-expect-error a file type is image, image/* or image/png
+    allowedTypes: ["imgae"],
+  }),
+  ending: f({
+    // @ts-expect-error endings are no types
+    allowedTypes: { jpg: { maxFileSize: "4MB" } },
+  }),
+  limit: f({
+    // @ts-expect-error there is no such limit
+    allowedTypes: { image: { maxSize: "4MB" } },
   }),
   metadata: f({
     middleware: () => ({ userId: 7 }),
