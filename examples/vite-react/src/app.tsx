@@ -1,4 +1,4 @@
-import { useUpload } from "./upload.ts";
+import { useUpload } from "@upstow/react";
 
 export function App() {
   const upload = useUpload({ route: "file" });

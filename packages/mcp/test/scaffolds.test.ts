@@ -42,8 +42,18 @@ describe("what the scaffolding tools print", () => {
         assert.ok(!code.includes("allowedTypes: []"), "that would refuse every file");
       });
     }
-    const provider = renderProvider();
-    sources.set(provider.path, provider.code);
+    const route = renderRouteHandler({
+      framework: "next",
+      routeName: "image",
+      maxFileSize: "4MB",
+      allowedTypes: ["image"],
+    });
+    for (const { path, code } of [renderProvider(), route]) sources.set(path, code);
+    sources.set("src/upload-provider.tsx", renderProvider(null).code);
+    const page = (name: string) =>
+      `import { UploadButton } from "@upstow/react";\nexport default () => <UploadButton route="${name}" />;\n`;
+    sources.set("app/page.tsx", page("image"));
+    sources.set("app/typo.tsx", page("imgae").replace("export", "// @ts-expect-error no such route\nexport"));
     assert.equal(await compileSources(sources), "");
   });
 

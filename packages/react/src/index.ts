@@ -46,7 +46,14 @@ export type { UploadActions } from "./core/queue.ts";
 export { findFault } from "./core/rules.ts";
 export { isUnderWay } from "./core/summarize.ts";
 export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";
-export type { ItemStatus, ListStatus, Rules, UploadItem, UploadList, UploadOptions } from "./core/types.ts";
+// Whole, because an application can add to an interface (`Register`) only where it is exported by a star.
+export type * from "./core/types.ts";
 export { useAllUploads } from "./core/use-all-uploads.ts";
 export { usePageDrag } from "./core/use-page-drag.ts";
-export { type Upload, type UploadProps, useGivenUpload, useUpload } from "./core/use-upload.ts";
+export {
+  type Upload,
+  type UploadProps,
+  type UploadPropsWithout,
+  useGivenUpload,
+  useUpload,
+} from "./core/use-upload.ts";

@@ -38,25 +38,31 @@ describe("catalogue", () => {
     try {
       await Promise.all(catalogue.map(({ slug, usage }) => writeFile(join(place, `${slug}.tsx`), usage)));
       await writeFile(join(place, "props.ts"), propChecks());
-      await writeFile(join(place, "readme.tsx"), readmeExamples());
       await writeFile(join(place, "router.ts"), routerTypes);
       await writeFile(join(place, "typed.tsx"), typedUses);
-      const names = [...catalogue.map(({ slug }) => `${slug}.tsx`), "props.ts", "readme.tsx", "typed.tsx"];
-      const config = {
-        extends: "../../tsconfig.json",
-        files: [...names, "../../harness/virtual.d.ts"],
-        include: [],
-      };
-      await writeFile(join(place, "tsconfig.json"), JSON.stringify(config));
-      const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
-      const { stdout, status } = spawnSync(tsc, ["-p", place], { encoding: "utf8" });
-      assert.equal(stdout, "");
-      assert.equal(status, 0);
+      const names = [...catalogue.map(({ slug }) => `${slug}.tsx`), "props.ts", "typed.tsx"];
+      await compile(place, names);
+      // By itself: what is registered counts for a whole program.
+      await writeFile(join(place, "registered.tsx"), registeredUses);
+      await compile(place, ["registered.tsx"]);
     } finally {
       await rm(place, { recursive: true });
     }
   });
 });
+
+async function compile(place: string, names: string[]): Promise<void> {
+  const config = {
+    extends: "../../tsconfig.json",
+    files: [...names, "../../harness/virtual.d.ts"],
+    include: [],
+  };
+  await writeFile(join(place, "tsconfig.json"), JSON.stringify(config));
+  const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+  const { stdout, status } = spawnSync(tsc, ["-p", place], { encoding: "utf8" });
+  assert.equal(stdout, "");
+  assert.equal(status, 0);
+}
 
 /** Compiles only if each entry lists exactly what its component takes. */
 function propChecks(): string {
@@ -71,14 +77,6 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : { missing: Exclude
 type Needed<Props> = { [Name in keyof Props]-?: {} extends Pick<Props, Name> ? never : Name }[keyof Props];
 ${lines.join("\n")}
 `;
-}
-
-/** The README's second example; the first is a page of its own kind of the same parts. */
-function readmeExamples(): string {
-  const readme = readFileSync(join(folder, "README.md"), "utf8");
-  const [first = "", second = ""] = [...readme.matchAll(/```tsx\n([\s\S]*?)```/g)].map(([, code]) => code);
-  const page = first.replace('"use client";', "").replace(/^import "@upstow.*$/m, "");
-  return `${second.replace('"use client";', "")}\n${page.replace("export default function Page", "export function Page")}`;
 }
 
 const routerTypes = `import { createFileRouter, type FileRouter } from "@upstow/sdk/server";
@@ -103,8 +101,47 @@ import type { Router } from "./router.ts";
 
 const { useUpload, uploadFiles, typed } = generateReactHelpers<Router>();
 const Dropzone = typed(UploadDropzone);
+${usesOf("Dropzone")}
+void uploadFiles("album", [], { input: { album: 1 } });
+`;
 
-export function Uses() {
+/** A copy of a component's source has to compile in an application that has registered its router, too. */
+const registeredUses = `import { AvatarUpload, UploadButton, UploadDropzone, useGivenUpload, useUpload, useUploader } from "@upstow/react";
+import type { UploadDropzoneProps } from "@upstow/react";
+import type { Router } from "./router.ts";
+
+declare module "@upstow/react" {
+  interface Register {
+    router: Router;
+  }
+}
+${usesOf("UploadDropzone")}
+export function Copied({ title, hasList = true, ...props }: UploadDropzoneProps) {
+  return <>{useGivenUpload(props, { maxFileCount: 1 }).hint}{title}{hasList}</>;
+}
+
+export function Others() {
+  const upload = useUpload({ route: "album", input: { album: 1 } });
+  const uploader = useUploader();
+  // @ts-expect-error there is no such route
+  uploader.add("nothing", []);
+  return (
+    <>
+      <UploadButton upload={upload} hasDetails={false} />
+      <AvatarUpload route="avatar" onUploaded={({ file }) => file.result.url.length} />
+      {/* @ts-expect-error neither a route nor a list */}
+      <UploadButton />
+      {/* @ts-expect-error there is no such route */}
+      <AvatarUpload route="nothing" />
+      {/* @ts-expect-error it begins by itself */}
+      <AvatarUpload route="avatar" autoStart />
+    </>
+  );
+}
+`;
+
+function usesOf(dropzone: string): string {
+  return `export function Uses() {
   const avatar = useUpload({ route: "avatar" });
   const at: string | undefined = avatar.items[0]?.uploaded?.result.at;
   // @ts-expect-error there is no such route
@@ -113,16 +150,17 @@ export function Uses() {
   useUpload({ route: "album" });
   // @ts-expect-error a day is no album
   useUpload({ route: "album", input: { day: 1 } });
-  void uploadFiles("album", [], { input: { album: 1 } });
   return (
     <>
       {at}
-      <Dropzone route="album" input={{ album: 1 }} onUploaded={({ file }) => file.result.toFixed()} title="Album" />
+      <${dropzone} route="album" input={{ album: 1 }} onUploaded={({ file }) => file.result.toFixed()} title="Album" />
+      {/* @ts-expect-error the result is a number */}
+      <${dropzone} route="album" input={{ album: 1 }} onUploaded={({ file }) => file.result.url} />
       {/* @ts-expect-error this route asks for an input */}
-      <Dropzone route="album" />
+      <${dropzone} route="album" />
       {/* @ts-expect-error there is no such route */}
-      <Dropzone route="nothing" />
+      <${dropzone} route="nothing" />
     </>
   );
+}`;
 }
-`;

@@ -30,8 +30,9 @@ app.use(express.static("dist"));
 app.listen(${serverPort}, () => console.log("http://localhost:${serverPort}"));
 `;
 
-export function writeProvider({ isTypeScript }: Project): SourceFile {
-  const { code } = renderProvider();
+export function writeProvider({ isTypeScript, isVite }: Project): SourceFile {
+  // Vite's pages and their server are separate programs to the compiler.
+  const { code } = isVite ? renderProvider(null) : renderProvider();
   return {
     path: `upload-provider.${isTypeScript ? "tsx" : "jsx"}`,
     code: inLanguage(isTypeScript, code),
@@ -52,6 +53,7 @@ function inLanguage(isTypeScript: boolean, code: string): string {
   if (isTypeScript) return code;
   return code
     .replace(/^import type .*\n/gm, "")
+    .replace(/^\/\/ .*\ndeclare module [\s\S]*?^}\n\n/gm, "")
     .replace(/^export type .*\n\n/gm, "")
     .replace(", type FileRouter", "")
     .replace(" satisfies FileRouter", "")

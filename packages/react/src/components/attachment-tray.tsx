@@ -10,12 +10,12 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { ClipIcon, DownIcon, UpIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface AttachmentTrayProps extends UploadProps {
+export type AttachmentTrayProps = UploadProps & {
   /** Bytes that all attachments together may have; no limit unless given. */
   maxTotalSize?: number;
   words?: { attach?: string; attachments?: string; full?: (name: string) => string };
   classNames?: ClassNames<"root" | "bar" | "chips" | "chip">;
-}
+};
 
 /** A bar under an editor that folds its attachments away and keeps them within what a mail can carry. */
 export function AttachmentTray({ maxTotalSize, words = {}, classNames, ...props }: AttachmentTrayProps) {

@@ -2,14 +2,14 @@
 
 import { useCallback, useEffect, useState } from "react";
 import { useLabels } from "../core/provider.tsx";
-import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type UploadPropsWithout, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { Cropper, type CropperWords } from "../parts/cropper.tsx";
 import { CurrentFile } from "../parts/current-file.tsx";
 import { CameraIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface AvatarUploadProps extends Omit<UploadProps, "autoStart" | "maxFileCount"> {
+export type AvatarUploadProps = UploadPropsWithout<"autoStart" | "maxFileCount"> & {
   /** The picture that is in use now. */
   src?: string;
   alt?: string;
@@ -17,7 +17,7 @@ export interface AvatarUploadProps extends Omit<UploadProps, "autoStart" | "maxF
   sizePx?: number;
   words?: Partial<CropperWords & { change: string; unreadable: string }>;
   classNames?: ClassNames<"root" | "picture" | "button">;
-}
+};
 
 const english = {
   change: "Change picture",

@@ -10,12 +10,12 @@ import { findCurrent } from "../parts/current-file.tsx";
 import { CheckIcon, CloseIcon, PlayIcon, RetryIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ButtonMorphProps extends UploadProps {
+export type ButtonMorphProps = UploadProps & {
   children?: ReactNode;
   /** How long it stays a tick; 2,500 unless given. */
   resetAfterMs?: number;
   classNames?: ClassNames<"root" | "button" | "error">;
-}
+};
 
 /** One control for everything: it chooses, fills up, cancels, retries, ticks, and is a button again. */
 export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...props }: ButtonMorphProps) {

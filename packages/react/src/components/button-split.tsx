@@ -10,12 +10,12 @@ import { CameraIcon, ClipboardIcon, DownIcon, FolderIcon } from "../parts/icons.
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
-export interface ButtonSplitProps extends UploadProps {
+export type ButtonSplitProps = UploadProps & {
   children?: ReactNode;
   /** The words of the menu. */
   menu?: { more?: string; folder?: string; camera?: string; clipboard?: string };
   classNames?: ClassNames<"root" | "button" | "menu" | "item">;
-}
+};
 
 /** A button with a menu of other ways: a whole folder, the camera, the clipboard. */
 export function ButtonSplit({ children, menu = {}, classNames, ...props }: ButtonSplitProps) {

@@ -1,7 +1,7 @@
 "use client";
 
 import { type ReactNode, useEffect } from "react";
-import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type UploadPropsWithout, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
@@ -9,7 +9,7 @@ import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
-export interface ButtonUndoProps extends Omit<UploadProps, "autoStart"> {
+export type ButtonUndoProps = UploadPropsWithout<"autoStart"> & {
   children?: ReactNode;
   /** How long people may change their minds; 5,000 unless given. */
   delayMs?: number;
@@ -17,7 +17,7 @@ export interface ButtonUndoProps extends Omit<UploadProps, "autoStart"> {
   /** Shown while it waits. */
   waitingText?: string;
   classNames?: ClassNames<"root" | "button" | "undo">;
-}
+};
 
 /** Waits a moment before it sends anything, so that the wrong file can be taken back. */
 export function ButtonUndo(props: ButtonUndoProps) {

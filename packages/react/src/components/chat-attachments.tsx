@@ -9,12 +9,12 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { ClipIcon, SendIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ChatAttachmentsProps extends UploadProps {
+export type ChatAttachmentsProps = UploadProps & {
   onSend?: (message: { text: string; files: UploadedFile<unknown>[] }) => void;
   placeholder?: string;
   words?: { attach?: string; send?: string; message?: string; waiting?: string };
   classNames?: ClassNames<"root" | "chips" | "chip" | "input" | "send">;
-}
+};
 
 /** A message box that takes files. Sent too early, the message waits for its attachments. */
 export function ChatAttachments(props: ChatAttachmentsProps) {

@@ -14,11 +14,11 @@ export interface BentoKind {
   accept: string;
 }
 
-export interface DropzoneBentoProps extends UploadProps {
+export type DropzoneBentoProps = UploadProps & {
   /** A tile for each; every tile asks for its kind of file only. */
   kinds?: BentoKind[];
   classNames?: ClassNames<"root" | "main" | "tile" | "total" | "list" | "item">;
-}
+};
 
 const usualKinds: BentoKind[] = [
   { label: "Photos", accept: "image/*" },

@@ -8,10 +8,10 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface DropzoneGlassProps extends UploadProps {
+export type DropzoneGlassProps = UploadProps & {
   title?: ReactNode;
   classNames?: ClassNames<"root" | "panel" | "title" | "button" | "list" | "item">;
-}
+};
 
 /** Frosted glass; behind it, out of focus, the picture that was added last. */
 export function DropzoneGlass({ title, classNames, ...props }: DropzoneGlassProps) {

@@ -8,9 +8,9 @@ import { FileRows } from "../parts/file-rows.tsx";
 import { ClipIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface DropzoneMinimalProps extends UploadProps {
+export type DropzoneMinimalProps = UploadProps & {
   classNames?: ClassNames<"root" | "area" | "button" | "list" | "item">;
-}
+};
 
 /** One quiet line that becomes a target as soon as somebody drags files over the page. */
 export function DropzoneMinimal({ classNames, ...props }: DropzoneMinimalProps) {

@@ -9,11 +9,11 @@ import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface DropzonePageProps extends UploadProps {
+export type DropzonePageProps = UploadProps & {
   /** The page, or a part of it; `useUpload` inside is not needed. */
   children?: ReactNode;
   classNames?: ClassNames<"root" | "overlay" | "list" | "item">;
-}
+};
 
 /** Makes the whole page a target: a curtain falls while files are dragged over it, and pasting works anywhere. */
 export function DropzonePage({ children, classNames, ...props }: DropzonePageProps) {

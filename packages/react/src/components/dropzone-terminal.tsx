@@ -12,11 +12,11 @@ import { FileName } from "../parts/file-name.tsx";
 import { onEnter } from "../parts/on-enter.ts";
 import { Root } from "../parts/root.tsx";
 
-export interface DropzoneTerminalProps extends UploadProps {
+export type DropzoneTerminalProps = UploadProps & {
   /** What stands before the cursor. */
   prompt?: string;
   classNames?: ClassNames<"root" | "line" | "input">;
-}
+};
 
 const help = "add · ls · cancel [n] · retry [n] · rm n · pause · resume · clear";
 const barCells = 16;

@@ -14,12 +14,12 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { Track } from "../parts/track.tsx";
 
-export interface GalleryGridProps extends UploadProps {
+export type GalleryGridProps = UploadProps & {
   /** Hears of every new order. */
   onReorder?: (items: readonly UploadItem[]) => void;
   words?: { cover?: string; move?: (name: string) => string };
   classNames?: ClassNames<"root" | "tile" | "add">;
-}
+};
 
 /** Pictures in an order that people choose, by dragging or with the arrow keys; the first is the cover. */
 export function GalleryGrid({ onReorder, words = {}, classNames, ...props }: GalleryGridProps) {

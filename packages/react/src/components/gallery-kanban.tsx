@@ -16,10 +16,10 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { Track } from "../parts/track.tsx";
 
-export interface GalleryKanbanProps extends UploadProps {
+export type GalleryKanbanProps = UploadProps & {
   words?: { waiting?: string; underWay?: string; done?: string; stopped?: string };
   classNames?: ClassNames<"root" | "column" | "card" | "button">;
-}
+};
 
 const columns = ["waiting", "underWay", "done", "stopped"] as const;
 type Column = (typeof columns)[number];

@@ -12,12 +12,12 @@ import { FileMeta } from "../parts/file-meta.tsx";
 import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 
-export interface GalleryPolaroidProps extends UploadProps {
+export type GalleryPolaroidProps = UploadProps & {
   /** Hears of every caption that was written. */
   onCaption?: (item: UploadItem, caption: string) => void;
   words?: { caption?: (name: string) => string };
   classNames?: ClassNames<"root" | "card" | "caption" | "button">;
-}
+};
 
 /** Instant photos that develop while they upload, with room for a line under each. */
 export function GalleryPolaroid({ onCaption, words = {}, classNames, ...props }: GalleryPolaroidProps) {

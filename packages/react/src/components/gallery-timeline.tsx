@@ -13,9 +13,9 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { Track } from "../parts/track.tsx";
 
-export interface GalleryTimelineProps extends UploadProps {
+export type GalleryTimelineProps = UploadProps & {
   classNames?: ClassNames<"root" | "day" | "entry" | "button">;
-}
+};
 
 /** Files along a line of days, by the day each was made, the latest first. */
 export function GalleryTimeline({ classNames, ...props }: GalleryTimelineProps) {

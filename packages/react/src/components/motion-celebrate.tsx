@@ -9,12 +9,12 @@ import { CheckIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
-export interface MotionCelebrateProps extends UploadProps {
+export type MotionCelebrateProps = UploadProps & {
   children?: ReactNode;
   /** Said when everything is there. */
   doneText?: ReactNode;
   classNames?: ClassNames<"root" | "button" | "done">;
-}
+};
 
 const pieces = Array.from({ length: 28 }, (_, i) => i);
 

@@ -10,9 +10,9 @@ import { CheckIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 
-export interface MotionConveyorProps extends UploadProps {
+export type MotionConveyorProps = UploadProps & {
   classNames?: ClassNames<"root" | "belt" | "parcel" | "button">;
-}
+};
 
 /** Files ride a belt from the device to the store, each as far as it has come. */
 export function MotionConveyor({ classNames, ...props }: MotionConveyorProps) {

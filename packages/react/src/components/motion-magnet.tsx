@@ -9,10 +9,10 @@ import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface MotionMagnetProps extends UploadProps {
+export type MotionMagnetProps = UploadProps & {
   title?: ReactNode;
   classNames?: ClassNames<"root" | "area" | "orb" | "button" | "list" | "item">;
-}
+};
 
 /** A target that leans towards what is dragged over it. */
 export function MotionMagnet({ title, classNames, ...props }: MotionMagnetProps) {

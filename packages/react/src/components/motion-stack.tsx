@@ -13,9 +13,9 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { Track } from "../parts/track.tsx";
 
-export interface MotionStackProps extends UploadProps {
+export type MotionStackProps = UploadProps & {
   classNames?: ClassNames<"root" | "card" | "button">;
-}
+};
 
 /** Files as a pile of cards: the one at work lies on top, and finished ones fly off. */
 export function MotionStack({ classNames, ...props }: MotionStackProps) {

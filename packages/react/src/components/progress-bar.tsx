@@ -10,9 +10,9 @@ import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { Root } from "../parts/root.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
-export interface ProgressBarProps extends UploadProps {
+export type ProgressBarProps = UploadProps & {
   classNames?: ClassNames<"root" | "bar" | "numbers" | "button">;
-}
+};
 
 /** One bar for everything, with bytes, speed and the time that is left, and a pause for all. */
 export function ProgressBar({ classNames, ...props }: ProgressBarProps) {

@@ -6,9 +6,9 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ProgressLiquidProps extends UploadProps {
+export type ProgressLiquidProps = UploadProps & {
   classNames?: ClassNames<"root" | "tank" | "details">;
-}
+};
 
 /** A tank that fills with waves; the number changes colour exactly at the water line. */
 export function ProgressLiquid({ classNames, ...props }: ProgressLiquidProps) {

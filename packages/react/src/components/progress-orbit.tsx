@@ -8,11 +8,11 @@ import { CurrentFile } from "../parts/current-file.tsx";
 import { CheckIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ProgressOrbitProps extends UploadProps {
+export type ProgressOrbitProps = UploadProps & {
   /** How many files have an orbit of their own; 5 unless given. */
   maxOrbits?: number;
   classNames?: ClassNames<"root" | "space" | "moon" | "button" | "details">;
-}
+};
 
 /** Every file is a moon that goes once around while it uploads. */
 export function ProgressOrbit({ maxOrbits = 5, classNames, ...props }: ProgressOrbitProps) {

@@ -7,9 +7,9 @@ import { CurrentFile } from "../parts/current-file.tsx";
 import { AlertIcon, CheckIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ProgressRadialProps extends UploadProps {
+export type ProgressRadialProps = UploadProps & {
   classNames?: ClassNames<"root" | "ring" | "button" | "details">;
-}
+};
 
 /** A ring that closes; the button in its middle chooses files and says how far they are. */
 export function ProgressRadial({ classNames, ...props }: ProgressRadialProps) {

@@ -9,9 +9,9 @@ import { FileMeta } from "../parts/file-meta.tsx";
 import { FileName } from "../parts/file-name.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface ProgressStackedProps extends UploadProps {
+export type ProgressStackedProps = UploadProps & {
   classNames?: ClassNames<"root" | "bar" | "segment" | "legend" | "button">;
-}
+};
 
 /** One bar in which every file has a share as large as its size, each filling by itself. */
 export function ProgressStacked({ classNames, ...props }: ProgressStackedProps) {

@@ -15,14 +15,14 @@ import { Root } from "../parts/root.tsx";
 const sources = ["device", "camera", "clipboard", "link"] as const;
 export type Source = (typeof sources)[number];
 
-export interface SourceTabsProps extends UploadProps {
+export type SourceTabsProps = UploadProps & {
   /** Which tabs there are, in this order. */
   sources?: readonly Source[];
   /** How a link becomes a file; straight from the browser unless given, as far as the other site allows. */
   fetchLink?: (url: string) => Promise<File>;
   words?: Partial<typeof english>;
   classNames?: ClassNames<"root" | "tabs" | "tab" | "panel" | "list" | "item">;
-}
+};
 
 const english = {
   device: "Device",

@@ -9,13 +9,13 @@ import { CurrentFile } from "../parts/current-file.tsx";
 import { AlertIcon, CheckIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface UploadButtonProps extends UploadProps {
+export type UploadButtonProps = UploadProps & {
   /** What the button says while nothing happens. */
   children?: ReactNode;
   /** False shows the button alone. */
   hasDetails?: boolean;
   classNames?: ClassNames<"root" | "button" | "progress" | "details">;
-}
+};
 
 /** A button that chooses files and says how they are doing. */
 export function UploadButton({ children, hasDetails = true, classNames, ...props }: UploadButtonProps) {

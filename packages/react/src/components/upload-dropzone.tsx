@@ -9,13 +9,13 @@ import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface UploadDropzoneProps extends UploadProps {
+export type UploadDropzoneProps = UploadProps & {
   /** The line above the button. */
   title?: ReactNode;
   /** False leaves the list to you, such as to a `FileList` elsewhere. */
   hasList?: boolean;
   classNames?: ClassNames<"root" | "area" | "title" | "button" | "hint" | "list" | "item">;
-}
+};
 
 /** An area to drop files on, with a button for everybody else and a list of what was chosen. */
 export function UploadDropzone({ title, hasList = true, classNames, ...props }: UploadDropzoneProps) {

@@ -7,7 +7,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { Root } from "../parts/root.tsx";
 
-export interface UploadFieldProps extends UploadProps {
+export type UploadFieldProps = UploadProps & {
   /** The name under which a form sends the files. */
   name: string;
   label: ReactNode;
@@ -17,7 +17,7 @@ export interface UploadFieldProps extends UploadProps {
   /** What the browser says when a form is sent too early. */
   messages?: { missing?: string; waiting?: string };
   classNames?: ClassNames<"root" | "label" | "button" | "hint" | "list" | "item">;
-}
+};
 
 /** A field for forms: sends what was uploaded, and keeps the form from being sent before everything is there. */
 export function UploadField(props: UploadFieldProps) {

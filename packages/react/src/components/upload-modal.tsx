@@ -7,12 +7,12 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CloseIcon, UploadIcon } from "../parts/icons.tsx";
 import { UploadDropzone } from "./upload-dropzone.tsx";
 
-export interface UploadModalProps extends UploadProps {
+export type UploadModalProps = UploadProps & {
   /** What the button that opens it says. */
   children?: ReactNode;
   title?: ReactNode;
   classNames?: ClassNames<"root" | "trigger" | "dialog" | "title">;
-}
+};
 
 /** A dialog with a dropzone. Uploads go on when it is closed, and its button tells how far they are. */
 export function UploadModal({ children, title, classNames, ...props }: UploadModalProps) {

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { formatBytes } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { UploadItem } from "../core/types.ts";
-import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
+import { type UploadPropsWithout, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileActions } from "../parts/file-actions.tsx";
@@ -14,10 +14,10 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
 
-export interface UploadWizardProps extends Omit<UploadProps, "autoStart"> {
+export type UploadWizardProps = UploadPropsWithout<"autoStart"> & {
   words?: Partial<typeof english>;
   classNames?: ClassNames<"root" | "steps" | "body" | "list" | "item">;
-}
+};
 
 const english = {
   choose: "Choose",

@@ -11,6 +11,7 @@ import {
   useSyncExternalStore,
 } from "react";
 import { defaultLabels, type Labels } from "./labels.ts";
+import type { RegisteredRouter } from "./types.ts";
 import { createUploaderStore, type UploaderStore } from "./uploader-store.ts";
 
 export interface UpstowProviderProps extends Omit<UploaderOptions, "endpoint"> {
@@ -78,6 +79,6 @@ export function useLabels(): Labels {
 }
 
 /** The provider's queue itself. */
-export function useUploader(): Uploader {
-  return useSurroundings().store.get();
+export function useUploader(): Uploader<RegisteredRouter> {
+  return useSurroundings().store.get() as Uploader<RegisteredRouter>;
 }

@@ -3,41 +3,31 @@
 import {
   createUploader,
   type FileRouter,
-  type RouteInput,
   type RouteResult,
   type Uploader,
   type UploaderOptions,
 } from "@upstow/sdk/client";
 import type { ReactNode } from "react";
 import { useUploader } from "./provider.tsx";
-import type { UploadOptions } from "./types.ts";
+import type { RouteName, RouteOptions, UploadOptions } from "./types.ts";
 import { type Upload, type UploadProps, useUpload } from "./use-upload.ts";
 
-type NameOf<Router> = keyof Router & string;
-
-type TypedOptions<Router, Name extends NameOf<Router>> = Omit<
-  UploadOptions<RouteInput<Router, Name>, RouteResult<Router, Name>>,
-  "route" | "input"
-> & { route: Name } & (undefined extends RouteInput<Router, Name>
-    ? { input?: RouteInput<Router, Name> }
-    : { input: RouteInput<Router, Name> });
-
 export interface ReactHelpers<Router extends FileRouter> {
-  useUpload<Name extends NameOf<Router>>(
-    options: TypedOptions<Router, Name>,
+  useUpload<Name extends RouteName<Router>>(
+    options: RouteOptions<Router, Name>,
   ): Upload<RouteResult<Router, Name>>;
   useUploader(): Uploader<Router>;
   /** Uploads without a component: resolves when all files are stored. */
   uploadFiles: Uploader<Router>["upload"];
   /** The same component, which now knows your routes: `const Dropzone = typed(UploadDropzone)`. */
-  typed<Props extends UploadProps>(
+  typed<Props extends Pick<UploadProps, "upload">>(
     component: (props: Props) => ReactNode,
-  ): <Name extends NameOf<Router>>(
-    props: Omit<Props, keyof UploadOptions> & TypedOptions<Router, Name>,
+  ): <Name extends RouteName<Router>>(
+    props: Omit<Props, keyof UploadOptions> & RouteOptions<Router, Name>,
   ) => ReactNode;
 }
 
-/** Ties hooks and components to the types of your file router. */
+/** Ties hooks and components to a router's types, where an application has several; for one router, see `Register`. */
 export function generateReactHelpers<Router extends FileRouter>(
   options: Partial<UploaderOptions> = {},
 ): ReactHelpers<Router> {

@@ -1,4 +1,11 @@
-import type { FileType, UploadedFile, UploadStatus } from "@upstow/sdk/client";
+import type {
+  FileRouter,
+  FileType,
+  RouteInput,
+  RouteResult,
+  UploadedFile,
+  UploadStatus,
+} from "@upstow/sdk/client";
 
 /** `staged` waits for `start`; `rejected` was never sent, because it breaks a rule. */
 export type ItemStatus = "staged" | "rejected" | UploadStatus;
@@ -83,3 +90,29 @@ export interface UploadOptions<Input = unknown, Result = unknown> {
   /** When nothing is under way any more and nothing failed. */
   onAllDone?: ((items: readonly UploadItem<Result>[]) => void) | undefined;
 }
+
+/**
+ * Declare your router here once, and every component and hook knows its routes, inputs and results:
+ *
+ *     declare module "@upstow/react" {
+ *       interface Register {
+ *         router: Router;
+ *       }
+ *     }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add to it
+export interface Register {}
+
+export type RegisteredRouter = Register extends { router: infer Router extends FileRouter }
+  ? Router
+  : FileRouter;
+
+export type RouteName<Router = RegisteredRouter> = keyof Router & string;
+
+/** Of one route: `input` is needed exactly where the route asks for one. */
+export type RouteOptions<Router, Name extends RouteName<Router>> = Omit<
+  UploadOptions<RouteInput<Router, Name>, RouteResult<Router, Name>>,
+  "route" | "input"
+> & { route: Name } & (undefined extends RouteInput<Router, Name>
+    ? { input?: RouteInput<Router, Name> }
+    : { input: RouteInput<Router, Name> });

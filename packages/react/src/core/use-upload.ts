@@ -1,12 +1,21 @@
 "use client";
 
+import type { FileRouter, RouteResult } from "@upstow/sdk/client";
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { describeRules } from "./format.ts";
 import { createPropGetters, type Drag, type PropGetters } from "./prop-getters.ts";
 import { useSurroundings } from "./provider.tsx";
 import { createQueue, emptyList, type Queue, type QueueSettings, type UploadActions } from "./queue.ts";
 import { mergeRules } from "./rules.ts";
-import type { Rules, UploadList, UploadOptions } from "./types.ts";
+import type {
+  Register,
+  RegisteredRouter,
+  RouteName,
+  RouteOptions,
+  Rules,
+  UploadList,
+  UploadOptions,
+} from "./types.ts";
 
 /** Everything that a component needs to show and to do. */
 export interface Upload<Result = unknown>
@@ -25,20 +34,23 @@ export interface Upload<Result = unknown>
   isDisabled: boolean;
 }
 
+type UseUpload = <Name extends RouteName>(
+  options: RouteOptions<RegisteredRouter, Name>,
+) => Upload<RouteResult<RegisteredRouter, Name>>;
+
 /** Uploads without any markup. */
-export function useUpload<Input = unknown, Result = unknown>(
-  options: UploadOptions<Input, Result>,
-): Upload<Result> {
+export const useUpload = useList as UseUpload;
+
+function useList(options: UploadOptions): Upload {
   const { store, labels, locale } = useSurroundings();
   const [rulesOfRoutes, setRulesOfRoutes] = useState<Record<string, Rules>>({});
   const [drag, setDrag] = useState<Drag>(null);
   const input = useRef<HTMLInputElement | null>(null);
-  const plain = options as unknown as UploadOptions;
-  const rules = mergeRules(plain, rulesOfRoutes[options.route]);
+  const rules = mergeRules(options, rulesOfRoutes[options.route]);
 
-  const latest = useRef<QueueSettings>({ options: plain, rules, labels, locale });
+  const latest = useRef<QueueSettings>({ options, rules, labels, locale });
   useEffect(() => {
-    latest.current = { options: plain, rules, labels, locale };
+    latest.current = { options, rules, labels, locale };
   });
   const queue = useMemo(() => createQueue(store.get, () => latest.current), [store]);
   const list = useSyncExternalStore(queue.subscribe, queue.getSnapshot, () => emptyList);
@@ -56,7 +68,7 @@ export function useUpload<Input = unknown, Result = unknown>(
   const { getSnapshot: _, subscribe: __, ...actions } = queue;
   const hint = describeRules(rules, labels, locale);
   return {
-    ...(list as UploadList<Result>),
+    ...list,
     ...actions,
     ...getters,
     actions: queue,
@@ -67,20 +79,31 @@ export function useUpload<Input = unknown, Result = unknown>(
   };
 }
 
-export type UploadProps<Result = unknown> = Partial<UploadOptions<unknown, Result>> & {
+interface Shared {
   /** What `useUpload` returned, to share one list between components; otherwise `route` makes a list. */
-  upload?: Upload<Result> | undefined;
-};
+  upload?: Upload | undefined;
+}
 
-/** The list a component was given, or one of its own. */
-export function useGivenUpload<Result>(
-  props: UploadProps<Result>,
+type PropsOf<Router> =
+  | { [Name in RouteName<Router>]: RouteOptions<Router, Name> & Shared }[RouteName<Router>]
+  | (Shared & Partial<Omit<UploadOptions, "route">> & { upload: Upload; route?: undefined });
+
+/** What every component takes that makes its own list; of your own routes, once they are registered. */
+export type UploadProps = Register extends { router: infer Router extends FileRouter }
+  ? PropsOf<Router>
+  : Partial<UploadOptions> & Shared;
+
+export type UploadPropsWithout<Keys extends string> = UploadProps extends infer Props
+  ? Props extends unknown
+    ? Omit<Props, Keys>
+    : never
+  : never;
+
+/** The list a component was given, or one of its own. `never`: callbacks of every route's result are welcome. */
+export function useGivenUpload(
+  props: Partial<Omit<UploadOptions<unknown, never>, "route">> & { route?: string | undefined } & Shared,
   defaults?: Partial<UploadOptions>,
-): Upload<Result> {
-  const own = useUpload<unknown, Result>({
-    ...(defaults as Partial<UploadOptions<unknown, Result>>),
-    ...props,
-    route: props.route ?? "",
-  });
+): Upload {
+  const own = useList({ ...defaults, ...(props as Partial<UploadOptions>), route: props.route ?? "" });
   return props.upload ?? own;
 }
