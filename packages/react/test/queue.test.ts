@@ -204,6 +204,22 @@ describe("a list whose files are uploaded", () => {
     assert.deepEqual(allDone, ["a.png"], "nothing new is done");
   });
 
+  it("keeps what is stored where the backend refuses a file among others", async () => {
+    const stored: string[] = [];
+    const failed: string[] = [];
+    const { queue, names } = openRecorded({
+      route: "album",
+      input: { album: 5 },
+      onUploaded: ({ file }) => stored.push(`${file.name} ${file.result} ${file.url !== ""}`),
+      onFailed: ({ item }) => failed.push(item.file.name),
+    });
+    queue.add([image("a.png"), new File(["a"], "a.txt", { type: "text/plain" }), image("b.png")]);
+    await until(() => names()[2] === "b.png done");
+    assert.deepEqual(names(), ["a.png done", "a.txt failed", "b.png done"]);
+    assert.deepEqual(stored, ["a.png 5 true", "b.png 5 true"]);
+    assert.deepEqual(failed, ["a.txt"]);
+  });
+
   it("does not take a list that is cleared for one that is done", async () => {
     const { queue, names, allDone } = openRecorded({ maxFileSize: 100 });
     queue.add([image("large.png", 101), image("a.png")]);

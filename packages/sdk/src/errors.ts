@@ -18,6 +18,8 @@ export type SdkErrorCode =
   | "INVALID_TOKEN"
   /** `onUploadComplete` threw. */
   | "CALLBACK_FAILED"
+  /** A file was not uploaded because of an error that is not this package's, such as one of your `headers` function. */
+  | "UPLOAD_FAILED"
   /** The caller cancelled. */
   | "CANCELLED";
 

@@ -108,7 +108,7 @@ describe("the published package", () => {
   it("has a README whose examples compile", async () => {
     const readme = await readFile(join(built(), "README.md"), "utf8");
     const examples = [...readme.matchAll(/```ts\n\/\/ (\S+)\n([\s\S]*?)```/g)];
-    assert.equal(examples.length, 5);
+    assert.equal(examples.length, 6);
     const folderOfExamples = await mkdtemp(join(project, "readme-"));
     for (const [, name = "", code = ""] of examples) await writeFile(join(folderOfExamples, name), code);
     await symlink(join(modules, "zod"), join(project, "node_modules/zod"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
-import { createUploader, UpstowError } from "../src/client/index.ts";
+import { createUploader, UploadError, UpstowError } from "../src/client/index.ts";
 import { startApplication, type TestRouter, until } from "./support/start-application.ts";
 import { MB } from "./support/start-service.ts";
 import {
@@ -90,6 +90,43 @@ describe("the uploader, outside of a browser", () => {
       suggestion: "Accepted: image/*.",
     });
     assert.equal((await right?.done)?.result, 5);
+  });
+
+  it("names what is stored and what is not where a call of several fails in part", async () => {
+    const picture = (name: string) => new File([name], name, { type: "image/png" });
+    const files = [picture("a.png"), small(), picture("b.png")];
+    const error = await create()
+      .upload("album", files, { input: { album: 5 } })
+      .catch((failure: unknown) => failure);
+    assert.ok(error instanceof UploadError && error instanceof UpstowError);
+    assert.deepEqual(
+      error.files.map(({ name, result }) => [name, result]),
+      [
+        ["a.png", 5],
+        ["b.png", 5],
+      ],
+    );
+    assert.equal((await fetch(error.files[1]?.url ?? "")).status, 200);
+    assert.deepEqual(
+      error.failures.map(({ file, error: cause }) => [file, (cause as UpstowError).code]),
+      [[files[1], "INVALID_FILE_TYPE"]],
+    );
+    assert.deepEqual(
+      [error.code, error.status, error.suggestion],
+      ["INVALID_FILE_TYPE", 400, "Accepted: image/*."],
+    );
+    assert.equal(
+      error.message,
+      '1 of 3 files were not uploaded. "small.txt" is text/plain, which is not accepted here.',
+    );
+    const headers = () => {
+      throw new RangeError("No session.");
+    };
+    await assert.rejects(create({ headers }).upload("any", small()), {
+      name: "UploadError",
+      code: "UPLOAD_FAILED",
+      message: "No session.",
+    });
   });
 
   it("finishes on a line that is cut every fifth time", async () => {

@@ -2,14 +2,15 @@ export { type SdkErrorCode, UpstowError, type UpstowErrorCode } from "../errors.
 export type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
 export type { FileType } from "../handler/rules.ts";
 export type { ResumeStore, SavedUpload } from "./resume-store.ts";
-export type {
-  UploadedFile,
-  Uploader,
-  UploaderOptions,
-  UploaderSnapshot,
-  UploadState,
-  UploadStatus,
-  UploadTask,
-  WaitOptions,
+export {
+  UploadError,
+  type UploadedFile,
+  type Uploader,
+  type UploaderOptions,
+  type UploaderSnapshot,
+  type UploadState,
+  type UploadStatus,
+  type UploadTask,
+  type WaitOptions,
 } from "./types.ts";
 export { createUploader } from "./uploader.ts";

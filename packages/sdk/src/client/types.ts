@@ -1,3 +1,4 @@
+import { UpstowError } from "../errors.ts";
 import type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
 import type { PublicFile, RoutesAnswer } from "../handler/protocol.ts";
 import type { Fetch } from "../http/call.ts";
@@ -78,6 +79,32 @@ export interface UploadedFile<Result> extends PublicFile {
   isVerified: boolean;
 }
 
+/** Some of the files of one `upload` call are not stored. `code` and the other fields are those of the first failure. */
+export class UploadError<Result = unknown> extends UpstowError {
+  override readonly name = "UploadError";
+  /** What is stored, in the order of the call. */
+  readonly files: UploadedFile<Result>[];
+  readonly failures: Failure[];
+
+  constructor(files: UploadedFile<Result>[], failures: [Failure, ...Failure[]]) {
+    const count = files.length + failures.length;
+    const first = failures[0].error as Error & Partial<UpstowError>;
+    const { message, code = "UPLOAD_FAILED" } = first;
+    super(count === 1 ? message : `${failures.length} of ${count} files were not uploaded. ${message}`, {
+      ...first,
+      code,
+      cause: first,
+    });
+    this.files = files;
+    this.failures = failures;
+  }
+}
+
+interface Failure {
+  file: File;
+  error: Error;
+}
+
 /** One file on its way. */
 export interface UploadTask<Result> {
   readonly id: string;
@@ -124,7 +151,10 @@ export interface Uploader<Router extends FileRouter = FileRouter> {
     files: Iterable<File> | File,
     ...options: AddArgs<RouteInput<Router, Name>>
   ): UploadTask<RouteResult<Router, Name>>[];
-  /** Adds files and waits for all of them. Rejects with the first failure, once all have ended. */
+  /**
+   * Adds files and waits for all of them. Where some fail, it rejects with an `UploadError` once all have ended: its
+   * `files` are those that are stored, its `failures` the others.
+   */
   upload<Name extends NameOf<Router>>(
     route: Name,
     files: Iterable<File> | File,

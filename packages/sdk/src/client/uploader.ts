@@ -9,13 +9,14 @@ import { watchOnline } from "./online.ts";
 import { createQueue } from "./queue.ts";
 import { findIndexedDbStore, forgiving } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
-import type {
-  TogetherOption,
-  Uploader,
-  UploaderOptions,
-  UploaderSnapshot,
-  UploadTask,
-  WaitOptions,
+import {
+  type TogetherOption,
+  UploadError,
+  type Uploader,
+  type UploaderOptions,
+  type UploaderSnapshot,
+  type UploadTask,
+  type WaitOptions,
 } from "./types.ts";
 import { findXhr } from "./xhr.ts";
 import { createXhrPut } from "./xhr-put.ts";
@@ -149,11 +150,17 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     const stop = () => void Promise.all(tasks.map((task) => task.cancel()));
     const unsubscribe = subscribe(() => onProgress?.(tasks.map((task) => task.getState())));
     const leave = onAbort(signal, stop);
-    const ends = tasks.map((task) => task.done);
-    await Promise.allSettled(ends);
+    const ends = await Promise.allSettled(tasks.map((task) => task.done));
     leave();
     unsubscribe();
-    return Promise.all(ends);
+    const stored = ends.flatMap((end) => (end.status === "fulfilled" ? end.value : []));
+    const [failure, ...others] = ends.flatMap((end, i) =>
+      end.status === "rejected"
+        ? { file: (tasks[i] as UploadTask<unknown>).getState().file, error: end.reason }
+        : [],
+    );
+    if (failure !== undefined) throw new UploadError(stored, [failure, ...others]);
+    return stored;
   }
 
   return {
