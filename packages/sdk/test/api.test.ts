@@ -231,17 +231,20 @@ describe("createUpstow", () => {
   });
 
   it("says what is wrong with its settings when it is first used", async () => {
-    await assert.rejects(async () => createUpstow({ apiKey: "key" }).usage.get(), /baseUrl/);
+    await assert.rejects(async () => createUpstow({ apiKey: "key" }).usage.get(), {
+      message: "UPSTOW_URL is not set.",
+      suggestion: /option baseUrl/,
+    });
     for (const baseUrl of ["", "foo", "localhost:4444", "http://a b"]) {
       await assert.rejects(async () => createUpstow({ apiKey: "key", baseUrl }).usage.get(), {
         code: "VALIDATION_ERROR",
-        message: `baseUrl or UPSTOW_URL is no http(s) URL: "${baseUrl}".`,
+        message: `baseUrl or UPSTOW_URL is not an http(s) URL: "${baseUrl}".`,
       });
     }
     for (const apiKey of ["", " ", "svc_test_…", "svc_test_a\nb"]) {
       await assert.rejects(async () => createUpstow({ apiKey, baseUrl: app.url }).usage.get(), {
         code: "VALIDATION_ERROR",
-        message: "apiKey or UPSTOW_API_KEY is no API key.",
+        message: "apiKey or UPSTOW_API_KEY is not an API key.",
       });
     }
     const fromFile = createUpstow({ apiKey: `${app.owner.live}\n`, baseUrl: app.url });

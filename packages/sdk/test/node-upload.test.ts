@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { getEventListeners } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createUpstow, type Upstow, UpstowError } from "../src/index.ts";
@@ -166,6 +168,34 @@ describe("upload() in Node", () => {
       service.storage.puts.map((put) => put.status),
       [403, 200],
     );
+  });
+
+  it("takes a path and a stream by name, and says what to give in place of what it cannot read", async () => {
+    const path = fileURLToPath(import.meta.url);
+    const text = await readFile(path);
+    for (const source of [{ path }, { stream: createReadStream(path) }, createReadStream(path)]) {
+      const { size, name } = await upstow.upload(source, { name: "named.ts" });
+      assert.deepEqual([size, name], [text.byteLength, "named.ts"]);
+    }
+    assert.equal((await upstow.upload({ path })).name, "node-upload.test.ts");
+    const refused: [unknown, RegExp][] = [
+      [
+        new Response("a"),
+        /cannot read a Response. Give its body \(response.body\), or await response.blob\(\)/,
+      ],
+      ["https://example.com/a.png", /cannot read a URL. Fetch it first: upload\(await/],
+      [new URL("http://example.com/a.png"), /cannot read a URL/],
+      [{ url: "https://example.com/a.png" }, /cannot read a URL/],
+      [{ stream: "a" }, /cannot read Object. Give a path, a Blob or File/],
+      [5, /cannot read Number/],
+      [undefined, /cannot read Undefined/],
+    ];
+    for (const [source, message] of refused)
+      await assert.rejects(upstow.upload(source as never), {
+        name: "UpstowError",
+        code: "VALIDATION_ERROR",
+        message,
+      });
   });
 
   it("removes what it sent when it is cancelled or a part fails for good", async () => {

@@ -39,20 +39,32 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
 /** What no header can carry, such as the ellipsis of an example, would look like a service that does not answer. */
 function checkKey(key: string): string {
   if (/^[!-~]+\s*$/.test(key)) return key;
-  throw new UpstowError("apiKey or UPSTOW_API_KEY is no API key.", { code: "VALIDATION_ERROR" });
+  throw new UpstowError("apiKey or UPSTOW_API_KEY is not an API key.", { code: "VALIDATION_ERROR" });
 }
 
 function checkUrl(url: string): string {
   if (/^https?:/i.test(url) && URL.canParse(url)) return url;
-  throw new UpstowError(`baseUrl or UPSTOW_URL is no http(s) URL: "${url}".`, { code: "VALIDATION_ERROR" });
+  throw new UpstowError(`baseUrl or UPSTOW_URL is not an http(s) URL: "${url}".`, {
+    code: "VALIDATION_ERROR",
+  });
 }
 
 function getVariable(name: string, option: string): string {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const value = process?.env?.[name];
+  const value = readEnvironment()?.[name];
   if (value) return value;
-  throw new UpstowError(`Upstow needs ${option}.`, {
+  throw new UpstowError(`${name} is not set.`, {
     code: "VALIDATION_ERROR",
-    suggestion: `Give the option ${option} or set ${name} in the environment of your server.`,
+    suggestion: `Set it in the environment of your server, or give the option ${option}.`,
   });
+}
+
+/** Undefined where the runtime has none. */
+function readEnvironment(): Record<string, string | undefined> | undefined {
+  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
+}
+
+/** Never where it cannot be known. */
+export function isDevelopment(): boolean {
+  const environment = readEnvironment();
+  return environment !== undefined && environment["NODE_ENV"] !== "production";
 }

@@ -1,6 +1,6 @@
 import { createFiles } from "../api/files.ts";
 import { createRequest } from "../api/request.ts";
-import { readConnection, type UpstowOptions } from "../api/settings.ts";
+import { isDevelopment, readConnection, type UpstowOptions } from "../api/settings.ts";
 import { createUploads } from "../api/uploads.ts";
 import { UpstowError } from "../errors.ts";
 import { createActions } from "./actions.ts";
@@ -51,13 +51,16 @@ export function createHandler<Context>(
   };
 }
 
-/** What the backend's settings lack is no refusal of what a browser asked. */
+/** What the backend's settings lack is no refusal of what a browser asked, and only developers are told in it. */
 function asOwnMistake<Result>(read: () => Result): () => Result {
   return () => {
     try {
       return read();
     } catch (cause) {
-      throw new Error((cause as Error).message, { cause });
+      const { message, suggestion = "" } = cause as UpstowError;
+      const text = `${message} ${suggestion}`.trim();
+      if (!isDevelopment()) throw new Error(text, { cause });
+      throw new UpstowError(text, { code: "INTERNAL_ERROR", status: 500, cause });
     }
   };
 }

@@ -4,7 +4,16 @@ import { openFile } from "./file-source.ts";
 
 export type UploadSource =
   /** A path or a `file:` URL. */
-  string | URL | Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+  | string
+  | URL
+  | { path: string | URL }
+  | Blob
+  | Uint8Array
+  | ArrayBuffer
+  | ByteStream
+  | { stream: ByteStream };
+
+type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Bytes that are read in ascending ranges, several at once. */
 export interface ByteSource {
@@ -20,14 +29,41 @@ const mostBufferedBytes = 64 * 1024 * 1024;
 
 export async function openSource(source: UploadSource, sizeBytes: number | undefined): Promise<ByteSource> {
   if (typeof source === "string" || source instanceof URL) {
+    if (/^https?:/i.test(String(source))) throw isUrl();
     return openFile(source);
   }
   if (source instanceof Blob) return fromBlob(source);
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
     return fromBlob(new Blob([source as ArrayBuffer]));
   }
-  const chunks = chunksOf(source);
-  return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
+  if (isStream(source)) {
+    const chunks = chunksOf(source);
+    return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
+  }
+  // After streams: those of Node's that read a file have a path, too.
+  const { path, stream, url } = (source ?? {}) as { path?: string; stream?: ByteStream; url?: unknown };
+  if (path !== undefined) return openSource(path, sizeBytes);
+  if (stream !== undefined && isStream(stream)) return openSource(stream, sizeBytes);
+  if (source instanceof Response)
+    throw unusable("a Response", "Give its body (response.body), or await response.blob().");
+  if (url !== undefined) throw isUrl();
+  const kind = Object.prototype.toString.call(source).slice(8, -1);
+  throw unusable(kind, "Give a path, a Blob or File, bytes, a stream, { path } or { stream }.");
+}
+
+function isStream(source: unknown): source is ByteStream {
+  return (
+    typeof source === "object" && source !== null && ("getReader" in source || Symbol.asyncIterator in source)
+  );
+}
+
+const isUrl = () => unusable("a URL", "Fetch it first: upload(await (await fetch(url)).blob(), { name }).");
+
+function unusable(kind: string, suggestion: string): UpstowError {
+  return new UpstowError(`upload() cannot read ${kind}. ${suggestion}`, {
+    code: "VALIDATION_ERROR",
+    suggestion,
+  });
 }
 
 function fromBlob(blob: Blob): ByteSource {
