@@ -59,13 +59,16 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     storage().allow(Number.POSITIVE_INFINITY);
 
     const second = await openPage();
-    const resumable = await second.evaluate<{ name: string }[]>(
-      `sdk.createUploader({ endpoint: "/api/upload" }).listResumable()`,
-    );
+    const listResumable = (endpoint: string) =>
+      second.evaluate<{ name: string; sentBytes: number }[]>(
+        `sdk.createUploader({ endpoint: "${endpoint}" }).listResumable()`,
+      );
+    const resumable = await listResumable("/api/upload");
     assert.deepEqual(
-      resumable.map((upload) => upload.name),
-      ["large.bin"],
+      resumable.map((upload) => [upload.name, upload.sentBytes]),
+      [["large.bin", half * 5 * MB]],
     );
+    assert.deepEqual(await listResumable("/api"), []);
     await startUpload(second, {}, "large.bin");
     const state = await ended(second);
     await assertStored(state, large);
@@ -76,6 +79,49 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     const sentBytes = sent.reduce((sum, put) => sum + put.receivedBytes, 0);
     assert.equal(sentBytes, large.length - half * 5 * MB);
     assert.deepEqual(await second.evaluate("uploader.listResumable()"), []);
+  });
+
+  it("does not offer what another tab is uploading, and discards what nobody is", async () => {
+    storage().allow(2);
+    const first = await openPage();
+    await startUpload(first);
+    await until(() => arrived().length === 2);
+    const second = await openPage();
+    await second.evaluate(`window.uploader = sdk.createUploader({ endpoint: "/api/upload" })`);
+    const list = () => second.evaluate<object[]>("uploader.listResumable()");
+    assert.deepEqual(await list(), []);
+    await first.close();
+    await until(async () => (await list()).length === 1);
+    await second.evaluate("uploader.listResumable().then(([upload]) => uploader.discardResumable(upload))");
+    assert.deepEqual([await list(), await listOpen()], [[], []]);
+  });
+
+  it("opens a file again by the handle that it had", async () => {
+    storage().allow(2);
+    const first = await openPage();
+    await first.evaluate(`(async () => {
+      const folder = await navigator.storage.getDirectory();
+      const handle = await folder.getFileHandle("kept.bin", { create: true });
+      const writable = await handle.createWritable();
+      await writable.write(new Uint8Array(${medium.length}).fill(7));
+      await writable.close();
+      const file = Object.assign(await handle.getFile(), { handle });
+      sdk.createUploader({ endpoint: "/api/upload" }).add("any", file);
+    })()`);
+    await until(() => arrived().length === 2);
+    await first.reload();
+    storage().dropHeld();
+    storage().puts.length = 0;
+    storage().allow(Number.POSITIVE_INFINITY);
+    await first.waitForFunction("window.isReady", null, { timeout: 0 });
+    await first.evaluate(`(async () => {
+      window.uploader = sdk.createUploader({ endpoint: "/api/upload" });
+      const [saved] = await uploader.listResumable();
+      [window.task] = uploader.add("any", await saved.handle.getFile());
+    })()`);
+    const state = await ended(first);
+    assert.equal(state.isResumed, true);
+    await assertStored(state, Buffer.alloc(medium.length, 7));
   });
 
   it("tells by bytes how far it is, how fast, and how long it takes", async () => {

@@ -19,10 +19,10 @@ async function sizeOf(statement: string): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
-it("the browser's uploader stays under 9 KB", async (t) => {
+it("the browser's uploader stays under 10 KB", async (t) => {
   const size = await sizeOf(`export { createUploader } from "../src/client/index.ts"`);
   t.diagnostic(`${size} bytes gzip`);
-  assert.ok(size < 9 * KB, `${size} bytes`);
+  assert.ok(size < 10 * KB, `${size} bytes`);
 });
 
 it("the server's client stays under 8 KB", async (t) => {

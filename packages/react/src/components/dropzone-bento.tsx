@@ -7,6 +7,7 @@ import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export interface BentoKind {
   label: string;
@@ -59,8 +60,9 @@ export function DropzoneBento({ kinds = usualKinds, classNames, ...props }: Drop
           <div className="us-track-fill" />
         </div>
       </div>
-      {upload.items.length > 0 && (
+      {upload.items.length + upload.unfinished.length > 0 && (
         <div className="us-bento-tile us-bento-files">
+          <UnfinishedRows upload={upload} classNames={classNames} />
           <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
         </div>
       )}

@@ -7,6 +7,7 @@ import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type DropzoneGlassProps = UploadProps & {
   title?: ReactNode;
@@ -34,6 +35,7 @@ export function DropzoneGlass({ title, classNames, ...props }: DropzoneGlassProp
         <ChooseButton upload={upload} className={classNames?.button} />
         {upload.hint !== "" && <p className="us-hint">{upload.hint}</p>}
         <div className="us-glass-list" data-us-control="">
+          <UnfinishedRows upload={upload} classNames={classNames} />
           <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
         </div>
       </div>

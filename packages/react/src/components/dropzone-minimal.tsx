@@ -7,6 +7,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { ClipIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type DropzoneMinimalProps = UploadProps & {
   classNames?: ClassNames<"root" | "area" | "button" | "list" | "item">;
@@ -37,6 +38,7 @@ export function DropzoneMinimal({ classNames, ...props }: DropzoneMinimalProps) 
           </span>
         )}
       </div>
+      <UnfinishedRows upload={upload} classNames={classNames} />
       <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
     </Root>
   );

@@ -8,6 +8,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type DropzonePageProps = UploadProps & {
   /** The page, or a part of it; `useUpload` inside is not needed. */
@@ -39,6 +40,7 @@ export function DropzonePage({ children, classNames, ...props }: DropzonePagePro
           <UploadIcon />
           {labels.chooseFiles}
         </button>
+        <UnfinishedRows upload={upload} classNames={classNames} />
         <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
       </div>
       {isDragging && (

@@ -6,6 +6,7 @@ import type { Upload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { FleetingButton } from "../parts/fleeting-button.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export interface FileListProps {
   /** What `useUpload` returned. */
@@ -43,7 +44,8 @@ export function FileList({ upload, emptyText = "Nothing here yet.", classNames }
             </FleetingButton>
           ))}
       </div>
-      {items.length === 0 && <p className="us-empty">{emptyText}</p>}
+      {items.length + upload.unfinished.length === 0 && <p className="us-empty">{emptyText}</p>}
+      <UnfinishedRows upload={upload} classNames={classNames} />
       <FileRows items={items} actions={upload.actions} classNames={classNames} />
     </section>
   );

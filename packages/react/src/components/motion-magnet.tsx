@@ -8,6 +8,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type MotionMagnetProps = UploadProps & {
   title?: ReactNode;
@@ -47,6 +48,7 @@ export function MotionMagnet({ title, classNames, ...props }: MotionMagnetProps)
         </p>
         <ChooseButton upload={upload} icon={null} className={classNames?.button} />
       </div>
+      <UnfinishedRows upload={upload} classNames={classNames} />
       <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
     </Root>
   );

@@ -11,6 +11,7 @@ import { FileRows } from "../parts/file-rows.tsx";
 import { CameraIcon, ClipboardIcon, FolderIcon, LinkIcon } from "../parts/icons.tsx";
 import { LinkForm } from "../parts/link-form.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 const sources = ["device", "camera", "clipboard", "link"] as const;
 export type Source = (typeof sources)[number];
@@ -133,6 +134,7 @@ export function SourceTabs({
       >
         {panels[source]}
       </div>
+      <UnfinishedRows upload={upload} classNames={classNames} />
       <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
     </Root>
   );

@@ -8,6 +8,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
 import { AlertIcon, CheckIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadButtonProps = UploadProps & {
   /** What the button says while nothing happens. */
@@ -41,6 +42,8 @@ export function UploadButton({ children, hasDetails = true, classNames, ...props
         </div>
       )}
       {hasDetails && <CurrentFile upload={upload} className={classNames?.details} />}
+      {/* A list that others share is theirs to show. */}
+      {hasDetails && props.upload === undefined && <UnfinishedRows upload={upload} />}
     </Root>
   );
 }

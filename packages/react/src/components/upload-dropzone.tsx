@@ -8,6 +8,7 @@ import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadDropzoneProps = UploadProps & {
   /** The line above the button. */
@@ -39,6 +40,7 @@ export function UploadDropzone({ title, hasList = true, classNames, ...props }: 
       </div>
       {hasList && (
         <div data-us-control="">
+          <UnfinishedRows upload={upload} classNames={classNames} />
           <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
         </div>
       )}

@@ -6,6 +6,7 @@ import { ChooseButton } from "../parts/choose-button.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { FileRows } from "../parts/file-rows.tsx";
 import { Root } from "../parts/root.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadFieldProps = UploadProps & {
   /** The name under which a form sends the files. */
@@ -55,6 +56,7 @@ export function UploadField(props: UploadFieldProps) {
           <ChooseButton upload={upload} className={classNames?.button} />
           <span className={cx("us-hint", classNames?.hint)}>{upload.hint}</span>
         </div>
+        <UnfinishedRows upload={upload} classNames={classNames} />
         <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
       </Root>
     </fieldset>

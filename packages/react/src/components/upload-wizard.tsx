@@ -13,6 +13,7 @@ import { CheckIcon, PlusIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 import { TotalTrack } from "../parts/total-track.tsx";
+import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadWizardProps = UploadPropsWithout<"autoStart"> & {
   words?: Partial<typeof english>;
@@ -63,6 +64,7 @@ export function UploadWizard({ words, classNames, ...props }: UploadWizardProps)
       <>
         <ChooseButton upload={upload} />
         {upload.hint !== "" && <p className="us-hint">{upload.hint}</p>}
+        <UnfinishedRows upload={upload} classNames={classNames} />
         <FileRows items={upload.items} actions={upload.actions} classNames={classNames} />
       </>
     ),

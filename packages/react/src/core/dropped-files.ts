@@ -9,15 +9,30 @@ export interface DroppedFiles {
   unreadable: string[];
 }
 
+/** Chromium has it. */
+interface WithHandle {
+  getAsFileSystemHandle?(): Promise<unknown>;
+}
+
 /** The files of a drop, with those inside dropped folders. */
 export async function readDroppedFiles(data: DataTransfer): Promise<DroppedFiles> {
   // The list is emptied as soon as the event is over, so everything is taken before the first wait.
   const dropped = [...data.items]
     .filter(({ kind }) => kind === "file")
-    .map((item) => ({ file: item.getAsFile(), entry: item.webkitGetAsEntry() }));
+    .map((item) => {
+      const entry = item.webkitGetAsEntry();
+      const handle = entry?.isDirectory ? undefined : (item as WithHandle).getAsFileSystemHandle?.();
+      return { file: item.getAsFile(), entry, handle };
+    });
   const unreadable: string[] = [];
   const found = await Promise.all(
-    dropped.map(({ file, entry }) => (entry?.isDirectory ? readEntry(entry, unreadable) : (file ?? []))),
+    dropped.map(async ({ file, entry, handle }) => {
+      if (entry?.isDirectory) return readEntry(entry, unreadable);
+      // With it, the uploader can continue after a reload without a second drop.
+      return file === null
+        ? []
+        : Object.assign(file, { handle: (await handle?.catch(() => null)) ?? undefined });
+    }),
   );
   return { files: found.flat(), unreadable };
 }

@@ -15,11 +15,14 @@ export interface Labels {
   pauseAll: string;
   resumeAll: string;
   retryFailed: string;
+  continue: string;
+  discard: string;
   remove: string;
   start: string;
   clear: string;
   close: string;
   files: string;
+  unfinished: string;
   total: string;
   offline: string;
   each: string;
@@ -37,6 +40,10 @@ export interface Labels {
   wrongType: (name: string) => string;
   tooLarge: (name: string, size: string) => string;
   isEmpty: (name: string) => string;
+  /** Another file was chosen to continue this one. */
+  otherFile: (name: string) => string;
+  /** Of an unfinished upload, such as `63% of 16 MB`. */
+  doneOf: (percent: string, size: string) => string;
   unreadable: (name: string) => string;
   status: Record<ItemStatus, string>;
   types: Record<string, string>;
@@ -58,11 +65,14 @@ export const defaultLabels: Labels = {
   pauseAll: "Pause all",
   resumeAll: "Resume all",
   retryFailed: "Retry failed",
+  continue: "Continue",
+  discard: "Discard",
   remove: "Remove",
   start: "Upload",
   clear: "Clear finished",
   close: "Close",
   files: "Files",
+  unfinished: "Unfinished uploads",
   total: "Total progress",
   offline: "You are offline. Uploads go on when you are back.",
   each: "each",
@@ -78,6 +88,8 @@ export const defaultLabels: Labels = {
   wrongType: (name) => `${name} is not of an accepted type.`,
   tooLarge: (name, size) => `${name} is larger than ${size}.`,
   isEmpty: (name) => `${name} is empty.`,
+  otherFile: (name) => `This is not the file that was being uploaded. Choose the same, unchanged ${name}.`,
+  doneOf: (percent, size) => `${percent} of ${size}`,
   unreadable: (name) => `${name} could not be opened.`,
   status: {
     staged: "Ready",

@@ -27,11 +27,15 @@ export interface PropGetters {
   /** For the element whose text is `announcement`. */
   getStatusProps(): Attributes;
   open(once?: { accept?: string; capture?: string; isFolder?: boolean }): void;
+  /** Continues an unfinished upload: opens its file again where the browser can, and the chooser where it cannot. */
+  continueUpload(id: string): void;
 }
 
 interface Parts {
   queue: Queue;
   input: RefObject<HTMLInputElement | null>;
+  /** What the open chooser is for, where that is not to add files. */
+  onChosen: RefObject<((file: File) => void) | null>;
   list: UploadList;
   rules: Rules;
   labels: Labels;
@@ -43,7 +47,7 @@ interface Parts {
 const controls = "button, a, input, select, textarea, label, summary, video, audio, [data-us-control]";
 
 export function createPropGetters(parts: Parts): PropGetters {
-  const { queue, input, list, rules, labels, drag, setDrag, isDisabled } = parts;
+  const { queue, input, onChosen, list, rules, labels, drag, setDrag, isDisabled } = parts;
   const accept = rules.allowedTypes.join(",");
   const isMultiple = rules.maxFileCount !== 1;
 
@@ -54,9 +58,13 @@ export function createPropGetters(parts: Parts): PropGetters {
     return isDisabled || (types.length > 0 && !isFine) ? "reject" : "accept";
   }
 
-  const open: PropGetters["open"] = (once = {}) => {
+  const open: PropGetters["open"] = (once = {}) => openFor(once, null);
+
+  const openFor = (once: Parameters<PropGetters["open"]>[0] & object, chosen: typeof onChosen.current) => {
     const element = input.current;
     if (element === null || isDisabled) return;
+    onChosen.current = chosen;
+    element.multiple = isMultiple && chosen === null;
     element.accept = once.accept ?? accept;
     if (once.capture === undefined) element.removeAttribute("capture");
     else element.setAttribute("capture", once.capture);
@@ -104,6 +112,10 @@ export function createPropGetters(parts: Parts): PropGetters {
 
   return {
     open,
+    async continueUpload(id) {
+      if (await queue.continueUpload(id)) return;
+      openFor({}, (file) => void queue.continueUpload(id, file));
+    },
     getRootProps,
     getDropzoneProps: (given = {}) =>
       getRootProps({
@@ -124,7 +136,11 @@ export function createPropGetters(parts: Parts): PropGetters {
         const files = [...(currentTarget.files ?? [])];
         // Choosing the same file again must be a change again.
         currentTarget.value = "";
-        if (files.length > 0) queue.add(files);
+        const [first] = files;
+        if (first === undefined) return;
+        if (onChosen.current === null) queue.add(files);
+        else onChosen.current(first);
+        onChosen.current = null;
       },
     }),
     getButtonProps: (given = {}) => ({

@@ -1,10 +1,10 @@
-import { type Uploader, type UploadTask, UpstowError } from "@upstow/sdk/client";
+import { type SavedUpload, type Uploader, type UploadTask, UpstowError } from "@upstow/sdk/client";
 import { announce } from "./announce.ts";
 import { createEntry, createPreview, describe, type Entry, setPreview } from "./entry.ts";
 import type { Labels } from "./labels.ts";
 import { findExcess, findFault } from "./rules.ts";
 import { isUnderWay, summarize } from "./summarize.ts";
-import type { Rules, UploadItem, UploadList, UploadOptions } from "./types.ts";
+import type { Rules, UnfinishedUpload, UploadItem, UploadList, UploadOptions } from "./types.ts";
 
 export interface QueueSettings {
   options: UploadOptions;
@@ -30,6 +30,13 @@ export interface Queue extends UploadActions {
   start(id?: string): void;
   /** Takes files that are done, refused, failed or cancelled off the list. */
   clear(): void;
+  /**
+   * Continues an unfinished upload with this file, which has to be the same. Without one, the browser is asked for it:
+   * false where it cannot open it, and a person has to choose it again.
+   */
+  continueUpload(id: string, file?: File): Promise<boolean>;
+  /** Gives an unfinished upload up. */
+  discard(id: string): void;
   /** Puts a file before the one that is at this place now. */
   move(id: string, toIndex: number): void;
   subscribe(listener: () => void): () => void;
@@ -38,6 +45,7 @@ export interface Queue extends UploadActions {
 
 export const emptyList: UploadList = {
   items: [],
+  unfinished: [],
   ...summarize([]),
   isOnline: true,
   announcement: "",
@@ -47,6 +55,8 @@ export const emptyList: UploadList = {
 export function createQueue(getUploader: () => Uploader, getSettings: () => QueueSettings): Queue {
   const listeners = new Set<() => void>();
   let entries: Entry[] = [];
+  let saved: SavedUpload[] = [];
+  let unfinished: UnfinishedUpload[] = [];
   let snapshot = emptyList;
   /** Something was uploaded since all were last done. */
   let hasNews = false;
@@ -71,7 +81,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     const isOnline = attached?.getSnapshot().isOnline ?? true;
     const isSame =
       items.length === snapshot.items.length && items.every((item, i) => item === snapshot.items[i]);
-    if (isSame && isOnline === snapshot.isOnline) return;
+    if (isSame && isOnline === snapshot.isOnline && unfinished === snapshot.unfinished) return;
     const changed = items.filter((item) => before.get(item.id)?.status !== item.status);
     const totals = summarize(items);
     hasNews ||= changed.some(({ status }) => status === "done");
@@ -79,11 +89,33 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     if (isAllDone) hasNews = false;
     const { labels, locale } = getSettings();
     const announcement = announce(labels, items, changed, isAllDone, locale) ?? snapshot.announcement;
-    snapshot = { items, ...totals, isOnline, announcement };
+    snapshot = { items, unfinished, ...totals, isOnline, announcement };
     for (const listener of [...listeners]) listener();
     tell(changed, isAllDone ? items : null);
+    if (saved.length > 0 && changed.length > 0) void lookForUnfinished();
     // Uploads go on after their component has gone, and so do its callbacks.
     if (listeners.size === 0 && !items.some(isUnderWay)) detach();
+  }
+
+  async function lookForUnfinished(): Promise<void> {
+    const { route } = getSettings().options;
+    if (route === "") return;
+    const found = await getUploader().listResumable();
+    setUnfinished(found.filter((upload) => upload.route === route));
+    refresh();
+  }
+
+  /** A file that is on the list already is not offered once more. */
+  function setUnfinished(found: SavedUpload[]): void {
+    saved = found.filter((upload) => !entries.some(({ file }) => isSameFile(upload, file)));
+    const next = saved.map(({ fingerprint, name, size, sentBytes = 0 }) => ({
+      id: fingerprint,
+      name,
+      sentBytes,
+      totalBytes: size,
+      progress: sentBytes / size,
+    }));
+    if (JSON.stringify(next) !== JSON.stringify(unfinished)) unfinished = next;
   }
 
   function tell(changed: UploadItem[], allDone: UploadItem[] | null): void {
@@ -117,12 +149,20 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
       return createEntry(file, refusal && new UpstowError(refusal.message, { code: refusal.code }));
     });
     entries = [...entries, ...added];
+    setUnfinished(saved);
     if (options.autoStart !== false) send(added);
     showPreviews();
     call(
       options.onAdded,
       added.flatMap(({ item }) => item ?? []),
     );
+  }
+
+  /** Lists a file that is not taken, with the reason. */
+  function refuse(file: File, message: string): void {
+    attach();
+    entries = [...entries, createEntry(file, new UpstowError(message, { code: "VALIDATION_ERROR" }))];
+    refresh();
   }
 
   function send(waiting: Entry[]): void {
@@ -183,6 +223,21 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
       const over = ["done", "rejected", "failed", "cancelled"];
       removeAll(entries.filter((entry) => over.includes(describe(entry).status)));
     },
+    async continueUpload(id, given) {
+      const upload = saved.find(({ fingerprint }) => fingerprint === id);
+      const file = given ?? (await reopen(upload));
+      if (upload === undefined || file === null) return upload === undefined;
+      if (isSameFile(upload, file)) add([file]);
+      else refuse(file, getSettings().labels.otherFile(upload.name));
+      return true;
+    },
+    discard(id) {
+      const [upload] = saved.filter(({ fingerprint }) => fingerprint === id);
+      if (upload === undefined) return;
+      setUnfinished(saved.filter((other) => other !== upload));
+      refresh();
+      void getUploader().discardResumable(upload);
+    },
     move(id, toIndex) {
       const [entry] = pick(id);
       if (entry === undefined) return;
@@ -194,7 +249,10 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
       attach();
       // First: a list that nobody listens to lets go of the uploader when it changes.
       listeners.add(listener);
-      if (listeners.size === 1) showPreviews();
+      if (listeners.size === 1) {
+        showPreviews();
+        void lookForUnfinished();
+      }
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
@@ -205,6 +263,22 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     getSnapshot: () => snapshot,
   };
 }
+
+/** Null where the browser has no way to it, or its user does not agree. */
+async function reopen(upload: SavedUpload | undefined): Promise<File | null> {
+  try {
+    const { handle } = upload ?? {};
+    const answer = await handle?.requestPermission?.({ mode: "read" });
+    return answer === "denied" ? null : ((await handle?.getFile()) ?? null);
+  } catch {
+    return null;
+  }
+}
+
+const isSameFile = (upload: SavedUpload, { name, size, lastModified }: File) =>
+  upload.name === name &&
+  upload.size === size &&
+  (upload.lastModified === undefined || upload.lastModified === lastModified);
 
 const isKept = ({ status }: UploadItem) => !["rejected", "failed", "cancelled"].includes(status);
 

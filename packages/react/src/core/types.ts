@@ -32,11 +32,23 @@ export interface UploadItem<Result = unknown> {
   readonly previewUrl: string | null;
 }
 
+/** An upload of this route that an earlier page left unfinished. */
+export interface UnfinishedUpload {
+  readonly id: string;
+  readonly name: string;
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+  /** 0 to 1. */
+  readonly progress: number;
+}
+
 /** What all files of a list are at together: under way beats paused, paused beats staged, and so on. */
 export type ListStatus = "idle" | "staged" | "uploading" | "paused" | "failed" | "done";
 
 export interface UploadList<Result = unknown> {
   readonly items: readonly UploadItem<Result>[];
+  /** To be continued or discarded; empty until they are known. */
+  readonly unfinished: readonly UnfinishedUpload[];
   readonly status: ListStatus;
   /** Over all files that were not refused, failed or cancelled. */
   readonly sentBytes: number;

@@ -41,7 +41,7 @@ export function useAllUploads(): UploadList & { actions: UploadActions & { clear
         const items = snapshot.uploads.map(toItem);
         const ids = new Set(items.map(({ id }) => id));
         revoke((id) => !ids.has(id));
-        list = { items, ...summarize(items), isOnline: snapshot.isOnline, announcement: "" };
+        list = { items, unfinished: [], ...summarize(items), isOnline: snapshot.isOnline, announcement: "" };
         return list;
       },
       close() {

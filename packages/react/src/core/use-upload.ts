@@ -20,7 +20,7 @@ import type {
 /** Everything that a component needs to show and to do. */
 export interface Upload<Result = unknown>
   extends UploadList<Result>,
-    Omit<Queue, "getSnapshot" | "subscribe">,
+    Omit<Queue, "getSnapshot" | "subscribe" | "continueUpload">,
     PropGetters {
   /** Opens the file chooser; with `accept` and `capture` for this time only. */
   open(once?: { accept?: string; capture?: string; isFolder?: boolean }): void;
@@ -46,6 +46,7 @@ function useList(options: UploadOptions): Upload {
   const [rulesOfRoutes, setRulesOfRoutes] = useState<Record<string, Rules>>({});
   const [drag, setDrag] = useState<Drag>(null);
   const input = useRef<HTMLInputElement | null>(null);
+  const onChosen = useRef<((file: File) => void) | null>(null);
   const rules = mergeRules(options, rulesOfRoutes[options.route]);
 
   const latest = useRef<QueueSettings>({ options, rules, labels, locale });
@@ -64,7 +65,17 @@ function useList(options: UploadOptions): Upload {
     };
   }, [store, route]);
 
-  const getters = createPropGetters({ queue, input, list, rules, labels, drag, setDrag, isDisabled });
+  const getters = createPropGetters({
+    queue,
+    input,
+    onChosen,
+    list,
+    rules,
+    labels,
+    drag,
+    setDrag,
+    isDisabled,
+  });
   const { getSnapshot: _, subscribe: __, ...actions } = queue;
   const hint = describeRules(rules, labels, locale);
   return {

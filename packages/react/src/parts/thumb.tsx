@@ -1,8 +1,13 @@
 import type { UploadItem } from "../core/types.ts";
 import { cx } from "./class-names.ts";
 
+interface ThumbProps {
+  item: Pick<UploadItem, "previewUrl"> & { file: Pick<File, "name" | "type"> };
+  className?: string | undefined;
+}
+
 /** The picture itself, the first frame of a video, or the ending of the name. */
-export function Thumb({ item, className }: { item: UploadItem; className?: string | undefined }) {
+export function Thumb({ item, className }: ThumbProps) {
   const { file, previewUrl } = item;
   const names = cx("us-thumb", className);
   if (previewUrl !== null && file.type.startsWith("image/")) {

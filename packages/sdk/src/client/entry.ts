@@ -17,6 +17,8 @@ export interface Entry {
   uploaded: UploadedFile<unknown> | null;
   session: Session | null;
   fingerprint: string | null;
+  /** Lets other tabs have this upload. */
+  release(): void;
   meter: Meter;
   /** Stops the current run. */
   stop: AbortController | null;
@@ -45,6 +47,7 @@ export function createEntry(
     uploaded: null,
     session: null,
     fingerprint: null,
+    release() {},
     meter: createMeter(),
     stop: null,
     waitsUntilMs: null,

@@ -1,7 +1,7 @@
 export { type SdkErrorCode, UpstowError, type UpstowErrorCode } from "../errors.ts";
 export type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
 export type { FileType } from "../handler/rules.ts";
-export type { ResumeStore, SavedUpload } from "./resume-store.ts";
+export type { FileHandle, ResumeStore, SavedUpload } from "./resume-store.ts";
 export {
   UploadError,
   type UploadedFile,

@@ -4,7 +4,7 @@ import { createBatch, type Permit, RefusedAlone } from "./batch.ts";
 import type { Entry } from "./entry.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Hold } from "./hold.ts";
-import type { ResumeStore } from "./resume-store.ts";
+import type { FileHandle, ResumeStore } from "./resume-store.ts";
 import { createSession, type Session, type SessionTools } from "./session.ts";
 
 const multipartAboveBytes = 10 * 1024 * 1024;
@@ -28,16 +28,21 @@ export async function openSession(
   const { file, route, meter } = entry;
   if (isSmall(entry)) return openSmall(tools, entry, hold);
   const permit = await getPermit(tools, entry, hold);
-  const fingerprint = await fingerprintOf(file, `${tools.endpoint} ${route}`);
+  const fingerprint = await fingerprintOf(file, tools.endpoint, route);
   // The same file twice in one queue is meant to be stored twice.
   if (!isTaken(fingerprint)) entry.fingerprint = fingerprint;
   const saved = entry.fingerprint === null ? undefined : await store.find(entry.fingerprint);
   const opened = await permit.open(saved?.token, hold);
-  if (entry.fingerprint !== null && opened.partSize !== undefined) {
-    const { name, size } = file;
-    await store.save({ fingerprint, route, name, size, token: opened.token, savedAt: Date.now() });
-  }
-  return createSession(tools, file, permit, opened, meter.add);
+  const remember = async (sentBytes: number) => {
+    if (entry.fingerprint === null || opened.partSize === undefined) return;
+    const { name, size, lastModified, handle } = file as File & { handle?: FileHandle };
+    const { token } = opened;
+    const kept = { fingerprint, route, name, size, lastModified, handle, sentBytes, token };
+    await store.save({ ...kept, savedAt: Date.now() });
+  };
+  const session = createSession(tools, file, permit, opened, meter.add, remember);
+  await remember(session.sentBytes());
+  return session;
 }
 
 async function openSmall(tools: SessionTools, entry: Entry, hold: Hold): Promise<Session> {
@@ -66,6 +71,9 @@ async function getPermit({ backend }: SessionTools, entry: Entry, hold: Hold): P
 }
 
 export async function forget(store: ResumeStore, entry: Entry): Promise<void> {
-  if (entry.fingerprint !== null) await store.remove(entry.fingerprint);
+  const { fingerprint } = entry;
+  // First: a part that arrives meanwhile must not be remembered any more.
   entry.fingerprint = null;
+  entry.release();
+  if (fingerprint !== null) await store.remove(fingerprint);
 }

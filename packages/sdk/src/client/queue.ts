@@ -6,7 +6,7 @@ import { createCompletions } from "./completions.ts";
 import { createOutcome, type Entry } from "./entry.ts";
 import type { Online } from "./online.ts";
 import { forget, isSmall, leaveBatch, openSession } from "./open-session.ts";
-import type { ResumeStore } from "./resume-store.ts";
+import { claim, type ResumeStore } from "./resume-store.ts";
 import type { SessionTools } from "./session.ts";
 
 export interface QueueTools extends Omit<SessionTools, "completions"> {
@@ -73,6 +73,8 @@ export function createQueue(given: QueueTools) {
       enter("preparing");
       // Not to be stopped half-way: an upload that the backend has opened must be known, to be removed again.
       entry.session ??= await openSession(tools, store, entry, hold, isTaken);
+      entry.release();
+      if (entry.fingerprint !== null) entry.release = claim(entry.fingerprint);
       enter("uploading");
       entry.meter.reset();
       await entry.session.send(hold);
@@ -104,6 +106,7 @@ export function createQueue(given: QueueTools) {
     const { outcome } = entry;
     entry.status = "failed";
     entry.error = error;
+    entry.release();
     onChange();
     if (!tools.keepOnFailure && !isOnlyIncomplete(entry, error)) await discard(entry, error.message);
     outcome.reject(error);
@@ -123,6 +126,7 @@ export function createQueue(given: QueueTools) {
 
   return {
     entries: () => entries,
+    isTaken,
     isBusy: () => entries.some((entry) => entry.run !== null),
     pump,
     add(added: Entry[]): void {

@@ -1,3 +1,9 @@
+/** A `FileSystemFileHandle`: opens the file again in a later page, once its user agrees. */
+export interface FileHandle {
+  getFile(): Promise<File>;
+  requestPermission?(options: { mode: "read" }): Promise<string>;
+}
+
 /** An upload that a page left unfinished. */
 export interface SavedUpload {
   /** Of the file, the endpoint and the route. */
@@ -5,6 +11,11 @@ export interface SavedUpload {
   route: string;
   name: string;
   size: number;
+  lastModified?: number;
+  /** Bytes that have arrived. */
+  sentBytes?: number;
+  /** Where the file that was added had one as its property `handle`. */
+  handle?: FileHandle | undefined;
   /** What the backend gave: only the backend can read it. */
   token: string;
   /** Epoch milliseconds. */
@@ -93,4 +104,35 @@ export function forgiving(store: ResumeStore | undefined): ResumeStore {
     remove: (fingerprint) => attempt(() => store?.remove(fingerprint), undefined),
     list: async () => (await attempt(() => store?.list(), [])).filter(isFresh),
   };
+}
+
+interface Locks {
+  request(name: string, options: { ifAvailable: true }, work: () => Promise<void>): Promise<void>;
+  query(): Promise<{ held?: { name?: string }[] }>;
+}
+
+/** Undefined where the page is not served over HTTPS. */
+const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
+
+const lockPrefix = "upstow ";
+
+/** Tells other tabs that an upload is under way in this one, until the function that it returns is called. */
+export function claim(fingerprint: string): () => void {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  findLocks()
+    ?.request(lockPrefix + fingerprint, { ifAvailable: true }, () => held)
+    .catch(() => {});
+  return release;
+}
+
+/** Which of these uploads no tab is at. */
+export async function listUnclaimed(saved: SavedUpload[]): Promise<SavedUpload[]> {
+  const state = await findLocks()
+    ?.query()
+    .catch(() => undefined);
+  const claimed = new Set(state?.held?.map(({ name }) => name));
+  return saved.filter(({ fingerprint }) => !claimed.has(lockPrefix + fingerprint));
 }

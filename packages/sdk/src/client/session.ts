@@ -47,6 +47,7 @@ export function createSession(
   permit: Permit,
   opened: StartAnswer,
   onProgress: (addedBytes: number) => void,
+  onArrived: (sentBytes: number) => void = () => {},
 ): Session {
   const { backend, policy } = tools;
   const { token, partSize = file.size } = opened;
@@ -67,6 +68,13 @@ export function createSession(
     onProgress(sentBytes - (underWay.get(partNumber) ?? 0));
     underWay.set(partNumber, sentBytes);
   };
+
+  /** Whole parts that have arrived, and of the others as much as this says. */
+  const countBytes = (ofMissing: (partNumber: number) => number) =>
+    whole.reduce((sum, { partNumber, start, end }) => {
+      const isThere = isStored || sent.has(partNumber);
+      return sum + (isThere ? end - start : Math.min(end - start, ofMissing(partNumber)));
+    }, 0);
 
   /** What an earlier page sent may have been of a file that looked the same. */
   async function checkReceived(): Promise<void> {
@@ -109,7 +117,10 @@ export function createSession(
         return urls;
       },
       onProgress: note,
-      onSent: ({ partNumber, etag }) => sent.set(partNumber, etag),
+      onSent({ partNumber, etag }) {
+        sent.set(partNumber, etag);
+        onArrived(countBytes(() => 0));
+      },
     });
   }
 
@@ -153,11 +164,7 @@ export function createSession(
     token,
     isMultipart,
     isResumed: isStored || sent.size > 0,
-    sentBytes: () =>
-      whole.reduce((sum, { partNumber, start, end }) => {
-        const isThere = isStored || sent.has(partNumber);
-        return sum + (isThere ? end - start : Math.min(end - start, underWay.get(partNumber) ?? 0));
-      }, 0),
+    sentBytes: () => countBytes((partNumber) => underWay.get(partNumber) ?? 0),
     isSent: () => isSent,
     isEnded: () => isEnded,
     send,

@@ -173,8 +173,13 @@ export interface Uploader<Router extends FileRouter = FileRouter> {
   subscribe(listener: () => void): () => void;
   getSnapshot(): UploaderSnapshot;
 
-  /** Uploads that an earlier page left unfinished: they go on when the same file is added to the same route. */
+  /**
+   * Uploads through this endpoint that an earlier page left unfinished, and that no tab is at. They go on when the same
+   * file is added to the same route.
+   */
   listResumable(): Promise<SavedUpload[]>;
+  /** Gives such an upload up, and removes what was sent. */
+  discardResumable(upload: SavedUpload): Promise<void>;
   /** What each route of the backend accepts. */
   getRoutes(): Promise<RoutesAnswer["routes"]>;
   /** Pauses everything and lets go of the page. Uploads stay resumable. */

@@ -4,10 +4,11 @@ import { createFetchPut } from "../transfer/put.ts";
 import { createBackend } from "./backend.ts";
 import { createBatch } from "./batch.ts";
 import { createEntry, type Entry } from "./entry.ts";
+import { isOfEndpoint } from "./fingerprint.ts";
 import { createLine } from "./line.ts";
 import { watchOnline } from "./online.ts";
 import { createQueue } from "./queue.ts";
-import { findIndexedDbStore, forgiving } from "./resume-store.ts";
+import { findIndexedDbStore, forgiving, listUnclaimed, type SavedUpload } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
 import {
   type TogetherOption,
@@ -178,12 +179,22 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     },
     subscribe,
     getSnapshot,
-    listResumable: store.list,
+    async listResumable() {
+      const isOwn = ({ fingerprint }: SavedUpload) => isOfEndpoint(fingerprint, endpoint);
+      const saved = (await listUnclaimed(await store.list())).filter(isOwn);
+      return saved.filter(({ fingerprint }) => !queue.isTaken(fingerprint));
+    },
+    async discardResumable({ fingerprint, token }) {
+      await store.remove(fingerprint);
+      // Without a backend the service removes it, later.
+      await backend.abort(token, undefined).catch(() => {});
+    },
     getRoutes: async () => (await backend.routes()).routes,
     destroy() {
       pause();
       online.close();
       listeners.clear();
+      for (const entry of queue.entries()) entry.release();
     },
   } as Uploader<Router>;
 }
