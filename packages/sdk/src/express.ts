@@ -1,6 +1,7 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import { receiveInDevelopment } from "./webhooks/development.ts";
 import { type NodeBody, readNodeBody } from "./webhooks/node-body.ts";
 import { receiveDelivery, tooLarge, type WebhookOptions } from "./webhooks/receive-delivery.ts";
 
@@ -44,6 +45,7 @@ const pick = ({ method, headers, protocol }: NodeRequest) => ({ method, headers,
 
 /** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or behind `express.json()`. */
 export function createWebhookHandler(options: WebhookOptions) {
+  receiveInDevelopment(options);
   return (req: NodeRequest & NodeBody, res: ExpressResponse, next: (error: unknown) => void): void => {
     const answer = async () => {
       const body = await readNodeBody(req);

@@ -1,6 +1,7 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import { receiveInDevelopment } from "./webhooks/development.ts";
 import { receiveDelivery, tooLarge, type WebhookOptions } from "./webhooks/receive-delivery.ts";
 import { readBytes } from "./webhooks/web-handler.ts";
 
@@ -49,6 +50,7 @@ interface FastifyApp {
  * its own can it leave bodies unparsed, as the signature needs them.
  */
 export function createWebhookPlugin(options: WebhookOptions & { path: string }) {
+  receiveInDevelopment(options);
   return async (app: FastifyApp): Promise<void> => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, payload) => readBytes(payload));

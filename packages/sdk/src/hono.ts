@@ -1,5 +1,6 @@
 import * as router from "./handler/file-router.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
+import { receiveInDevelopment } from "./webhooks/development.ts";
 import type { WebhookOptions } from "./webhooks/receive-delivery.ts";
 import { answerWeb, readBytes } from "./webhooks/web-handler.ts";
 
@@ -29,6 +30,7 @@ async function unread({ req }: HonoContext): Promise<Request> {
 
 /** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))` */
 export function createWebhookHandler(options: WebhookOptions): (context: HonoContext) => Promise<Response> {
+  receiveInDevelopment(options);
   return (context) =>
     answerWeb(options, context.req.raw, async () => readBytes((await unread(context)).body));
 }

@@ -1,5 +1,5 @@
 import { parseJson, toError } from "../http/call.ts";
-import { backoffMs, onAbort, wait } from "../http/wait.ts";
+import { backoffMs, onAbort, unhold, wait } from "../http/wait.ts";
 import type { StreamedEvent } from "../wire/webhooks.ts";
 import { apiUrl, type Connection } from "./request.ts";
 
@@ -21,15 +21,18 @@ export interface ReceivedEvent extends StreamedEvent {
 // The service sends a sign of life every five seconds.
 const silenceMs = 30_000;
 
-/** Events as they happen. A connection that breaks is opened again behind the last event seen. */
+/**
+ * Events as they happen. A connection that breaks is opened again behind the last event seen. What is unheld does not
+ * keep the process alive; its `fetch` has to see to that too.
+ */
 export async function* streamEvents(
   connection: Connection,
-  { signal, lastEventId, last, onConnection }: EventsOptions = {},
+  { signal, lastEventId, last, onConnection, isUnheld = false }: EventsOptions & { isUnheld?: boolean } = {},
 ): AsyncGenerator<ReceivedEvent, void> {
   let position: object = lastEventId === undefined ? { last } : { lastEventId };
   for (let failures = 0; ; failures++) {
     try {
-      for await (const event of readOnce(connection, position, signal)) {
+      for await (const event of readOnce(connection, position, signal, isUnheld)) {
         failures = 0;
         position = { lastEventId: event.id };
         // A stream begins with where it begins, so that nothing is missed if it breaks before the first event.
@@ -44,7 +47,7 @@ export async function* streamEvents(
     }
     onConnection?.();
     // Up to 8 seconds: whoever listens wants to hear again soon.
-    await wait(backoffMs(Math.min(failures, 4), 500), signal);
+    await wait(backoffMs(Math.min(failures, 4), 500), signal, isUnheld);
   }
 }
 
@@ -52,11 +55,17 @@ async function* readOnce(
   { baseUrl, apiKey, fetch }: Connection,
   { lastEventId, last }: EventsOptions,
   signal: AbortSignal | undefined,
+  isUnheld: boolean,
 ): AsyncGenerator<ReceivedEvent> {
   const end = new AbortController();
   const stop = () => end.abort();
   const leave = onAbort(signal, stop);
-  let watchdog = setTimeout(stop, silenceMs);
+  const watch = () => {
+    const timer = setTimeout(stop, silenceMs);
+    if (isUnheld) unhold(timer);
+    return timer;
+  };
+  let watchdog = watch();
   try {
     const response = await fetch(apiUrl(baseUrl, "/events/stream", { last }), {
       headers: {
@@ -75,7 +84,7 @@ async function* readOnce(
       text = blocks.pop() ?? "";
       yield* blocks.flatMap(parseEvent);
       // Only now: whoever takes long over an event has not been met with silence.
-      watchdog = setTimeout(stop, silenceMs);
+      watchdog = watch();
     }
   } finally {
     clearTimeout(watchdog);

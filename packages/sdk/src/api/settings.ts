@@ -59,12 +59,12 @@ function getVariable(name: string, option: string): string {
 }
 
 /** Undefined where the runtime has none. */
-function readEnvironment(): Record<string, string | undefined> | undefined {
+export function readEnvironment(): Record<string, string | undefined> | undefined {
   return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
 }
 
-/** Never where it cannot be known. */
+/** Never where it cannot be known, nor in an application's tests. */
 export function isDevelopment(): boolean {
   const environment = readEnvironment();
-  return environment !== undefined && environment["NODE_ENV"] !== "production";
+  return environment !== undefined && !["production", "test"].includes(environment["NODE_ENV"] ?? "");
 }

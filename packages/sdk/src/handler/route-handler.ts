@@ -3,6 +3,7 @@ import { createRequest } from "../api/request.ts";
 import { isDevelopment, readConnection, type UpstowOptions } from "../api/settings.ts";
 import { createUploads } from "../api/uploads.ts";
 import { UpstowError } from "../errors.ts";
+import { streamInDevelopment } from "../webhooks/development.ts";
 import { createActions } from "./actions.ts";
 import { errorAnswer, json, readJson, withStatus } from "./answer.ts";
 import type { FileRouter } from "./file-router.ts";
@@ -34,6 +35,7 @@ export function createHandler<Context>(
   });
 
   async function answer(handling: Handling<Context>): Promise<Response> {
+    streamInDevelopment(connection);
     if (handling.request.method === "GET") return json(200, describeRoutes(options.router));
     if (handling.request.method !== "POST") throw methodNotAllowed();
     const body = (await readJson(handling.request)) as unknown as Action;

@@ -16,11 +16,17 @@ export function orAborted<Result>(
   });
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. */
-export function wait(ms: number, signal?: AbortSignal): Promise<void> {
+/** Such a timer does not keep the process alive; a browser's never does. */
+export function unhold(timer: unknown): void {
+  (timer as { unref?(): void }).unref?.();
+}
+
+/** Rejects with the signal's reason as soon as it is aborted. What is unheld does not keep the process alive. */
+export function wait(ms: number, signal?: AbortSignal, isUnheld = false): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const time = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
+    if (isUnheld) unhold(timer);
   });
   return orAborted(time, signal).finally(() => clearTimeout(timer));
 }

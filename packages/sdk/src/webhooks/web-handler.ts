@@ -1,4 +1,5 @@
 import { json } from "../handler/answer.ts";
+import { receiveInDevelopment } from "./development.ts";
 import { type Answer, receiveDelivery, refuse, tooLarge, type WebhookOptions } from "./receive-delivery.ts";
 
 /** Deliveries are far smaller; whoever sends more is nobody we know. */
@@ -6,6 +7,7 @@ const longestBodyBytes = 1024 * 1024;
 
 /** For every framework and runtime that speaks Web `Request` and `Response`. */
 export function createWebhookHandler(options: WebhookOptions): (request: Request) => Promise<Response> {
+  receiveInDevelopment(options);
   return (request) => answerWeb(options, request, () => readBytes(request.body));
 }
 
