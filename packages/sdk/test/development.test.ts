@@ -42,8 +42,8 @@ describe("while an application is developed", () => {
       `const isReady = ready();
       // Holds the process until the event is there, as a server would.
       const server = setInterval(() => {}, 1000);
-      const onEvent = (name) => ({ type, file, messageId, environment, attempt }) => {
-        console.log(name, type, file.name, file.metadata.by, messageId !== "", environment, attempt);
+      const onEvent = (name) => ({ type, route, file, messageId, environment, attempt }) => {
+        console.log(name, type, route, file.name, file.metadata.by, messageId !== "", environment, attempt);
         clearInterval(server);
       };
       createWebhookHandler({ onEvent: onEvent("old") });
@@ -55,7 +55,7 @@ describe("while an application is developed", () => {
     );
     assert.deepEqual(output.trim().split("\n"), [
       `upstow: while you develop, events of ${service.storage.url} go straight to your webhook handlers. Nothing else has to run.`,
-      "new upload.completed a.txt ann true test 1",
+      "new upload.completed null a.txt ann true test 1",
       "mine",
     ]);
     assert.equal(countStreams(), 1);

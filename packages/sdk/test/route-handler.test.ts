@@ -197,7 +197,7 @@ describe("the route handler", () => {
     assert.deepEqual(completed, [{ name: "me.png", user: "ann", isRepeat: false }]);
     const upstow = createUpstow({ apiKey: service.apiKey, baseUrl: service.app.url });
     const { metadata } = await upstow.files.get(body.file.key);
-    assert.deepEqual(metadata, { user: "ann", album: "a", secret: "never in a browser" });
+    assert.deepEqual(metadata, { route: "avatar", user: "ann", album: "a", secret: "never in a browser" });
   });
 
   it("answers a repeated completion like the first one", async () => {

@@ -21,7 +21,9 @@ const createKey = () => `whsec_${randomBytes(32).toString("base64")}`;
 const keys = { currentKey: createKey(), nextKey: createKey() };
 const testKey = createKey();
 const url = "https://app.example/hooks/upstow";
-const metadata = JSON.parse('{"b":1,"1":[1e21,0.1,-0,"ü\\ud83d\\ude00"],"__proto__":null,"a":{}}');
+const metadata = JSON.parse(
+  '{"b":1,"1":[1e21,0.1,-0,"ü\\ud83d\\ude00"],"__proto__":null,"a":{},"route":"video"}',
+);
 const file = {
   id: "f1",
   key: "p1/docs/u/ä.txt",
@@ -66,8 +68,8 @@ async function drive(mount: (options: WebhookOptions) => Promise<{ origin: strin
   assert.deepEqual(await post(site, sign("test")), [200, true]);
   const [real, test] = events;
   assert.deepEqual(
-    [real?.type, real?.projectId, real?.messageId, real?.attempt],
-    ["upload.completed", "p1", "msg_1", 2],
+    [real?.type, real?.projectId, real?.messageId, real?.attempt, real?.route],
+    ["upload.completed", "p1", "msg_1", 2, "video"],
   );
   assert.deepEqual(real?.file, JSON.parse(payload).file);
   assert.deepEqual([real?.event, real?.environment], ["upload.completed", "live"]);

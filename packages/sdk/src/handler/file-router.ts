@@ -35,8 +35,9 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   /** Checks what the browser sends along. */
   input?: Schema;
   /**
-   * Decides who may upload: throw an `UpstowAuthError` to refuse. What it returns is stored as the file's metadata,
-   * reaches the callbacks and the webhook, and never the browser. An upload is resumed only for the same result.
+   * Decides who may upload: throw an `UpstowAuthError` to refuse. What it returns is stored as the file's metadata
+   * (with the route's name as `route`), reaches the callbacks and the webhook, and never the browser. An upload is
+   * resumed only for the same result.
    */
   middleware?: (args: MiddlewareArgs<Context, OutputOf<Schema>>) => Meta | Promise<Meta>;
   /** Runs at least once for every upload; what it returns reaches the browser. */

@@ -72,7 +72,8 @@ function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ti
     fileSize: file.size,
     contentType: file.type,
     routeSlug: getRoute(tools.router, route).routeSlug ?? "default",
-    ...(metadata === null ? {} : { metadata }),
+    // So that webhooks and lists can tell by which route a file came: on the service, most share one.
+    metadata: { route, ...metadata },
   };
 }
 

@@ -3,8 +3,7 @@ import type { Connection } from "../api/request.ts";
 import { isDevelopment, readConnection, readEnvironment } from "../api/settings.ts";
 import type { Fetch } from "../http/call.ts";
 import { unhold } from "../http/wait.ts";
-import type { EventPayload } from "../wire/webhooks.ts";
-import type { WebhookOptions } from "./receive-delivery.ts";
+import { readPayload, type WebhookOptions } from "./receive-delivery.ts";
 
 /** Kept for the whole process: frameworks load modules anew when a file changes, and the stream has to stay the same. */
 interface Development {
@@ -63,10 +62,9 @@ async function forward(connection: Connection, { receivers }: Development): Prom
 }
 
 async function receive(options: WebhookOptions, event: ReceivedEvent, apiKey: string): Promise<void> {
-  const payload = JSON.parse(event.body) as EventPayload;
   try {
     await options.onEvent({
-      ...payload,
+      ...readPayload(event.body),
       type: event.event,
       messageId: event.messageId,
       attempt: 1,

@@ -6,6 +6,8 @@ import { readHeader, type VerifiedDelivery, type VerifyInput, verifyDelivery } f
 export interface WebhookEvent extends EventPayload, VerifiedDelivery {
   /** `test` is what the test call of a file route sends; its file does not exist. */
   type: EventType;
+  /** Of your file router, or `route` of the metadata that you stored; null where there is none. */
+  route: string | null;
 }
 
 export interface WebhookOptions {
@@ -39,8 +41,7 @@ export async function receiveDelivery(
   try {
     const verified = await verifyDelivery({ body, headers, ...readSettings(options) });
     const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-    const payload = JSON.parse(text) as EventPayload;
-    await options.onEvent({ type: readType(verified, headers), ...payload, ...verified });
+    await options.onEvent({ type: readType(verified, headers), ...readPayload(text), ...verified });
     return { status: 200, body: { ok: true } };
   } catch (error) {
     if (!(error instanceof DeliveryError)) {
@@ -52,6 +53,12 @@ export async function receiveDelivery(
     report(error);
     return refuse(500, "api_error", error.code, "The receiver is not set up.");
   }
+}
+
+export function readPayload(text: string): EventPayload & Pick<WebhookEvent, "route"> {
+  const payload = JSON.parse(text) as EventPayload;
+  const route = payload.file.metadata?.["route"];
+  return { ...payload, route: typeof route === "string" ? route : null };
 }
 
 /** Only where nothing is signed, by a service of an older version, does the header count. */
