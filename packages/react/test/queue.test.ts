@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { resolveObjectURL } from "node:buffer";
 import { after, before, describe, it } from "node:test";
-import { createUploader } from "@upstow/sdk/client";
+import { createUploader, type ResumeStore } from "@upstow/sdk/client";
 import { startApplication, type TestApplication, until } from "../../sdk/test/support/start-application.ts";
+import { createMemoryStore } from "../../sdk/test/support/uploader-bed.ts";
 import { describeRules } from "../src/core/format.ts";
 import { defaultLabels } from "../src/core/labels.ts";
 import { createQueue } from "../src/core/queue.ts";
@@ -13,8 +14,13 @@ const image = (name: string, sizeBytes = 10) =>
   new File([new Uint8Array(sizeBytes)], name, { type: "image/png" });
 
 /** A list whose files stay where they are, unless something listens at its endpoint. */
-function openQueue(given: Partial<UploadOptions> = {}, ofRoute?: Rules, endpoint = "http://127.0.0.1:9/") {
-  const uploader = createUploader({ endpoint, resumeStore: false });
+function openQueue(
+  given: Partial<UploadOptions> = {},
+  ofRoute?: Rules,
+  endpoint = "http://127.0.0.1:9/",
+  resumeStore: ResumeStore | false = false,
+) {
+  const uploader = createUploader({ endpoint, resumeStore });
   const options: UploadOptions = { route: "files", autoStart: false, ...given };
   const rules = mergeRules(options, ofRoute);
   const queue = createQueue(
@@ -136,6 +142,33 @@ describe("a list of files", () => {
     assert.deepEqual(names(), ["c.png staged", "a.png staged", "b.png staged"]);
     queue.move(list().items[0]?.id ?? "", 9);
     assert.deepEqual(names(), ["a.png staged", "b.png staged", "c.png staged"]);
+  });
+
+  it("offers what was left unfinished on its route, but not while the same file is on the list", async () => {
+    const endpoint = "http://127.0.0.1:9/";
+    const store = createMemoryStore();
+    const file = new File([new Uint8Array(100)], "movie.mp4", { lastModified: 5 });
+    const save = (route: string, at = endpoint) =>
+      store.save({
+        fingerprint: JSON.stringify([`${at} ${route}`, "movie.mp4"]),
+        ...{ route, name: "movie.mp4", size: 100, lastModified: 5, sentBytes: 25, token: "t" },
+        savedAt: Date.now(),
+      });
+    await Promise.all([save("files"), save("others"), save("files", "http://127.0.0.1:9/other")]);
+    const { queue, list } = openQueue({}, undefined, endpoint, store);
+    queue.subscribe(() => {});
+    await until(() => list().unfinished.length > 0);
+    assert.deepEqual(
+      list().unfinished.map(({ name, progress }) => [name, progress]),
+      [["movie.mp4", 0.25]],
+    );
+    queue.add([file]);
+    assert.deepEqual(list().unfinished, []);
+    queue.remove(list().items[0]?.id ?? "");
+    await until(() => list().unfinished.length === 1);
+    queue.discard(list().unfinished[0]?.id ?? "");
+    assert.deepEqual(list().unfinished, []);
+    await until(() => store.kept.size === 2);
   });
 
   it("takes nothing while it is disabled", () => {

@@ -56,6 +56,8 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   const listeners = new Set<() => void>();
   let entries: Entry[] = [];
   let saved: SavedUpload[] = [];
+  /** There were some: what happens to the list may change what is left of them. */
+  let hasUnfinished = false;
   let unfinished: UnfinishedUpload[] = [];
   let snapshot = emptyList;
   /** Something was uploaded since all were last done. */
@@ -92,7 +94,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     snapshot = { items, unfinished, ...totals, isOnline, announcement };
     for (const listener of [...listeners]) listener();
     tell(changed, isAllDone ? items : null);
-    if (saved.length > 0 && changed.length > 0) void lookForUnfinished();
+    if (hasUnfinished && (changed.length > 0 || items.length !== before.size)) void lookForUnfinished();
     // Uploads go on after their component has gone, and so do its callbacks.
     if (listeners.size === 0 && !items.some(isUnderWay)) detach();
   }
@@ -102,12 +104,15 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     if (route === "") return;
     const found = await getUploader().listResumable();
     setUnfinished(found.filter((upload) => upload.route === route));
+    hasUnfinished ||= saved.length > 0;
     refresh();
   }
 
   /** A file that is on the list already is not offered once more. */
   function setUnfinished(found: SavedUpload[]): void {
-    saved = found.filter((upload) => !entries.some(({ file }) => isSameFile(upload, file)));
+    const isListed = (upload: SavedUpload) =>
+      entries.some(({ file, rejection }) => rejection === null && isSameFile(upload, file));
+    saved = found.filter((upload) => !isListed(upload));
     const next = saved.map(({ fingerprint, name, size, sentBytes = 0 }) => ({
       id: fingerprint,
       name,

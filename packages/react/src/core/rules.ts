@@ -24,13 +24,16 @@ function toMediaRange(type: string): string {
 
 /** The limits of the most specific type that a file is of, with that type; those of the route otherwise. */
 export function limitsOf({ type: given }: File, rules: Rules): Limits & { type?: string } {
-  const type = mediaType(given);
+  const type = mediaType(given || unknownType);
   for (const range of [type, familyOf(type), "*/*"]) {
     const limits = rules.limits?.[range];
     if (limits !== undefined) return { ...limits, type: range };
   }
   return { maxFileSize: rules.maxFileSize, maxFileCount: null };
 }
+
+/** Browsers do not know every type; the backend then sees the same fallback. */
+const unknownType = "application/octet-stream";
 
 const mediaType = (given: string) => (given.split(";", 1)[0] ?? "").trim().toLowerCase();
 const familyOf = (type: string) => `${type.split("/", 1)[0]}/*`;
@@ -68,9 +71,7 @@ export function findExcess(file: File, kept: File[], rules: Rules, labels: Label
 /** Why this file cannot be uploaded; null where it can. */
 export function findFault(file: File, rules: Rules, labels: Labels, locale?: string): Fault | null {
   const { name, size } = file;
-  // Browsers do not know every type; the backend then sees the same fallback.
-  const type = file.type || "application/octet-stream";
-  if (!isAccepted(rules.allowedTypes, type, name))
+  if (!isAccepted(rules.allowedTypes, file.type || unknownType, name))
     return { code: "INVALID_FILE_TYPE", message: labels.wrongType(name) };
   const { maxFileSize } = limitsOf(file, rules);
   if (maxFileSize !== null && size > maxFileSize) {

@@ -8,7 +8,7 @@ import { isOfEndpoint } from "./fingerprint.ts";
 import { createLine } from "./line.ts";
 import { watchOnline } from "./online.ts";
 import { createQueue } from "./queue.ts";
-import { findIndexedDbStore, forgiving, listUnclaimed, type SavedUpload } from "./resume-store.ts";
+import { findIndexedDbStore, forgiving, listUnclaimed } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
 import {
   type TogetherOption,
@@ -180,9 +180,14 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     subscribe,
     getSnapshot,
     async listResumable() {
-      const isOwn = ({ fingerprint }: SavedUpload) => isOfEndpoint(fingerprint, endpoint);
-      const saved = (await listUnclaimed(await store.list())).filter(isOwn);
-      return saved.filter(({ fingerprint }) => !queue.isTaken(fingerprint));
+      // Asked before and after: what ends meanwhile may still be on the list.
+      const underWay = queue.entries().filter(({ status }) => status !== "failed");
+      const taken = new Set(underWay.map(({ fingerprint }) => fingerprint));
+      const saved = await listUnclaimed(await store.list());
+      return saved.filter(
+        ({ fingerprint }) =>
+          isOfEndpoint(fingerprint, endpoint) && !taken.has(fingerprint) && !queue.isTaken(fingerprint),
+      );
     },
     async discardResumable({ fingerprint, token }) {
       await store.remove(fingerprint);
