@@ -63,15 +63,6 @@ describe("the route handler", () => {
           throw new UpstowError("The album is full.", { code: "ALBUM_FULL", suggestion: "Empty it." });
         },
       }),
-      each: f({
-        allowedTypes: {
-          image: { maxFileSize: "1KB", maxFileCount: 2 },
-          pdf: {},
-          "text/plain": { maxFileCount: 1 },
-        },
-        maxFileSize: "2KB",
-        maxFileCount: 3,
-      }),
       away: f({
         middleware: () => {
           throw new UpstowError("No answer from http://10.0.0.7/api/v1.", { code: "NETWORK_ERROR" });
@@ -135,56 +126,6 @@ describe("the route handler", () => {
     const { routes } = (await answer.json()) as { routes: Record<string, object> };
     assert.deepEqual(routes["avatar"], { allowedTypes: ["image/*"], maxFileSize: MB, maxFileCount: 2 });
     assert.deepEqual(routes["broken"], { allowedTypes: [], maxFileSize: null, maxFileCount: null });
-  });
-
-  it("checks each type against its own limits, and tells them", async () => {
-    const answer = await handle(new Request("http://site.example/api/upload"));
-    const { routes } = (await answer.json()) as { routes: Record<string, object> };
-    assert.deepEqual(routes["each"], {
-      allowedTypes: ["image/*", "application/pdf", "text/plain"],
-      maxFileSize: 2048,
-      maxFileCount: 3,
-      limits: {
-        "image/*": { maxFileSize: 1024, maxFileCount: 2 },
-        "application/pdf": { maxFileSize: 2048, maxFileCount: null },
-        "text/plain": { maxFileSize: 2048, maxFileCount: 1 },
-      },
-    });
-    const image = { name: "a.png", size: 1024, type: "image/PNG" };
-    const pdf = { name: "a.pdf", size: 2048, type: "application/pdf" };
-    const each = (...files: object[]) => begin({ route: "each", files });
-    assert.equal((await each(image, image, pdf)).status, 200);
-    const { body } = await each({ ...image, size: 1025 }, { ...pdf, size: 2049 }, image);
-    assert.deepEqual(
-      body.refusals?.map(({ index, code }) => [index, code]),
-      [
-        [0, "FILE_TOO_LARGE"],
-        [1, "FILE_TOO_LARGE"],
-      ],
-    );
-    const error = await refused(each(image, image, image), 400, "TOO_MANY_FILES");
-    assert.equal(error?.message, "At most 2 files of type image/* can be uploaded at once.");
-    await refused(each(image, pdf, pdf, pdf), 400, "TOO_MANY_FILES");
-    await refused(each({ ...pdf, type: "video/mp4" }), 400, "INVALID_FILE_TYPE");
-  });
-
-  it("refuses rules that nothing could meet when a route is made, and says what to write", () => {
-    const f = createFileRouter();
-    const make = (rules: object) => () => f(rules);
-    const list = (...types: string[]) => make({ allowedTypes: types });
-    assert.throws(list("png"), /"png" is not a file type. Write "image\/png"/);
-    assert.throws(list(".JPG"), /Write "image\/jpeg"/);
-    assert.throws(list("image/jpg"), /Write "image\/jpeg"/);
-    assert.throws(
-      list("imgae"),
-      /Write a MIME type such as "application\/pdf", a family such as "image\/\*" \(or "image"\)/,
-    );
-    assert.throws(make({ allowedTypes: { images: {} } }), /"images" is not a file type/);
-    assert.throws(make({ maxFileSize: "4 parsecs" }), /write it as "4MB"/);
-    assert.throws(make({ allowedTypes: { image: { maxFileCount: 0 } } }), /maxFileCount must be/);
-    list("image", "audio/mp3", "audio/mpeg", "text/xml", "application/vnd.me+json")();
-    const router = { avatar: { allowedTypes: ["image/*"] } } as unknown as FileRouter<unknown>;
-    assert.throws(() => createRouteHandler({ router }), /The route "avatar" must be made with/);
   });
 
   it("takes a file from begin to completion, and the callback's result to the browser", async () => {
@@ -408,31 +349,6 @@ describe("the route handler", () => {
     await refused(post({ action: "parts", token: first.token }), 404, "NOT_FOUND");
     const afterwards = await start({ route: "video", files: [movie] }, {}, first.token);
     assert.deepEqual(afterwards.received, []);
-  });
-
-  it("tells developers which variable is missing, and nobody else", async (t) => {
-    t.after(() => Reflect.deleteProperty(process.env, "NODE_ENV"));
-    const errors: unknown[] = [];
-    const ask = async () => {
-      const unset = createRouteHandler({
-        router: { any: createFileRouter()({}) },
-        baseUrl: service.app.url,
-        onError: (error) => errors.push(error),
-      });
-      const body = JSON.stringify({ action: "begin", route: "any", files: [png] });
-      const headers = { "content-type": "application/json" };
-      const answer = await unset(new Request("http://site.example/", { method: "POST", headers, body }));
-      return [answer.status, ((await answer.json()) as ErrorBody).error.message];
-    };
-    const message =
-      "UPSTOW_API_KEY is not set. Set it in the environment of your server, or give the option apiKey.";
-    assert.deepEqual(await ask(), [500, message]);
-    process.env["NODE_ENV"] = "production";
-    assert.deepEqual(await ask(), [500, "Something went wrong on our side."]);
-    assert.deepEqual(
-      errors.map((error) => (error as Error).message),
-      [message, message],
-    );
   });
 
   it("aborts an upload in one piece, and never a file that is complete", async () => {
