@@ -98,6 +98,24 @@ onBothDatabases("doctor", (database) => {
     assert.match(failed[1].message, /Another installation answers/);
   });
 
+  it("names the installation that answers, and never takes another one for it", async () => {
+    const find = async (more: Record<string, string>) =>
+      (await examine(more)).find((check) => check.name === "public URL");
+    assert.equal((await find({}))?.message, `the installation in ${app.dataDir} answers at ${app.url}`);
+    const empty = "/nonexistent/upstow";
+    const stranger = await find({ UPSTOW_DATA_DIR: empty });
+    assert.equal(stranger?.status, "failed");
+    assert.match(stranger?.message ?? "", /^Another installation answers at \S+, and \S+ holds none\.$/);
+    const bucket = {
+      UPSTOW_SECRET: "another secret ".repeat(4),
+      UPSTOW_S3_BUCKET: "files",
+      UPSTOW_S3_ENDPOINT: "http://127.0.0.1:1",
+      UPSTOW_S3_ACCESS_KEY_ID: "id",
+      UPSTOW_S3_SECRET_ACCESS_KEY: "key",
+    };
+    assert.equal((await find(bucket))?.status, "failed", "where files are in a bucket too");
+  });
+
   it("sees open permissions, misspelt variables and a wrong value", async () => {
     await chmod(join(app.dataDir, "secret"), 0o644);
     assert.match(await complaints("secret"), /^warning: .*read by other users/);

@@ -97,7 +97,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     stopped.child.kill("SIGINT");
     const { code, stderr } = await stopped.ended;
     assert.equal(code, 130);
-    assert.match(stderr, /^Stopped\. Run the command again: it goes on where it stopped\.$/m);
+    assert.match(stderr, /^Stopped\. Run the same command again to continue\.$/m);
 
     const early = await client.upload(randomBytes(100));
     await assert.rejects(
@@ -304,6 +304,6 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     );
     const full = await runFailing(["migrate", "storage"], env);
     assert.equal(full.code, "INSUFFICIENT_STORAGE");
-    assert.match(full.message, /is full.* Make room\. Run the command again: it goes on/);
+    assert.match(full.message, /is full.* Make room\. Run the same command again to continue/);
   });
 });

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { until } from "../../sdk/test/support/start-application.ts";
@@ -42,19 +43,22 @@ describe("upstow upload", () => {
   async function killHalfWay(
     upload = path(),
     isSeen: () => boolean | Promise<boolean> = () => stored().length === sentParts,
-  ): Promise<void> {
+    signal: "SIGKILL" | "SIGINT" = "SIGKILL",
+  ): Promise<{ code: number | null; said: string }> {
     service.storage.puts.length = 0;
     service.storage.allow(sentParts);
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "upload", upload], {
       env: { PATH: process.env["PATH"], ...env },
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", "pipe"],
     });
+    const saying = text(child.stderr);
     await until(isSeen);
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    child.kill(signal);
+    const [code] = await once(child, "exit");
     service.storage.dropHeld();
     service.storage.puts.length = 0;
     service.storage.allow(Number.POSITIVE_INFINITY);
+    return { code, said: await saying };
   }
 
   it("goes on where it was killed, and sends only what is missing", async () => {
@@ -66,6 +70,15 @@ describe("upstow upload", () => {
     const content = Buffer.from(await (await fetch(files[0].url)).arrayBuffer());
     assert.equal(hashOf(content), hashOf(bytes));
     assert.deepEqual(await readdir(join(folder, ".config/upstow/uploads")), []);
+  });
+
+  it("says at Ctrl-C how to continue, and continues", async () => {
+    const isSeen = () => stored().length === sentParts;
+    const { code, said } = await killHalfWay(path(), isSeen, "SIGINT");
+    assert.equal(said, "Stopped. Run the same command again to continue.\n");
+    assert.equal(code, 130);
+    await runJson(["upload", path()], env);
+    assert.equal(stored().length, partCount - sentParts);
   });
 
   it("goes on with a folder: what was stored is not stored again", async () => {

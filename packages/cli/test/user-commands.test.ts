@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -30,11 +30,12 @@ describe("the commands of users", () => {
   const listKeys = async (): Promise<string[]> =>
     (await runJson(["files", "ls", "--all"], env)).files.map((file: { key: string }) => file.key);
 
-  it("upload files and folders, and name what failed", async () => {
+  it("upload files and folders, and name what is left out", async () => {
+    await symlink("note.txt", join(folder, "photos/link.txt"));
     const paths = [join(folder, "photos"), join(folder, "größe.txt")];
     const run = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}', "--json"], env);
-    const { files, failures } = JSON.parse(run.stdout);
-    assert.equal(run.code, 1);
+    const { files, failures, leftOut } = JSON.parse(run.stdout);
+    assert.equal(run.code, 0);
     assert.deepEqual(
       files.map((file: { name: string; metadata: object }) => [file.name, file.metadata]).sort(),
       [
@@ -43,12 +44,23 @@ describe("the commands of users", () => {
         ["photos/note.txt", { trip: "Elbe" }],
       ],
     );
-    assert.deepEqual(
-      failures.map((failure: { path: string; message: string }) => [failure.path, failure.message]),
-      [[join(folder, "photos/empty.txt"), "The file is empty."]],
-    );
+    assert.deepEqual(failures, []);
+    assert.deepEqual(leftOut, [
+      { path: join(folder, "photos/empty.txt"), name: "photos/empty.txt", reason: "empty" },
+      { path: join(folder, "photos/link.txt"), name: "photos/link.txt", reason: "link" },
+    ]);
     const again = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}'], env);
-    assert.match(again.stdout, /^Uploaded 3 files, .*B\. Left out for being empty: 1 file\.$/m);
+    assert.match(again.stdout, /^Uploaded 3 files, .*B\. Left out: 1 empty file, 1 link\.$/m);
+    assert.match(again.stderr, /^- photos\/empty\.txt {2}left out: the file is empty$/m);
+    assert.match(again.stderr, /^- photos\/link\.txt {2}left out: links are not followed; name it/m);
+    const named = await runUpstow(["upload", join(folder, "photos/link.txt")], env);
+    assert.equal(named.stdout, "Uploaded 1 file, 6 B.\n");
+  });
+
+  it("fail where nothing is left to upload", async () => {
+    const run = await runUpstow(["upload", join(folder, "photos/empty.txt")], env);
+    assert.equal(run.code, 1);
+    assert.equal(run.stdout, "There is nothing to upload. Left out: 1 empty file.\n");
   });
 
   it("tell people what they do", async () => {

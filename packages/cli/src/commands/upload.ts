@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { CompletedFile } from "@upstow/sdk";
-import { type Command, OperatorError, type Options, UsageError } from "../command.ts";
+import { type Command, type Options, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
-import { collectFiles, type LocalFile } from "../upload/collect-files.ts";
+import { interruptible } from "../interruptible.ts";
+import { collectFiles, type LeftOut, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
 import { openRunJournal } from "../upload/run-journal.ts";
@@ -26,17 +27,18 @@ export const upload: Command = {
   notes: `Files over 10 MB go in parts. Stop the command, or lose the network, and the same command goes on with the
 files and parts that are missing, for seven days and while the files stay as they are.
 Smaller files are opened and completed in batches of up to 100. A wait for the rate limit is shown on stderr.
-A file of a folder keeps its path from there as its name.`,
+A file of a folder keeps its path from there as its name. Empty files and links inside a folder are left out and named.
+Exit code 1 when a file failed, or when nothing was left to upload.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
     const paths = call.positionals.map((path) => givenPath(call, path));
-    const all = await collectFiles(paths);
+    const { files: all, leftOut } = await collectFiles(paths);
     const connection = getConnection(call);
     const run = [connection, routeSlug, metadata, paths.map((path) => resolve(path))];
     const journal = openRunJournal(call.env, run);
     const earlier = await findStored(all, journal);
-    const files = all.filter((file) => file.sizeBytes > 0 && !earlier.has(file));
+    const files = all.filter((file) => !earlier.has(file));
     const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     const stored: ({ path: string } & CompletedFile)[] = [];
     const failures: { path: string; code: string; message: string }[] = [];
@@ -45,37 +47,51 @@ A file of a folder keeps its path from there as its name.`,
       failures.push({ path, code, message });
       call.note(`✖ ${clean(name)}  ${message}`);
     };
-    const empty = all.filter((file) => file.sizeBytes === 0);
-    for (const file of empty) fail(file, new OperatorError("VALIDATION_ERROR", "The file is empty."));
+    for (const { name, reason } of leftOut) call.note(`- ${clean(name)}  left out: ${reasons[reason].why}`);
     const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }) };
-    await uploadFiles({
-      upstow: await connect(call, { concurrency: bodiesAtOnce }),
-      files,
-      options,
-      unfinished: openUnfinishedUploads(call.env, connection, options),
-      bars: createProgressBars({ files: files.length, bytes }, call.progress),
-      onDone(local, file) {
-        journal.add(local, file);
-        stored.push({ path: local.path, ...file });
-        call.note(`✔ ${clean(file.name)}  ${file.url}`);
-      },
-      onFailed: fail,
-    });
+    await interruptible(call, async () =>
+      uploadFiles({
+        upstow: await connect(call, { concurrency: bodiesAtOnce }),
+        files,
+        options,
+        unfinished: openUnfinishedUploads(call.env, connection, options),
+        bars: createProgressBars({ files: files.length, bytes }, call.progress),
+        onDone(local, file) {
+          journal.add(local, file);
+          stored.push({ path: local.path, ...file });
+          call.note(`✔ ${clean(file.name)}  ${file.url}`);
+        },
+        onFailed: fail,
+      }),
+    );
     const isDone = stored.length === files.length;
     if (isDone) journal.end();
     const done = isDone
       ? `Uploaded ${countFiles(stored.length)}, ${formatBytes(bytes)}.`
       : `Uploaded ${stored.length} of ${countFiles(files.length)}. The same command tries the others again.`;
-    const leftOut = empty.length === 0 ? "" : ` Left out for being empty: ${countFiles(empty.length)}.`;
     const before = earlier.size === 0 ? "" : ` The run before had stored ${earlier.size}.`;
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
-      json: { files: [...keptFiles, ...stored], failures },
-      text: `${done}${leftOut}${before}`,
-      ok: failures.length === 0,
+      json: { files: [...keptFiles, ...stored], failures, leftOut },
+      text: `${all.length === 0 ? "There is nothing to upload." : done}${countLeftOut(leftOut)}${before}`,
+      ok: failures.length === 0 && all.length > 0,
     };
   },
 };
+
+const reasons = {
+  empty: { why: "the file is empty", one: "empty file", many: "empty files" },
+  link: { why: "links are not followed; name it to upload what it points to", one: "link", many: "links" },
+  special: { why: "neither a file nor a folder", one: "special file", many: "special files" },
+};
+
+function countLeftOut(leftOut: LeftOut[]): string {
+  const counts = Object.entries(reasons).flatMap(([reason, { one, many }]) => {
+    const count = leftOut.filter((entry) => entry.reason === reason).length;
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+  });
+  return counts.length === 0 ? "" : ` Left out: ${counts.join(", ")}.`;
+}
 
 function readMetadata(options: Options): Record<string, unknown> | undefined {
   const text = options.find("metadata");

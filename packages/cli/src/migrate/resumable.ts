@@ -1,4 +1,5 @@
 import { OperatorError } from "../command.ts";
+import { interruptible } from "../interruptible.ts";
 
 export interface Interruption {
   /** The move as it is called. */
@@ -7,8 +8,7 @@ export interface Interruption {
   note: (text: string) => void;
 }
 
-const goOn = "Run the command again: it goes on where it stopped.";
-const exitCodeOfInterrupt = 130;
+const goOn = "Run the same command again to continue.";
 
 /** What breaks off says that it can be taken up again, and in which state it leaves the service. */
 export async function resumable<T>(
@@ -19,14 +19,8 @@ export async function resumable<T>(
     isReadOnly()
       ? ` The service is read-only meanwhile; \`upstow ${command} --abort\` gives the move up.`
       : "";
-  const stop = () => {
-    note(`Stopped. ${goOn}${explainState()}`);
-    // A move may be cut off anywhere, so nothing has to be waited for.
-    process.exit(exitCodeOfInterrupt);
-  };
-  process.once("SIGINT", stop);
   try {
-    return await work();
+    return await interruptible({ note }, work, explainState);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const code = codesOfAway[error.name];
@@ -36,8 +30,6 @@ export async function resumable<T>(
     const advice = suggestion ?? (error.name === "StorageFull" ? `Make room. ${goOn}` : goOn);
     const known = error.name === "AppError" ? ownCode : undefined;
     throw new OperatorError(code ?? known ?? "INTERNAL_ERROR", `${reason}. ${advice}${explainState()}`);
-  } finally {
-    process.off("SIGINT", stop);
   }
 }
 

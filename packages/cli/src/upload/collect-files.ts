@@ -11,33 +11,57 @@ export interface LocalFile {
   modifiedMs: number;
 }
 
+/** What is not uploaded, without being an error. */
+export interface LeftOut {
+  path: string;
+  name: string;
+  reason: "empty" | "link" | "special";
+}
+
+interface Collected {
+  files: LocalFile[];
+  leftOut: LeftOut[];
+}
+
 /** Every file that is named, and every file below a folder that is named. Links are followed only when named. */
-export async function collectFiles(paths: readonly string[]): Promise<LocalFile[]> {
-  const found: LocalFile[] = [];
+export async function collectFiles(paths: readonly string[]): Promise<Collected> {
+  const [found, leftOut]: [LocalFile[], LeftOut[]] = [[], []];
   for (const given of paths) {
     const path = resolve(given);
     const entry = await stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") throw new OperatorError("NOT_FOUND", `There is no file ${given}.`);
       throw error;
     });
-    if (entry.isDirectory()) found.push(...(await collectBelow(path)));
-    else if (!entry.isFile()) {
+    if (entry.isDirectory()) {
+      const below = await collectBelow(path);
+      found.push(...below.files);
+      leftOut.push(...below.leftOut);
+    } else if (!entry.isFile()) {
       const advice = "Write what it gives into a file first.";
       throw new OperatorError("VALIDATION_ERROR", `${given} is neither a file nor a folder. ${advice}`);
     } else found.push(describe(path, basename(path), entry));
   }
-  return found;
+  const isEmpty = ({ sizeBytes }: LocalFile) => sizeBytes === 0;
+  const empty = found.filter(isEmpty).map(({ path, name }) => ({ path, name, reason: "empty" as const }));
+  return { files: found.filter((file) => !isEmpty(file)), leftOut: [...empty, ...leftOut] };
 }
 
-async function collectBelow(folder: string): Promise<LocalFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(
-    files.sort().map(async (path) => {
-      const name = [basename(folder), ...relative(folder, path).split(sep)].join("/");
-      return describe(path, name, await stat(path));
-    }),
-  );
+async function collectBelow(folder: string): Promise<Collected> {
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
+  const nameOf = (path: string) => [basename(folder), ...relative(folder, path).split(sep)].join("/");
+  const regular = entries.filter(({ entry }) => entry.isFile());
+  const others = entries.filter(({ entry }) => !entry.isFile());
+  return {
+    files: await Promise.all(regular.map(async ({ path }) => describe(path, nameOf(path), await stat(path)))),
+    leftOut: others.map(({ entry, path }) => ({
+      path,
+      name: nameOf(path),
+      reason: entry.isSymbolicLink() ? "link" : "special",
+    })),
+  };
 }
 
 function describe(

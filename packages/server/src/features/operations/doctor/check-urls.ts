@@ -1,5 +1,8 @@
+import { randomBytes } from "node:crypto";
 import type { Config } from "../../../config.ts";
 import { isLoopbackHost } from "../../../net/loopback.ts";
+import type { Keyring } from "../../../security/keyring.ts";
+import { checkPath, proofOf } from "../../cdn-domain/check-domain.ts";
 import { type Check, createChecks } from "./check.ts";
 import { probe } from "./probe.ts";
 
@@ -7,7 +10,7 @@ const { ok, warning, failed } = createChecks("public URL");
 const cdn = createChecks("CDN URL");
 
 /** Whether callers reach this very installation at the addresses it gives out. */
-export async function checkUrls(config: Config, expiredUploadUrl: string | null): Promise<Check[]> {
+export async function checkUrls(config: Config, keyring: Keyring | null): Promise<Check[]> {
   const { publicUrl, cdnUrl } = config;
   const url = new URL(publicUrl);
   const isPlainAccepted = config.tls === null && (isLoopbackHost(url.hostname) || config.httpFrom !== null);
@@ -19,7 +22,7 @@ export async function checkUrls(config: Config, expiredUploadUrl: string | null)
       ),
     ];
   }
-  const checks = [await checkService(publicUrl, expiredUploadUrl), ...checkSeparation(config)];
+  const checks = [await checkService(config, keyring), ...checkSeparation(config)];
   return cdnUrl === publicUrl || checks[0]?.status !== "ok" ? checks : [...checks, await checkCdn(cdnUrl)];
 }
 
@@ -35,7 +38,7 @@ function checkSeparation({ publicUrl, cdnUrl }: Config): Check[] {
   ];
 }
 
-async function checkService(publicUrl: string, expiredUploadUrl: string | null): Promise<Check> {
+async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | null): Promise<Check> {
   const health = await probe(`${publicUrl}/healthz`);
   if (!health.isAnswered) {
     const fix =
@@ -62,22 +65,20 @@ async function checkService(publicUrl: string, expiredUploadUrl: string | null):
       "List the proxy's address in UPSTOW_TRUSTED_PROXIES and let it send X-Forwarded-Proto.",
     );
   }
-  if (expiredUploadUrl !== null && !(await isOwnUrl(expiredUploadUrl))) {
+  if (keyring === null || !(await hasOurSecret(publicUrl, keyring))) {
+    const here = keyring === null ? `and ${dataDir} holds none` : `not the one in ${dataDir}`;
     return failed(
-      `Another installation answers at ${publicUrl}.`,
-      "Correct UPSTOW_PUBLIC_URL, or UPSTOW_DATA_DIR and UPSTOW_SECRET if this should be that one.",
+      `Another installation answers at ${publicUrl}, ${here}.`,
+      "Set UPSTOW_DATA_DIR and UPSTOW_SECRET as for that service to examine it, or UPSTOW_PORT and UPSTOW_PUBLIC_URL to run another one beside it.",
     );
   }
-  return ok(`this installation answers at ${publicUrl}`);
+  return ok(`the installation in ${dataDir} answers at ${publicUrl}`);
 }
 
-/**
- * Only who holds our secret knows that the URL was good once; a stranger calls it invalid. Nothing is stored. One that
- * is ready and takes no PUT at all is being moved, and cannot be asked.
- */
-async function isOwnUrl(expiredUploadUrl: string): Promise<boolean> {
-  const answer = await probe(expiredUploadUrl, "PUT");
-  return answer.isAnswered && (answer.status === 503 || JSON.stringify(answer.body).includes("expired"));
+async function hasOurSecret(publicUrl: string, keyring: Keyring): Promise<boolean> {
+  const nonce = randomBytes(16).toString("base64url");
+  const answer = await probe(`${publicUrl}${checkPath}${nonce}`);
+  return answer.isAnswered && answer.status === 200 && proofOf(keyring, nonce).includes(answer.text);
 }
 
 async function checkCdn(cdnUrl: string): Promise<Check> {

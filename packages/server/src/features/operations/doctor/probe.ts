@@ -1,18 +1,14 @@
 export type ProbeAnswer =
-  | { isAnswered: true; status: number; body: Record<string, unknown> }
+  | { isAnswered: true; status: number; text: string; body: Record<string, unknown> }
   | { isAnswered: false; reason: string };
 
 const patienceMs = 5_000;
 
-export async function probe(url: string, method: "GET" | "PUT" = "GET"): Promise<ProbeAnswer> {
+export async function probe(url: string): Promise<ProbeAnswer> {
   try {
-    const response = await fetch(url, {
-      method,
-      redirect: "manual",
-      signal: AbortSignal.timeout(patienceMs),
-    });
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(patienceMs) });
     const text = await response.text();
-    return { isAnswered: true, status: response.status, body: readObject(text) };
+    return { isAnswered: true, status: response.status, text, body: readObject(text) };
   } catch (error) {
     return { isAnswered: false, reason: reasonOf(error) };
   }

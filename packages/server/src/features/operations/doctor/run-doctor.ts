@@ -25,8 +25,6 @@ export interface DoctorDeps {
   isLeftBehind: boolean;
   /** Null where there is no secret yet. */
   keyring: Keyring | null;
-  /** An upload URL, long expired, that only this installation takes for its own; null without such URLs. */
-  expiredUploadUrl: string | null;
   blobPath: BlobPath;
   /** Null where files lie on the disk. */
   bucket: Bucket | null;
@@ -47,7 +45,7 @@ export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   checks.push(...(await checkRenderers(config)));
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));
-  checks.push(...(await checkUrls(config, keyring === null ? null : deps.expiredUploadUrl)));
+  checks.push(...(await checkUrls(config, keyring)));
   return checks;
 }
 
