@@ -1,4 +1,4 @@
-import { UsageError } from "./command.ts";
+import { type Options, UsageError } from "./command.ts";
 import { didYouMean } from "./nearest.ts";
 
 /** One of a few words. */
@@ -24,4 +24,17 @@ export function readNumberOrNone(what: string, value: string, least: number): nu
     );
   }
   return number;
+}
+
+/** Of `--metadata`. */
+export function readMetadata(options: Options): Record<string, unknown> | undefined {
+  const text = options.find("metadata");
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The same refusal follows.
+  }
+  throw new UsageError(`--metadata must be a JSON object such as {"album":7}, not "${text}".`);
 }

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { CompletedFile } from "@upstow/sdk";
-import { type Command, type Options, UsageError } from "../command.ts";
+import type { Command } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { interruptible } from "../interruptible.ts";
+import { readMetadata } from "../option-values.ts";
 import { collectFiles, type LeftOut, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
@@ -53,7 +54,7 @@ Exit code 1 when a file failed, or when nothing was left to upload.`,
       uploadFiles({
         upstow: await connect(call, { concurrency: bodiesAtOnce }),
         files,
-        options,
+        prepare: ({ path }) => ({ source: path, options }),
         unfinished: openUnfinishedUploads(call.env, connection, options),
         bars: createProgressBars({ files: files.length, bytes }, call.progress),
         onDone(local, file) {
@@ -91,16 +92,4 @@ function countLeftOut(leftOut: LeftOut[]): string {
     return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
   });
   return counts.length === 0 ? "" : ` Left out: ${counts.join(", ")}.`;
-}
-
-function readMetadata(options: Options): Record<string, unknown> | undefined {
-  const text = options.find("metadata");
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // The same refusal follows.
-  }
-  throw new UsageError(`--metadata must be a JSON object such as {"album":7}, not "${text}".`);
 }

@@ -3,6 +3,7 @@ import { filesCp } from "./files-cp.ts";
 import { filesGet } from "./files-get.ts";
 import { filesLs } from "./files-ls.ts";
 import { filesRm } from "./files-rm.ts";
+import { importFolder, importS3, importSupabase, importUploadThing } from "./import.ts";
 import { init } from "./init.ts";
 import { keysCreate, keysLs, keysRevoke } from "./keys.ts";
 import { listen } from "./listen.ts";
@@ -22,6 +23,10 @@ export const userCommands: readonly Command[] = [
   filesGet,
   filesRm,
   filesCp,
+  importFolder,
+  importS3,
+  importSupabase,
+  importUploadThing,
   transform,
   listen,
   keysLs,

@@ -1,4 +1,4 @@
-import type { CompletedFile, UploadOptions, Upstow } from "@upstow/sdk";
+import type { CompletedFile, UploadOptions, UploadSource, Upstow } from "@upstow/sdk";
 import type { LocalFile } from "./collect-files.ts";
 import { fewAtOnce } from "./few-at-once.ts";
 import type { createProgressBars } from "./progress-bars.ts";
@@ -7,7 +7,8 @@ import type { UnfinishedUploads } from "./unfinished-uploads.ts";
 export interface UploadJob {
   upstow: Upstow;
   files: LocalFile[];
-  options: Pick<UploadOptions, "routeSlug" | "metadata">;
+  /** Where its bytes come from, and what is stored with them. Called once for each attempt. */
+  prepare(file: LocalFile): { source: UploadSource; options: UploadOptions };
   unfinished: UnfinishedUploads;
   bars: ReturnType<typeof createProgressBars>;
   onDone(file: LocalFile, stored: CompletedFile): void;
@@ -63,9 +64,10 @@ type Bar = ReturnType<UploadJob["bars"]["start"]>;
 
 async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<CompletedFile> {
   const earlier = job.unfinished.find(file);
-  const send = (resume: Pick<UploadOptions, "resume">) =>
-    job.upstow.upload(file.path, {
-      ...job.options,
+  const send = (resume: Pick<UploadOptions, "resume">) => {
+    const { source, options } = job.prepare(file);
+    return job.upstow.upload(source, {
+      ...options,
       ...resume,
       name: file.name,
       keepOnFailure: true,
@@ -73,6 +75,7 @@ async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<Co
       onProgress: ({ sentBytes }) => bar.move(sentBytes),
       onResume: (keptBytes) => bar.resumed(keptBytes),
     });
+  };
   try {
     const stored = await send(earlier === undefined ? {} : { resume: earlier });
     job.unfinished.remove(file);
