@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "../../../test/support/free-port.ts";
 import { runJson, runUpstow } from "./support/run-upstow.ts";
@@ -38,5 +38,58 @@ describe("upstow serve", () => {
       child.kill("SIGKILL");
       await rm(dataDir, { recursive: true, force: true });
     }
+  });
+
+  describe("at a terminal", () => {
+    let dataDir: string;
+    before(async () => {
+      dataDir = await mkdtemp(join(tmpdir(), "upstow-serve-"));
+    });
+    after(() => rm(dataDir, { recursive: true, force: true }));
+
+    /** Starts it in a terminal of its own, lets `visit` ask it, and ends it with Ctrl-C. */
+    async function show(args: string[], visit: (url: string) => Promise<unknown>): Promise<string> {
+      const port = await pickFreePort();
+      const command = [process.execPath, "--disable-warning=ExperimentalWarning", main, "serve", ...args];
+      const child = spawn("script", ["-qec", command.map((word) => `'${word}'`).join(" "), "/dev/null"], {
+        env: {
+          PATH: process.env["PATH"],
+          SHELL: "/bin/sh",
+          TERM: "xterm-256color",
+          UPSTOW_DATA_DIR: dataDir,
+          UPSTOW_PORT: String(port),
+        },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      let shown = "";
+      let isVisited = false;
+      for await (const chunk of child.stdout.setEncoding("utf8")) {
+        shown += chunk;
+        if (isVisited || !shown.includes("Ctrl-C stops the service.")) continue;
+        isVisited = true;
+        await visit(`http://localhost:${port}`);
+        child.stdin.write("\x03");
+      }
+      return shown.replaceAll("\r\n", "\n");
+    }
+    const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, "g");
+
+    it("shows keys, the way on and readable requests; later starts and --quiet show less", async () => {
+      const first = await show([], (url) => fetch(`${url}/api/v1/files`));
+      const plain = first.replaceAll(colours, "");
+      assert.notEqual(plain, first, "in colours");
+      assert.match(plain, /^Upstow is ready at http:\/\/localhost:\d+$/m);
+      assert.match(plain, /^ {2}Live key {3}svc_live_\w+$/m);
+      assert.match(plain, /^ {2}Dashboard {2}http:\S+\/dashboard\/claim#\S{43}$/m);
+      assert.match(plain, /UPSTOW_RATE_LIMITS raises that/);
+      assert.match(plain, /^\d\d:\d\d:\d\d {2}401 {2}GET {5}\/api\/v1\/files {2}[\d.]+ ms$/m);
+      assert.match(plain, /\d\d:\d\d:\d\d {2}finishing what is in flight {2}signal=SIGINT$/m);
+      assert.doesNotMatch(plain, /^\{/m);
+
+      const later = (await show(["--quiet"], (url) => fetch(`${url}/docs`))).replaceAll(colours, "");
+      assert.match(later, /^ {2}Dashboard {2}http:\/\/localhost:\d+\/dashboard$/m);
+      assert.match(later, new RegExp(`^ {2}Data {7}${dataDir}$`, "m"));
+      assert.doesNotMatch(later, /svc_|\/docs\/?\S* {2}[\d.]+ ms|finishing/);
+    });
   });
 });

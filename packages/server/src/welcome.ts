@@ -32,11 +32,28 @@ curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.test
 `;
 }
 
+/** What a person at a terminal is told besides: what a first start has shown is far up by then. */
+export function describeService(config: Config, isFirstStart: boolean): string {
+  const { publicUrl, dataDir, rateLimits } = config;
+  const quiet =
+    "Requests are listed below; 'npm start -- --quiet' shows only warnings. Ctrl-C stops the service.";
+  if (isFirstStart) return `  ${quiet}\n`;
+  return `
+  Dashboard  ${publicUrl}/dashboard
+  Docs       ${publicUrl}/docs
+  Data       ${dataDir}
+
+  ${rateNote(rateLimits)}
+
+  ${quiet}
+`;
+}
+
 /** A first application meets the limit soon: all its users share one key. */
 function rateNote({ upload, other }: RateLimits): string {
   if (upload === null || other === null) return "Rate limits are off (UPSTOW_RATE_LIMITS).";
-  return `A key may send ${upload} upload requests per minute, two for each small file, and ${other} others; beyond that it
-  gets 429. UPSTOW_RATE_LIMITS raises that for all keys, 'upstow account set-limits' for one account.`;
+  return `A key may send ${upload} upload requests per minute, two for each small file or batch of 100, and ${other} others;
+  beyond that it gets 429. UPSTOW_RATE_LIMITS raises that for all keys, 'upstow account set-limits' for one account.`;
 }
 
 /** Request, PUT, complete. Lines start at the margin and need nothing but curl and sed, in any shell. */
