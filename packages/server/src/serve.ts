@@ -9,7 +9,7 @@ import { addressOf, checkAddress } from "./net/listen-address.ts";
 import { showFirstStart } from "./show-first-start.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
-import { describeService } from "./welcome.ts";
+import { describeService, findUnreachable } from "./welcome.ts";
 
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {
@@ -22,6 +22,8 @@ async function serve(): Promise<void> {
   closeOnSignals(app);
   await app.listen();
   showWelcome(config, app);
+  const unreachable = findUnreachable(config);
+  if (unreachable !== null) logger.warn(unreachable);
   flushCompileCache();
   keepShapes();
   trimMemorySoon();

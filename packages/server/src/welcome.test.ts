@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { startApp, type TestApp } from "../test/support/start-app.ts";
-import { welcome } from "./welcome.ts";
+import { parseCidrList } from "./net/cidr-list.ts";
+import { findUnreachable, welcome } from "./welcome.ts";
 
 const run = promisify(execFile);
 
@@ -45,6 +46,18 @@ describe("the first start's message", () => {
     const { file } = JSON.parse(stdout);
     assert.equal(file.status, "UPLOADED");
     assert.equal(await (await fetch(file.url)).text(), "Hello, Upstow.");
+  });
+
+  it("says what to set where nobody outside a container could call it", () => {
+    const { config } = app.app.deps;
+    assert.equal(findUnreachable(config), null);
+    const inContainer = { ...config, host: "0.0.0.0", publicUrl: "http://localhost:4000" };
+    assert.match(
+      findUnreachable(inContainer) ?? "",
+      /UPSTOW_TRUSTED_PROXIES;.*UPSTOW_HTTP_FROM=172\.16\.0\.0\/12/,
+    );
+    assert.equal(findUnreachable({ ...inContainer, publicUrl: "https://files.example.com" }), null);
+    assert.equal(findUnreachable({ ...inContainer, httpFrom: parseCidrList("172.16.0.0/12") }), null);
   });
 
   it("is one line ever after", () => {

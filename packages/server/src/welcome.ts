@@ -1,6 +1,7 @@
 import type { RateLimits } from "@upstow/contract";
 import type { Config } from "./config.ts";
 import type { FirstStart } from "./features/accounts/first-start.ts";
+import { isLoopbackHost } from "./net/loopback.ts";
 
 export const readyLine = (config: Config) => `Upstow is ready at ${config.publicUrl}`;
 
@@ -30,6 +31,13 @@ ${firstUpload(publicUrl, firstStart.testKey)}
 
 curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
 `;
+}
+
+/** A container that only was given a port answers nobody; null where somebody can reach the service. */
+export function findUnreachable({ host, publicUrl, tls, httpFrom }: Config): string | null {
+  const isMeantForOthers = !isLoopbackHost(host) && publicUrl.startsWith("http:");
+  if (!isMeantForOthers || tls !== null || httpFrom !== null) return null;
+  return "Only requests from this machine or container are accepted, all others need https. Behind a proxy, set UPSTOW_PUBLIC_URL=https://… and UPSTOW_TRUSTED_PROXIES; with a certificate, UPSTOW_TLS_CERT and UPSTOW_TLS_KEY. To accept plain HTTP from private networks such as Docker's, set UPSTOW_HTTP_FROM=172.16.0.0/12.";
 }
 
 /** What a person at a terminal is told besides: what a first start has shown is far up by then. */

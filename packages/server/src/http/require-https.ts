@@ -76,7 +76,7 @@ function plainHttpRefused(hasCertificate: boolean): AppError {
   return new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
     suggestion: hasCertificate
       ? "Use https."
-      : "Use https, or call a server on your own machine as http://localhost. UPSTOW_HTTP_FROM accepts plain HTTP from private networks.",
+      : "Use https, or http://localhost on the service's own machine. Its operator lists a proxy that ends TLS in UPSTOW_TRUSTED_PROXIES, and private networks that may use plain HTTP in UPSTOW_HTTP_FROM (Docker's are in 172.16.0.0/12).",
   });
 }
 

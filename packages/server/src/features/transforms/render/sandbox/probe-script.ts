@@ -4,7 +4,7 @@ import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import { writeFrame } from "../frame-channel.ts";
 import { workerChannelFd } from "../worker-channel.ts";
-import type { ProbeReport, ProbeTargets } from "./probe-confinement.ts";
+import { type ProbeReport, type ProbeTargets, probeSignal, signalling } from "./probe-confinement.ts";
 
 // Run in a renderer's place: does what code would that has taken one over, and tells what it got.
 
@@ -18,7 +18,7 @@ const report: ProbeReport = {
     ...targets.folders.filter((path) => works(() => readdirSync(path))).map((path) => `list ${path}`),
     ...targets.folders.filter((path) => works(() => writeInto(path))).map((path) => `write to ${path}`),
     ...(works(() => readFileSync(`/proc/${targets.pid}/environ`)) ? ["read the service's environment"] : []),
-    ...(works(() => process.kill(targets.pid, 0)) ? ["signal the service"] : []),
+    ...(works(() => process.kill(targets.pid, probeSignal)) ? [signalling] : []),
     ...(works(() => execFileSync(process.execPath, ["--version"], { stdio: "pipe" }))
       ? ["run a program"]
       : []),
