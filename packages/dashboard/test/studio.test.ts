@@ -91,7 +91,7 @@ test("where there is nothing to try, the page says why", async () => {
   const { key } = await uploadPhoto(free);
   const { page: other, context: ending } = await dashboard.open(free.accountId);
   await other.goto(`${studioUrl(free)}?key=${encodeURIComponent(key)}`);
-  await other.getByText("Image variants are part of the paid plans.").waitFor();
+  await other.getByText("Image variants are not part of the Free plan.").waitFor();
   await ending.close();
 });
 

@@ -24,12 +24,17 @@ import { getSignedExpirySec } from "./variant-signature.ts";
 
 type OnSaved = (tx: Queryable, answer: TransformedImage) => Promise<void>;
 
-/** Paid plans and live keys only; said before anything else is looked at. */
+/** Not on the Free plan, and live keys only; said before anything else is looked at. */
 export function checkMayTransform(actor: Actor): void {
   if (actor.tier === "free") {
-    throw new AppError("IMAGE_TRANSFORMS_REQUIRE_PAID_PLAN", "Image variants are part of the paid plans.", {
-      suggestion: "Move the account to Pro or a larger tier.",
-    });
+    throw new AppError(
+      "IMAGE_TRANSFORMS_REQUIRE_PAID_PLAN",
+      "Image variants are not part of the Free plan.",
+      {
+        suggestion:
+          "Move the account to another plan: under Installation in the dashboard, or with 'upstow account set-tier'.",
+      },
+    );
   }
   if (actor.environment !== "live") {
     throw new AppError("IMAGE_TRANSFORMS_REQUIRE_LIVE_KEY", "Image variants need a live key.", {
