@@ -51,7 +51,7 @@ async function runTests() {
     // The support of these tests reads it; each file starts a server of its own.
     process.env.UPSTOW_TEST_STORAGE = "s3";
   }
-  const postgres = await startPostgres({ fsync: false });
+  const postgres = await startPostgres();
   process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
   try {
     totals = await runTestFiles(files, { skipsFail: isCi, print: console.log });

@@ -37,17 +37,10 @@ function startWatchdog(pgCtl: string, clusterDir: string, account: Account): Chi
   return watchdog;
 }
 
-async function initialise(
-  initdb: string,
-  clusterDir: string,
-  password: string,
-  account: Account,
-  fsync: boolean,
-) {
+async function initialise(initdb: string, clusterDir: string, password: string, account: Account) {
   const passwordFile = join(clusterDir, "password");
   await writeFile(passwordFile, password, { mode: 0o644 });
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
-  if (!fsync) settings.push("fsync=off", "full_page_writes=off");
   await runPostgresProgram(
     initdb,
     [
@@ -61,11 +54,8 @@ async function initialise(
   );
 }
 
-/**
- * Starts a PostgreSQL of its own on a free port of 127.0.0.1, durable as in production. Without fsync it still
- * survives the death of any process, but no power cut.
- */
-export async function startPostgres({ fsync = true } = {}): Promise<PostgresHandle> {
+/** Starts a PostgreSQL of its own on a free port of 127.0.0.1, durable as in production (fsync on). */
+export async function startPostgres(): Promise<PostgresHandle> {
   const account = getServerAccount();
   const clusterDir = await mkdtemp(join(tmpdir(), "upstow-postgres-"));
   if (account.uid !== undefined && account.gid !== undefined) {
@@ -90,7 +80,7 @@ export async function startPostgres({ fsync = true } = {}): Promise<PostgresHand
   };
 
   try {
-    await initialise(initdb, clusterDir, password, account, fsync);
+    await initialise(initdb, clusterDir, password, account);
     const port = await pickFreePort();
     await control("-o", `-p ${port}`, "start");
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
