@@ -7,7 +7,7 @@ import { packTarball } from "./tarball.mjs";
 
 const root = join(import.meta.dirname, "..");
 const output = join(root, "dist/packages");
-const names = ["sdk", "react", "uppy"];
+const names = ["sdk", "react", "uppy", "cli"];
 
 async function build(name) {
   const built = join(output, name);

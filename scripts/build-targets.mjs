@@ -49,6 +49,12 @@ export const buildTargets = [
   {
     name: "client packages",
     inputs: [
+      "packages/cli/README.md",
+      "packages/cli/build.mjs",
+      "packages/cli/package.json",
+      "packages/cli/src",
+      "packages/contract/src",
+      "packages/mcp/src/scaffolds",
       "packages/react/README.md",
       "packages/react/build.mjs",
       "packages/react/package.json",

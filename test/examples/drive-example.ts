@@ -57,7 +57,7 @@ export function driveExample(example: Example): void {
 }
 
 /** Warnings count: React tells of a page that differs from what the server rendered by one. */
-function collectComplaints(page: Page): string[] {
+export function collectComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
@@ -67,7 +67,7 @@ function collectComplaints(page: Page): string[] {
 }
 
 /** A page that a server has rendered shows its field before anything listens to it. */
-async function untilAlive(page: Page): Promise<void> {
+export async function untilAlive(page: Page): Promise<void> {
   const tools = await page.context().newCDPSession(page);
   for (;;) {
     const { result } = await tools.send("Runtime.evaluate", { expression: "document" });

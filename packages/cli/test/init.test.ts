@@ -156,6 +156,38 @@ describe("upstow init", () => {
     assert.deepEqual(await list(), [...Object.keys(original), "src"].sort());
   });
 
+  it("gives React Router's own server the handler, and takes all of it back", async () => {
+    const original = {
+      // It has Vite and Express, and neither is where uploads belong.
+      "package.json": manifestOf("@react-router/dev", "express", "vite", "react", "typescript"),
+      "app/root.tsx": 'import { Outlet } from "react-router";\n\nexport default () => <Outlet />;\n',
+      "app/routes.ts":
+        'import { index } from "@react-router/dev/routes";\n\nexport default [index("routes/home.tsx")];\n',
+    };
+    await write(original);
+    const files = await list();
+    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    assert.equal(made.framework, "react-router");
+    assert.match(await read("app/routes/api.upload.ts"), /export const loader =[\s\S]*export const action =/);
+    assert.match(await read("app/routes.ts"), /\[route\("api\/upload", "routes\/api\.upload\.ts"\), index/);
+    assert.match(await read("app/root.tsx"), /<UploadProvider><Outlet \/>/);
+    assert.ok((await list()).includes("app/upload-provider.tsx"));
+    await runJson(["init", project, "--undo", "--no-install"], env);
+    assert.deepEqual(await list(), files);
+  });
+
+  it("gives Astro an endpoint, and says what an island and the endpoint need", async () => {
+    await write({ "package.json": manifestOf("astro", "react") });
+    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    assert.equal(made.framework, "astro");
+    const code = await read("src/pages/api/upload.js");
+    assert.match(code, /export const prerender = false;[\s\S]*export const POST = GET;/);
+    await transform(code, { loader: "js" });
+    assert.match(made.notes.join("\n"), /client:load[\s\S]*astro add node/);
+    await write({ "package.json": manifestOf("astro", "@astrojs/node") });
+    assert.doesNotMatch((await runJson(["init", project, "--dry-run"], env)).notes.join("\n"), /astro add/);
+  });
+
   for (const type of ["module", "commonjs"]) {
     it(`says how a server of plain JavaScript takes the handler, and is right (${type})`, async () => {
       await write({ "package.json": JSON.stringify({ type, dependencies: { express: "5", fastify: "5" } }) });
@@ -248,7 +280,10 @@ describe("upstow init", () => {
     await write({ "package.json": manifestOf("left-pad"), "pnpm-lock.yaml": "" });
     const unknown = await runFailing(["init", project], env);
     assert.deepEqual([unknown.exitCode, unknown.code], [1, "NOT_FOUND"]);
-    assert.match(unknown.message, /next, express, fastify, hono, sveltekit.*--framework/);
+    assert.match(
+      unknown.message,
+      /next, express, fastify, hono, sveltekit, astro, react-router.*--framework/,
+    );
     const plan = await runJson(["init", project, "--framework", "hono", "--dry-run"], { HOME: home });
     assert.deepEqual([plan.framework, plan.packageManager], ["hono", "pnpm"]);
     assert.match(plan.diff, /UPSTOW_API_KEY=svc_test_…/);

@@ -8,8 +8,8 @@ import { uploadCorsRule } from "../../server/src/adapters/s3-store/cors.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { compileSources } from "../../site/test/support/compile-blocks.ts";
 import {
-  FRAMEWORKS,
   getByosConfig,
+  INIT_FRAMEWORKS,
   PACKAGE_MANAGERS,
   PACKAGES,
   renderInstallCommand,
@@ -35,7 +35,7 @@ describe("what the scaffolding tools print", () => {
       { routeName: "default", maxFileSize: "0B", allowedTypes: ["pdf", "text/plain"] },
     ];
     const sources = new Map<string, string>();
-    for (const framework of FRAMEWORKS) {
+    for (const framework of INIT_FRAMEWORKS) {
       options.forEach((option, i) => {
         const { path, code } = renderRouteHandler({ framework, ...option });
         sources.set(`${framework}-${i}/${path}`, code);

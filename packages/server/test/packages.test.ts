@@ -39,6 +39,7 @@ describe("packages from the instance", () => {
         ["@upstow/sdk", "/packages/sdk.tgz"],
         ["@upstow/react", "/packages/react.tgz"],
         ["@upstow/uppy", "/packages/uppy.tgz"],
+        ["@upstow/cli", "/packages/cli.tgz"],
       ],
     );
     for (const { version } of packages) assert.match(version, /^\d+\.\d+\.\d+$/);
@@ -56,10 +57,23 @@ describe("packages from the instance", () => {
   });
 
   it("that do not exist are 404, wherever the name points", async () => {
-    for (const name of ["cli.tgz", "packages.json", "..%2f..%2fpackage.json", "sdk"]) {
+    for (const name of ["server.tgz", "packages.json", "..%2f..%2fpackage.json", "sdk"]) {
       const answer = await app.call("GET", `/packages/${name}`);
       assert.deepEqual([answer.status, answer.body.error?.code], [404, "NOT_FOUND"], name);
     }
+  });
+
+  it("bring the command along, which needs no checkout to set a project up", async () => {
+    const shop = await mkdtemp(join(project, "shop-"));
+    await writeFile(join(shop, "package.json"), '{ "dependencies": { "hono": "4" } }');
+    const args = ["--yes", `${app.url}/packages/cli.tgz`, "init", shop, "--yes", "--no-install", "--json"];
+    const env = { ...process.env, HOME: shop, UPSTOW_URL: app.url, UPSTOW_API_KEY: app.owner.test };
+    const { stdout } = await run("npx", args, { cwd: project, env });
+    assert.deepEqual(JSON.parse(stdout).framework, "hono");
+    assert.match(
+      await readFile(join(shop, "package.json"), "utf8"),
+      new RegExp(`"@upstow/sdk": "${app.url}/packages/sdk.tgz"`),
+    );
   });
 
   it("install in an empty project, run, and survive the next install", async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { FRAMEWORKS } from "@upstow/mcp/scaffolds";
+import { INIT_FRAMEWORKS } from "@upstow/mcp/scaffolds";
 import { type Call, type Command, OperatorError, type Result } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { defaultUrl, getConnection } from "../connection.ts";
@@ -21,7 +21,7 @@ export const init: Command = {
     { name: "folder", description: "the project's folder; this one when left out", isOptional: true },
   ],
   options: {
-    framework: { value: "F", description: `${FRAMEWORKS.join(", ")}; found by itself in most cases` },
+    framework: { value: "F", description: `${INIT_FRAMEWORKS.join(", ")}; found by itself in most cases` },
     "dry-run": { description: "only show what would change" },
     yes: { description: "write without asking" },
     "no-install": { description: "leave the installing of packages to you" },
@@ -39,7 +39,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   const asked = call.options.find("framework");
   const project = detectProject(
     folder,
-    asked === undefined ? undefined : readChoice("--framework", asked, FRAMEWORKS),
+    asked === undefined ? undefined : readChoice("--framework", asked, INIT_FRAMEWORKS),
   );
   const { framework, packageManager, isVite } = project;
   const { connection, isSignedIn } = findConnection(call);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FRAMEWORKS, type Framework } from "@upstow/mcp/scaffolds";
+import { type Framework, INIT_FRAMEWORKS } from "@upstow/mcp/scaffolds";
 import { OperatorError } from "../command.ts";
 
 export interface Project {
@@ -32,10 +32,13 @@ const lockfiles: [string, PackageManager][] = [
   ["bun.lockb", "bun"],
 ];
 
-/** By what gives a framework away: a package that only it needs. */
+/** By what gives a framework away: a package that only it needs. Those that bring pages come first, for they may
+ * have one of the others as their server. */
 const packageOf: Record<Framework, string> = {
   next: "next",
   sveltekit: "@sveltejs/kit",
+  astro: "astro",
+  "react-router": "@react-router/dev",
   express: "express",
   fastify: "fastify",
   hono: "hono",
@@ -44,13 +47,13 @@ const packageOf: Record<Framework, string> = {
 export function detectProject(folder: string, asked: Framework | undefined): Project {
   const manifest = readManifest(folder);
   const packages = { ...manifest.dependencies, ...manifest.devDependencies };
-  const found = FRAMEWORKS.find((name) => packageOf[name] in packages);
+  const found = (Object.keys(packageOf) as Framework[]).find((name) => packageOf[name] in packages);
   const isVite = found === undefined && "vite" in packages && (asked === undefined || asked === "express");
   const framework = asked ?? found ?? (isVite ? "express" : undefined);
   if (framework === undefined) {
     throw new OperatorError(
       "NOT_FOUND",
-      `${folder} uses none of ${FRAMEWORKS.join(", ")}. Run this in the folder of your backend, or say --framework.`,
+      `${folder} uses none of ${INIT_FRAMEWORKS.join(", ")}. Run this in the folder of your backend, or say --framework.`,
     );
   }
   return {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import {
   addPackages,
   addProxy,
+  addRoute,
   addScript,
   addVariables,
   fillPlaceholder,
@@ -72,6 +73,26 @@ describe("editing a project's files", () => {
     assert.equal(addProxy("export default defineConfig(() => ({}))", "/api", "http://x"), null);
   });
 
+  it("adds a path to React Router's list, unless it is no list or files are found by their names", () => {
+    const add = (text: string) => addRoute(text, "api/upload", "routes/api.upload.ts");
+    const routes = (names: string, list: string) =>
+      `import { ${names} } from "@react-router/dev/routes";\n\nexport default ${list} satisfies RouteConfig;\n`;
+    const before = routes("type RouteConfig, index", '[index("routes/home.tsx")]');
+    const after = routes(
+      "route, type RouteConfig, index",
+      '[route("api/upload", "routes/api.upload.ts"), index("routes/home.tsx")]',
+    );
+    assert.equal(add(before), after);
+    assert.equal(add(after), after);
+    assert.equal(
+      add(routes("route", '[\n  route("a", "b.tsx"),\n]')),
+      routes("route", '[\n  route("api/upload", "routes/api.upload.ts"),\n  route("a", "b.tsx"),\n]'),
+    );
+    const byName = 'import { flatRoutes } from "@react-router/fs-routes";\nexport default flatRoutes();\n';
+    assert.equal(add(byName), byName);
+    assert.equal(add(routes("route", "list")), null);
+  });
+
   it("wraps an application where it is clear which it is", () => {
     const main = (inner: string) => `import App from './App.tsx'\n\ncreateRoot(root).render(${inner})\n`;
     const wrapped = main("<UploadProvider><App /></UploadProvider>");
@@ -80,6 +101,10 @@ describe("editing a project's files", () => {
       wrapped.replace("\n\n", '\nimport { UploadProvider } from "./upload-provider";\n\n'),
     );
     assert.equal(wrapInProvider(main("<><App /><App /></>"), "<App />"), null);
+    assert.match(
+      wrapInProvider("export default () => <Outlet />;\n", "<Outlet />") ?? "",
+      /=> <UploadProvider><Outlet \/><\/UploadProvider>;/,
+    );
   });
 
   it("wraps a layout's children where it is clear which they are", () => {

@@ -65,9 +65,10 @@ export function ignoreFile(text: string, name: string): string {
 const importLines = /^import\b[^;]*?["'][^"'\n]+["'];?[ \t]*\r?\n/gm;
 
 /** Puts the provider around a layout's children or the application; null where it is not clear where they are. */
-export function wrapInProvider(text: string, inner: "{children}" | "<App />"): string | null {
+export function wrapInProvider(text: string, inner: "{children}" | "<App />" | "<Outlet />"): string | null {
   if (text.includes("<UploadProvider>")) return text;
-  const pattern = inner === "<App />" ? /()<App \/>/g : /(?<=[>}]|^)([ \t\r\n]*)\{children\}/gm;
+  const pattern =
+    inner === "{children}" ? /(?<=[>}]|^)([ \t\r\n]*)\{children\}/gm : new RegExp(`()${inner}`, "g");
   const places = [...text.matchAll(pattern)];
   const [place] = places;
   if (place === undefined || places.length > 1) return null;
@@ -84,6 +85,21 @@ export function addProxy(text: string, path: string, target: string): string | n
   const opening = "defineConfig({\n";
   if (text.split(opening).length !== 2 || /\bserver\s*:/.test(text)) return null;
   return text.replace(opening, `${opening}  server: { proxy: { "${path}": "${target}" } },\n`);
+}
+
+const routesPackage = /import \{([^}]*)\} from (["'])@react-router\/dev\/routes\2/;
+
+/** Adds a path to React Router's list; null where the list is not written as one. */
+export function addRoute(text: string, path: string, file: string): string | null {
+  // Files are found by their names there.
+  if (text.includes(`"${path}"`) || /export default (await )?flatRoutes\(/.test(text)) return text;
+  const names = routesPackage.exec(text)?.[1];
+  const list = /export default \[(\s*)/.exec(text);
+  if (names === undefined || list === null) return null;
+  const entry = `route("${path}", "${file}"),${list[1] === "" ? " " : list[1]}`;
+  const withEntry = text.replace(list[0], () => list[0] + entry);
+  if (/\broute\b/.test(names)) return withEntry;
+  return withEntry.replace(routesPackage, (line) => line.replace("{", "{ route,").replace(",  ", ", "));
 }
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

@@ -7,6 +7,7 @@ import type { Project } from "./detect-project.ts";
 import {
   addPackages,
   addProxy,
+  addRoute,
   addScript,
   addVariables,
   fillPlaceholder,
@@ -79,16 +80,31 @@ export function planChanges(project: Project, connection: Credentials): Plan {
   else if (named !== null) create(named.path, named.code);
 
   if (hasReact) {
-    const appFolder = framework === "next" ? inSrc("app/") : "src/";
+    const { appFolder, pages, inner } = placeOfProvider(project, inSrc);
     const provider = writeProvider(project);
     const path = posix.join(appFolder, provider.path);
     create(path, provider.code);
-    const pages = isVite ? ["main.tsx", "main.jsx"] : ["layout.tsx", "layout.jsx", "layout.js"];
+    if (framework === "astro") {
+      notes.push(`Put <UploadProvider> of ${path} and what is below it into one component with client:load.`);
+    } else {
+      tryToEdit(
+        pages.map((name) => posix.join(appFolder, name)),
+        (text) => wrapInProvider(text, inner),
+        `Put <UploadProvider> of ${path} around your application.`,
+      );
+    }
+  }
+  if (framework === "react-router") {
+    const file = posix.relative("app", handler.path);
     tryToEdit(
-      pages.map((name) => posix.join(appFolder, name)),
-      (text) => wrapInProvider(text, isVite ? "<App />" : "{children}"),
-      `Put <UploadProvider> of ${path} around your application.`,
+      ["app/routes.ts", "app/routes.js"],
+      (text) => addRoute(text, "api/upload", file),
+      `Add route("api/upload", "${file}") to your routes.`,
     );
+  }
+  const adapters = Object.keys({ ...project.manifest.dependencies, ...project.manifest.devDependencies });
+  if (framework === "astro" && !adapters.some((name) => isAstroAdapter.test(name))) {
+    notes.push("Add an adapter for your host, such as `npx astro add node`: the endpoint runs on request.");
   }
   if (isVite) {
     const target = `http://localhost:${serverPort}`;
@@ -117,6 +133,20 @@ export function planChanges(project: Project, connection: Credentials): Plan {
   }
   notes.push(hasReact ? reactUse : plainUse);
   return { changes, notes };
+}
+
+const isAstroAdapter = /^@astrojs\/(node|vercel|netlify|cloudflare)$/;
+
+/** The file whose contents all components are in, and what of it the provider goes around. */
+function placeOfProvider({ framework, isVite }: Project, inSrc: (path: string) => string) {
+  if (framework === "next") {
+    const pages = ["layout.tsx", "layout.jsx", "layout.js"];
+    return { appFolder: inSrc("app/"), pages, inner: "{children}" as const };
+  }
+  if (framework === "react-router") {
+    return { appFolder: "app/", pages: ["root.tsx", "root.jsx"], inner: "<Outlet />" as const };
+  }
+  return { appFolder: "src/", pages: isVite ? ["main.tsx", "main.jsx"] : [], inner: "<App />" as const };
 }
 
 const packagesOf = ({ hasReact }: Project): readonly Package[] =>

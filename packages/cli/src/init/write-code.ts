@@ -57,5 +57,5 @@ function inLanguage(isTypeScript: boolean, code: string): string {
     .replace(/^export type .*\n\n/gm, "")
     .replace(", type FileRouter", "")
     .replace(" satisfies FileRouter", "")
-    .replace(": { children: ReactNode }", "");
+    .replace(/: \{ (children: ReactNode|request: Request) \}/, "");
 }

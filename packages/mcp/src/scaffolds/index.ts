@@ -13,6 +13,7 @@ export { renderProvider } from "./provider.ts";
 export {
   FRAMEWORKS,
   type Framework,
+  INIT_FRAMEWORKS,
   type RouteHandlerOptions,
   renderRouteHandler,
   type SourceFile,

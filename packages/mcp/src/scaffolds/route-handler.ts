@@ -1,5 +1,7 @@
 export const FRAMEWORKS = ["next", "express", "fastify", "hono", "sveltekit"] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
+/** Those that `upstow init` knows; the tools offer fewer. */
+export const INIT_FRAMEWORKS = [...FRAMEWORKS, "astro", "react-router"] as const;
+export type Framework = (typeof INIT_FRAMEWORKS)[number];
 
 export interface RouteHandlerOptions {
   framework: Framework;
@@ -13,8 +15,16 @@ export interface SourceFile {
   code: string;
 }
 
+interface Mount {
+  path: string;
+  /** The SDK's entry, where it is not called like the framework. */
+  entry?: string;
+  before: string;
+  after: string;
+}
+
 /** Where each framework expects the file, and how it mounts the handler. `upstow init` writes the same. */
-const mounts: Record<Framework, { path: string; before: string; after: string }> = {
+const mounts: Record<Framework, Mount> = {
   next: {
     path: "app/api/upload/route.ts",
     before: "",
@@ -41,7 +51,6 @@ app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }));`,
   sveltekit: {
     path: "src/routes/api/upload/+server.ts",
     before: 'import { env } from "$env/dynamic/private";\n',
-    // SvelteKit keeps what it reads from .env out of the process's own environment.
     after: `// From SvelteKit 3 on, name both variables in src/env.ts.
 export const { GET, POST } = createRouteHandler({
   router,
@@ -49,16 +58,44 @@ export const { GET, POST } = createRouteHandler({
   apiKey: env.UPSTOW_API_KEY,
 });`,
   },
+  astro: {
+    path: "src/pages/api/upload.ts",
+    entry: "server",
+    before: 'import { getSecret } from "astro:env/server";\n',
+    after: `// Runs on request, whatever the pages do.
+export const prerender = false;
+
+const handle = createRouteHandler({
+  router,
+  baseUrl: getSecret("UPSTOW_URL"),
+  apiKey: getSecret("UPSTOW_API_KEY"),
+});
+export const GET = ({ request }: { request: Request }) => handle(request);
+export const POST = GET;`,
+  },
+  "react-router": {
+    path: "app/routes/api.upload.ts",
+    entry: "server",
+    before: "",
+    after: `const handle = createRouteHandler({ router });
+export const loader = ({ request }: { request: Request }) => handle(request);
+export const action = loader;`,
+  },
 };
+
+/** Only known names may be exported there; elsewhere the browser's types need the router. */
+const keepsRouter: Framework[] = ["next", "sveltekit", "astro", "react-router"];
+/** They keep what they read from .env out of the process's own environment. */
+const handsOver: Framework[] = ["sveltekit", "astro"];
 
 /** The backend's upload endpoint: one file that holds the rules and keeps the API key on the server. */
 export function renderRouteHandler(options: RouteHandlerOptions): SourceFile {
-  const { path, before, after } = mounts[options.framework];
-  // Next and SvelteKit allow only known exports in a route file; elsewhere the browser's types need the router.
-  const visibility = options.framework === "next" || options.framework === "sveltekit" ? "" : "export ";
+  const { framework } = options;
+  const { path, entry = framework, before, after } = mounts[framework];
+  const visibility = keepsRouter.includes(framework) ? "" : "export ";
   const types = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
   const allowedTypes = types === "" ? "" : `\n    allowedTypes: [${types}],`;
-  const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${options.framework}";
+  const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${entry}";
 
 const route = createFileRouter();
 
@@ -73,7 +110,7 @@ ${visibility}const router = {
 
 export type Router = typeof router;
 
-${options.framework === "sveltekit" ? "" : "// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.\n"}${after}
+${handsOver.includes(framework) ? "" : "// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.\n"}${after}
 `;
   return { path, code };
 }

@@ -15,6 +15,10 @@ declare module "@sveltejs/kit/env" {
   ): unknown;
 }
 
+declare module "astro:env/server" {
+  export function getSecret(name: string): string | undefined;
+}
+
 declare module "$env/dynamic/private" {
   export const env: Record<string, string | undefined>;
 }

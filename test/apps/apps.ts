@@ -1,0 +1,382 @@
+import { readFileSync } from "node:fs";
+
+/** A change to a file of an application: all of it, or a replacement in it. */
+export type Edit = string | ((text: string) => string);
+
+export interface AppRow {
+  /** What `npm run test:apps -- word` looks for. */
+  name: string;
+  /** One of `package.json`, with its arguments. Where there is none, or it fetches from GitHub, `files` hold all. */
+  generator?: (folder: string) => string[];
+  manager?: ManagerName;
+  /** Which command sets it up. Its packages come from the running instance in either case. */
+  initFrom?: "checkout" | "instance";
+  /** Before `upstow init`. */
+  files: Record<string, Edit>;
+  /** After it: the page, and what its notes ask for. */
+  changes: Record<string, Edit>;
+  /** Where init wrote the rules of uploads. */
+  handler: string;
+  /** Each is run by the package manager. */
+  build: string[][];
+  /** Run by node. */
+  serve: (port: number) => string[];
+  /** Svelte has no components of ours. */
+  hasComponents?: false;
+}
+
+export type ManagerName = "npm" | "pnpm" | "yarn 1" | "yarn 4" | "bun";
+
+/** Set by the application's class or by Tailwind's utility, and by nothing else. */
+export const ownColour = "rgb(1, 2, 3)";
+export const ownClass = `.own-button {\n  background-color: ${ownColour};\n}\n`;
+const utility = "bg-[rgb(1,2,3)]";
+
+export const replace =
+  (from: string | RegExp, to: string): Edit =>
+  (text) => {
+    const after = text.replace(from, () => to);
+    if (after === text) throw new Error(`${from} is not in:\n${text}`);
+    return after;
+  };
+
+const append =
+  (more: string): Edit =>
+  (text) =>
+    `${text}\n${more}`;
+/** The same in every application, so that their pictures can be compared. */
+export const demo = (
+  className = "own-button",
+) => `import { UploadButton, UploadDropzone } from "@upstow/react";
+import { useState } from "react";
+
+export default function Demo() {
+  const [urls, setUrls] = useState<string[]>([]);
+  return (
+    <div id="demo">
+      <UploadDropzone route="image" onUploaded={({ file }) => setUrls((known) => [...known, file.url])} />
+      <UploadButton route="image" classNames={{ button: "${className}" }} />
+      {urls.map((url) => <a key={url} href={url}>{url}</a>)}
+    </div>
+  );
+}
+`;
+
+/** The first block of a language in a guide: followed to the letter. */
+function codeOfGuide(guide: string, language: string): string {
+  const text = readFileSync(new URL(`../../docs/guides/${guide}.md`, import.meta.url), "utf8");
+  return new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(text)?.[1] ?? "";
+}
+
+const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** Google's fonts are on another machine. */
+const withoutGoogleFonts = (text: string) =>
+  text
+    .replace(/^import .*next\/font\/google";\n/m, "")
+    .replace(/^const \w+ = Geist\w*\(\{[^}]*\}\);\n/gm, "")
+    .replace(/className=\{`[^`]*`\}/, "");
+
+const next = ({ isTailwind, bundler }: { isTailwind: boolean; bundler: "turbopack" | "webpack" }) => ({
+  generator: (folder: string) => [
+    ...[
+      "create-next-app",
+      folder,
+      "--ts",
+      "--no-eslint",
+      "--app",
+      "--import-alias=@/*",
+      "--no-react-compiler",
+    ],
+    ...[
+      "--no-cache-components",
+      "--no-agents-md",
+      "--no-agent-feedback",
+      "--disable-git",
+      "--skip-install",
+      "--yes",
+    ],
+    ...[isTailwind ? "--tailwind" : "--no-tailwind", isTailwind ? "--src-dir" : "--no-src-dir"],
+  ],
+  files: { [isTailwind ? "src/app/layout.tsx" : "app/layout.tsx"]: withoutGoogleFonts },
+  changes: isTailwind
+    ? { "src/app/page.tsx": `"use client";\n\n${demo(utility)}` }
+    : { "app/page.tsx": `"use client";\n\n${demo()}`, "app/globals.css": append(ownClass) },
+  handler: isTailwind ? "src/app/api/upload/route.ts" : "app/api/upload/route.ts",
+  build: [["next", "build", ...(bundler === "webpack" ? ["--webpack"] : [])]],
+  serve: (port: number) => ["node_modules/next/dist/bin/next", "start", "--port", String(port)],
+});
+
+const vite = {
+  generator: (folder: string) => ["create-vite", folder, "--template", "react-ts", "--no-interactive"],
+  files: {},
+  changes: {
+    "src/App.tsx": `import "./App.css";\n${demo()}`,
+    "src/App.css": ownClass,
+    "server.ts": replace("app.listen(3000", "app.listen(process.env.PORT"),
+  },
+  handler: "server.ts",
+  build: [
+    ["tsc", "-b"],
+    ["vite", "build"],
+  ],
+  serve: () => ["--env-file=.env", "server.ts"],
+};
+
+/** A page for servers that have none, made by esbuild. */
+const bundledPage = {
+  "src/page.tsx": `import "./own.css";
+import { createRoot } from "react-dom/client";
+import Demo from "./demo.tsx";
+import { UploadProvider } from "./upload-provider.tsx";
+
+createRoot(document.querySelector("#root")!).render(<UploadProvider><Demo /></UploadProvider>);
+`,
+  "src/demo.tsx": demo(),
+  "src/own.css": ownClass,
+  "public/index.html": `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page.css">
+<div id="root"></div>
+<script type="module" src="/page.js"></script>
+`,
+};
+const bundlePage = [
+  ...["esbuild", "src/page.tsx", "--bundle", "--minify", "--outdir=public", "--jsx=automatic"],
+  "--format=esm",
+];
+const pagePackages = { react: "19", "react-dom": "19" };
+const pageTools = { "@types/react": "19", "@types/react-dom": "19", esbuild: "^0.28", typescript: "^6" };
+const strict = {
+  compilerOptions: {
+    ...{ target: "es2023", module: "nodenext", jsx: "react-jsx", strict: true, noEmit: true },
+    ...{ allowImportingTsExtensions: true, verbatimModuleSyntax: true, erasableSyntaxOnly: true },
+    ...{ lib: ["es2023", "dom"], types: ["node"], skipLibCheck: false },
+  },
+  include: ["src"],
+};
+
+const server = (packages: Record<string, string>, tools: Record<string, string>, main: string) => ({
+  files: {
+    "package.json": json({
+      ...{ name: "shop", private: true, type: "module" },
+      dependencies: { ...packages, ...pagePackages },
+      devDependencies: { "@types/node": "24", ...tools, ...pageTools },
+    }),
+    "tsconfig.json": json(strict),
+  },
+  changes: { ...bundledPage, "src/css.d.ts": 'declare module "*.css";\n', "src/main.ts": main },
+  handler: "src/upload.ts",
+  build: [["tsc"], bundlePage],
+  serve: () => ["--env-file=.env", "src/main.ts"],
+});
+
+const express = server(
+  { express: "^5" },
+  { "@types/express": "^5" },
+  `import express from "express";
+import { app as uploads } from "./upload.ts";
+
+const app = express();
+app.use(express.json());
+app.use(uploads);
+app.use(express.static("public"));
+app.listen(Number(process.env["PORT"]));
+`,
+);
+
+const hono = server(
+  { hono: "^4", "@hono/node-server": "^2" },
+  {},
+  `import { serve } from "@hono/node-server";
+import { serveStatic } from "@hono/node-server/serve-static";
+import { Hono } from "hono";
+import { app as uploads } from "./upload.ts";
+
+const app = new Hono();
+app.route("/", uploads);
+app.use("*", serveStatic({ root: "public" }));
+serve({ fetch: app.fetch, port: Number(process.env["PORT"]) });
+`,
+);
+
+const fastify = {
+  generator: (folder: string) => ["fastify", "generate", folder, "--lang=ts", "--esm"],
+  files: {
+    "package.json": (text: string) => {
+      const manifest = JSON.parse(text);
+      Object.assign(manifest.dependencies, pagePackages, { "@fastify/static": "^10" });
+      Object.assign(manifest.devDependencies, pageTools, { typescript: manifest.devDependencies.typescript });
+      return json(manifest);
+    },
+  },
+  changes: {
+    ...bundledPage,
+    "src/routes/root.ts": `import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import { createRouteHandler } from "@upstow/sdk/fastify";
+import type { FastifyPluginAsync } from "fastify";
+import { router } from "../upload.ts";
+
+const root: FastifyPluginAsync = async (app) => {
+  app.route({ method: ["GET", "POST"], url: "/api/upload", handler: createRouteHandler({ router }) });
+  await app.register(fastifyStatic, { root: join(process.cwd(), "public") });
+};
+
+export default root;
+`,
+  },
+  handler: "src/upload.ts",
+  build: [["tsc"], bundlePage],
+  serve: (port: number) => [
+    ...["--env-file=.env", "node_modules/fastify-cli/cli.js", "start", "--port", String(port)],
+    "dist/app.js",
+  ],
+};
+
+const astro = {
+  files: {
+    "package.json": json({
+      ...{ name: "shop", private: true, type: "module" },
+      scripts: { dev: "astro dev", build: "astro build", preview: "astro preview" },
+      dependencies: { astro: "^7", "@astrojs/node": "^11", "@astrojs/react": "^7", ...pagePackages },
+      devDependencies: { "@types/react": "19", "@types/react-dom": "19" },
+    }),
+    "tsconfig.json": json({
+      extends: "astro/tsconfigs/strict",
+      compilerOptions: { jsx: "react-jsx", jsxImportSource: "react" },
+    }),
+    "astro.config.mjs": `import node from "@astrojs/node";
+import react from "@astrojs/react";
+import { defineConfig } from "astro/config";
+
+export default defineConfig({ integrations: [react()], adapter: node({ mode: "standalone" }) });
+`,
+  },
+  changes: {
+    "src/components/demo.tsx": demo(),
+    // An island has to hold its provider.
+    "src/components/island.tsx": `import { UploadProvider } from "../upload-provider";
+import Demo from "./demo";
+
+export default function Island() {
+  return <UploadProvider><Demo /></UploadProvider>;
+}
+`,
+    "src/pages/index.astro": `---
+import Island from "../components/island";
+import "../own.css";
+---
+<html lang="en">
+  <head><meta charset="utf-8" /><link rel="icon" href="data:," /><title>Shop</title></head>
+  <body><Island client:load /></body>
+</html>
+`,
+    "src/own.css": ownClass,
+  },
+  handler: "src/pages/api/upload.ts",
+  build: [["astro", "build"]],
+  serve: () => ["--env-file=.env", "dist/server/entry.mjs"],
+};
+
+const reactRouter = {
+  files: {
+    "package.json": json({
+      ...{ name: "shop", private: true, type: "module" },
+      scripts: { dev: "react-router dev", build: "react-router build" },
+      dependencies: {
+        ...{ "@react-router/node": "^7.18", "@react-router/serve": "^7.18", "react-router": "^7.18" },
+        ...{ isbot: "^5", ...pagePackages },
+      },
+      devDependencies: {
+        ...{ "@react-router/dev": "^7.18", vite: "^7", typescript: "^5" },
+        ...{ "@types/node": "24", "@types/react": "19", "@types/react-dom": "19" },
+      },
+    }),
+    "tsconfig.json": json({
+      compilerOptions: {
+        ...{
+          target: "es2022",
+          module: "es2022",
+          moduleResolution: "bundler",
+          jsx: "react-jsx",
+          strict: true,
+        },
+        ...{ lib: ["dom", "dom.iterable", "es2022"], types: ["node", "vite/client"], noEmit: true },
+        ...{ rootDirs: [".", "./.react-router/types"], esModuleInterop: true, skipLibCheck: true },
+        ...{ verbatimModuleSyntax: true },
+      },
+      include: ["app", ".react-router/types/**/*", "vite.config.ts"],
+    }),
+    "vite.config.ts": `import { reactRouter } from "@react-router/dev/vite";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [reactRouter()],
+});
+`,
+    "app/root.tsx": `import { Links, Meta, Outlet, Scripts, ScrollRestoration } from "react-router";
+import "./own.css";
+
+export function Layout({ children }: { children: React.ReactNode }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <link rel="icon" href="data:," />
+        <Meta />
+        <Links />
+      </head>
+      <body>
+        {children}
+        <ScrollRestoration />
+        <Scripts />
+      </body>
+    </html>
+  );
+}
+
+export default function App() {
+  return <Outlet />;
+}
+`,
+    "app/own.css": ownClass,
+    "app/routes.ts": `import { type RouteConfig, index } from "@react-router/dev/routes";
+
+export default [index("routes/home.tsx")] satisfies RouteConfig;
+`,
+    "app/routes/home.tsx": "export default function Home() {\n  return <p>Hello</p>;\n}\n",
+  },
+  changes: { "app/routes/home.tsx": demo() },
+  handler: "app/routes/api.upload.ts",
+  build: [["react-router", "typegen"], ["tsc"], ["react-router", "build"]],
+  serve: () => ["--env-file=.env", "node_modules/@react-router/serve/bin.cjs", "build/server/index.js"],
+};
+
+const sveltekit = {
+  generator: (folder: string) => [
+    ...["sv", "create", folder, "--template", "minimal", "--types", "ts", "--no-add-ons", "--no-install"],
+  ],
+  files: {},
+  changes: { "src/routes/+page.svelte": codeOfGuide("sveltekit", "svelte") },
+  handler: "src/routes/api/upload/+server.ts",
+  build: [["svelte-kit", "sync"], ["svelte-check"], ["vite", "build"]],
+  serve: (port: number) => ["node_modules/vite/bin/vite.js", "preview", "--port", String(port)],
+  hasComponents: false as const,
+};
+
+export const apps: AppRow[] = [
+  { name: "next turbopack", ...next({ isTailwind: false, bundler: "turbopack" }) },
+  { name: "next turbopack tailwind", ...next({ isTailwind: true, bundler: "turbopack" }) },
+  { name: "next webpack", ...next({ isTailwind: false, bundler: "webpack" }) },
+  { name: "next webpack tailwind", ...next({ isTailwind: true, bundler: "webpack" }) },
+  { name: "vite", ...vite },
+  { name: "astro", ...astro },
+  { name: "react-router", ...reactRouter },
+  { name: "express esbuild", ...express },
+  { name: "fastify", ...fastify },
+  { name: "hono", ...hono },
+  { name: "sveltekit", ...sveltekit },
+];
