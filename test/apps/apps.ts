@@ -77,6 +77,12 @@ const withoutGoogleFonts = (text: string) =>
     .replace(/^const \w+ = Geist\w*\(\{[^}]*\}\);\n/gm, "")
     .replace(/className=\{`[^`]*`\}/, "");
 
+/** The template's own way is for Turbopack alone. */
+const tailwindByPostcss = {
+  "package.json": replace("@tailwindcss/turbopack", "@tailwindcss/postcss"),
+  "postcss.config.mjs": 'export default { plugins: ["@tailwindcss/postcss"] };\n',
+};
+
 const next = ({ isTailwind, bundler }: { isTailwind: boolean; bundler: "turbopack" | "webpack" }) => ({
   generator: (folder: string) => [
     ...[
@@ -98,7 +104,10 @@ const next = ({ isTailwind, bundler }: { isTailwind: boolean; bundler: "turbopac
     ],
     ...[isTailwind ? "--tailwind" : "--no-tailwind", isTailwind ? "--src-dir" : "--no-src-dir"],
   ],
-  files: { [isTailwind ? "src/app/layout.tsx" : "app/layout.tsx"]: withoutGoogleFonts },
+  files: {
+    [isTailwind ? "src/app/layout.tsx" : "app/layout.tsx"]: withoutGoogleFonts,
+    ...(isTailwind && bundler === "webpack" ? tailwindByPostcss : {}),
+  },
   changes: isTailwind
     ? { "src/app/page.tsx": `"use client";\n\n${demo(utility)}` }
     : { "app/page.tsx": `"use client";\n\n${demo()}`, "app/globals.css": append(ownClass) },
@@ -211,6 +220,8 @@ const fastify = {
       Object.assign(manifest.devDependencies, pageTools, { typescript: manifest.devDependencies.typescript });
       return json(manifest);
     },
+    // Its TypeScript asks for this, and so would its own build.
+    "tsconfig.json": replace('"outDir": "dist",', '"outDir": "dist",\n    "rootDir": "src",'),
   },
   changes: {
     ...bundledPage,
@@ -367,6 +378,9 @@ const sveltekit = {
   hasComponents: false as const,
 };
 
+/** Yarn 4 writes no node_modules unless it is told to. */
+const plugAndPlay = ["--require", "./.pnp.cjs", "--experimental-loader", "./.pnp.loader.mjs"];
+
 export const apps: AppRow[] = [
   { name: "next turbopack", ...next({ isTailwind: false, bundler: "turbopack" }) },
   { name: "next turbopack tailwind", ...next({ isTailwind: true, bundler: "turbopack" }) },
@@ -376,7 +390,11 @@ export const apps: AppRow[] = [
   { name: "astro", ...astro },
   { name: "react-router", ...reactRouter },
   { name: "express esbuild", ...express },
-  { name: "fastify", ...fastify },
+  { name: "fastify", ...fastify, initFrom: "instance" },
   { name: "hono", ...hono },
   { name: "sveltekit", ...sveltekit },
+  { name: "vite pnpm", ...vite, manager: "pnpm" },
+  { name: "express yarn 1", ...express, manager: "yarn 1", initFrom: "instance" },
+  { name: "vite yarn 4", ...vite, manager: "yarn 4", serve: () => [...plugAndPlay, ...vite.serve()] },
+  { name: "hono bun", ...hono, manager: "bun", initFrom: "instance" },
 ];

@@ -149,7 +149,7 @@ async function lookAtProgress(page: Page): Promise<Looks> {
 /** Whatever font, size and place the application gives it: those are the application's to choose. */
 const sameSurroundings = `html { font-size: 16px !important; }
 #demo, #demo * { font-family: sans-serif !important; letter-spacing: normal !important; }
-#demo { position: fixed !important; inset: 0 auto auto 0; z-index: 99; width: 480px; height: 420px; background: #888; }`;
+#demo { text-align: start; position: fixed !important; inset: 0 auto auto 0; z-index: 99; width: 480px; height: 420px; background: #888; }`;
 
 async function takeLook(page: Page): Promise<Buffer> {
   const style = await page.addStyleTag({ content: sameSurroundings });

@@ -19,6 +19,7 @@ interface Manager {
   run: string[];
   /** What makes it choose among the packages of `packagesBefore`, and from the registry that npm uses. */
   env: (registry: string) => Record<string, string>;
+  config?: Record<string, string>;
 }
 
 const module = (path: string) => () => join(here, "node_modules", path);
@@ -61,6 +62,7 @@ const managers: Record<ManagerName, Manager> = {
     program: () => getProgram("@oven/bun-linux-*/bin/bun"),
     run: ["run"],
     env: (registry) => ({ npm_config_registry: registry }),
+    config: { "bunfig.toml": `[install]\nminimumReleaseAge = ${ageMinutes * 60}\n` },
   },
 };
 
@@ -83,7 +85,7 @@ export async function makeApp(row: AppRow, workshop: Workshop, say: (step: strin
     say("generate");
     await run(join(here, "node_modules/.bin", generator), args, workshop.folder, env);
   }
-  applyEdits(folder, row.files);
+  applyEdits(folder, { ...manager.config, ...row.files });
   say(`${row.manager ?? "npm"} install`);
   await run(manager.command, ["install"], folder, env);
   say("upstow init");

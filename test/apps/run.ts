@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,8 +103,14 @@ async function takeReference(workshop: Workshop, browser: Browser, visit: Tools[
 
 /** Generators and package managers have a lockfile of their own. */
 async function installTools(): Promise<void> {
-  const { ok, output } = await runCaptured("npm", ["ci", "--prefer-offline"], { cwd: import.meta.dirname });
+  const here = import.meta.dirname;
+  const [lockfile, stamp] = [join(here, "package-lock.json"), join(here, "node_modules/.upstow-install")];
+  const wanted = createHash("sha256").update(readFileSync(lockfile)).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  print("installing generators and package managers …");
+  const { ok, output } = await runCaptured("npm", ["ci", "--prefer-offline"], { cwd: here });
   if (!ok) throw new Error(`npm ci in test/apps failed:\n${lastLines(output)}`);
+  writeFileSync(stamp, wanted);
 }
 
 async function writeLargeFile(folder: string): Promise<Visit["largeFile"]> {
@@ -126,7 +133,6 @@ function printSummary(outcomes: Outcome[]): void {
 }
 
 const { wanted, isKept } = readOrExplain(usage, readCommandLine);
-print("installing generators and package managers …");
 await installTools();
 const folder = await mkdtemp(join(tmpdir(), "upstow-apps-"));
 await mkdir(join(folder, "pictures"));

@@ -330,6 +330,25 @@ describe("upstow init", () => {
       assert.deepEqual(await list(), files);
     });
 
+    it("leaves no lockfile or packages of an install that failed halfway, and gives Yarn's own reason", async () => {
+      const lockfile = "# yarn\n\n__metadata:\n  version: 8\n";
+      await write({ "package.json": manifestOf("fastify"), "yarn.lock": lockfile });
+      const files = await list();
+      const bin = await mkdtemp(join(home, "bin-"));
+      const script = `#!/bin/sh
+[ "$YARN_ENABLE_IMMUTABLE_INSTALLS" = false ] || exit 3
+grep -q '"127.0.0.1"' .yarnrc.yml || exit 4
+mkdir node_modules && echo half > node_modules/half && echo changed > yarn.lock
+echo "➤ YN0002: │ a warning"; echo "➤ YN0035: │ no such package"; echo "➤ YN0000: · Failed with errors in 1s"; exit 1
+`;
+      await writeFile(join(bin, "yarn"), script, { mode: 0o755 });
+      const path = `${bin}:${process.env["PATH"]}`;
+      const refused = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: path });
+      assert.match(refused.message, /failed: ➤ YN0035: │ no such package\n/);
+      assert.deepEqual(await list(), files);
+      assert.equal(await read("yarn.lock"), lockfile);
+    });
+
     it("names a service that does not answer before it writes anything", async () => {
       await write({ "package.json": manifestOf("fastify") });
       const silent = { ...env, UPSTOW_URL: `http://localhost:${await pickFreePort()}` };

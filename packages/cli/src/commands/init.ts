@@ -11,7 +11,7 @@ import { detectProject, type PackageManager } from "../init/detect-project.ts";
 import { placeholderKey } from "../init/edit-files.ts";
 import { planChanges } from "../init/plan-changes.ts";
 import { showDiff } from "../init/show-diff.ts";
-import { undoChanges, writeChanges } from "../init/undo-record.ts";
+import { rememberInstalled, undoChanges, writeChanges } from "../init/undo-record.ts";
 import { readChoice } from "../option-values.ts";
 
 export const init: Command = {
@@ -117,10 +117,12 @@ function installOrTakeBack(
   packageManager: PackageManager,
   takeBack: () => void,
 ): void {
+  const putBackInstalled = rememberInstalled(folder);
   try {
     installPackages(call, folder, packageManager);
   } catch (error) {
     takeBack();
+    putBackInstalled();
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(error.code, `${error.message}\nThe project is as it was before.`);
   }
@@ -130,7 +132,8 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
   call.note(`${packageManager} install …`);
   const { status, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
     cwd: folder,
-    env: call.env,
+    // In CI, pnpm and Yarn would refuse to write the lockfile.
+    env: { ...call.env, pnpm_config_frozen_lockfile: "false", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -141,9 +144,11 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
   );
 }
 
-/** The lines that name an error; package managers differ in where they write them. */
+/** The lines that name an error; package managers differ in where and how they write them. */
 function explain(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const telling = lines.filter((line) => /error|ERR_|E[A-Z]{4,}/.test(line));
+  // Yarn numbers its messages, and stops after the first that is an error.
+  const ofYarn = lines.filter((line) => /YN(?!0000)\d{4}:/.test(line)).slice(-1);
+  const telling = [...ofYarn, ...lines.filter((line) => /error|ERR_|E[A-Z]{4,}/.test(line))];
   return (telling.length > 0 ? telling : lines.slice(-5)).slice(0, 5).join("\n");
 }

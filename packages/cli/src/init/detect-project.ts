@@ -7,6 +7,8 @@ export interface Project {
   folder: string;
   framework: Framework;
   packageManager: PackageManager;
+  /** Later than 1, which no longer fetches over plain HTTP unless it is told to. */
+  isModernYarn: boolean;
   hasReact: boolean;
   isTypeScript: boolean;
   /** Pages without a server of their own: Express is added as one. */
@@ -30,7 +32,9 @@ const lockfiles: [string, PackageManager][] = [
   ["yarn.lock", "yarn"],
   ["bun.lock", "bun"],
   ["bun.lockb", "bun"],
+  ["package-lock.json", "npm"],
 ];
+export const lockfileNames = lockfiles.map(([name]) => name);
 
 /** By what gives a framework away: a package that only it needs. Those that bring pages come first, for they may
  * have one of the others as their server. */
@@ -60,6 +64,7 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
     folder,
     framework,
     packageManager: detectPackageManager(folder, manifest),
+    isModernYarn: isModernYarn(folder, manifest),
     hasReact: "react" in packages,
     isTypeScript: isTypeScript(folder, manifest),
     isVite,
@@ -94,4 +99,12 @@ function readManifest(folder: string): Manifest {
 function detectPackageManager(folder: string, { packageManager = "" }: Manifest): PackageManager {
   const named = (["pnpm", "yarn", "bun"] as const).find((name) => packageManager.startsWith(name));
   return named ?? lockfiles.find(([file]) => existsSync(join(folder, file)))?.[1] ?? "npm";
+}
+
+function isModernYarn(folder: string, { packageManager = "" }: Manifest): boolean {
+  const lockfile = join(folder, "yarn.lock");
+  return (
+    /^yarn@(?!1\.)/.test(packageManager) ||
+    (existsSync(lockfile) && readFileSync(lockfile, "utf8").includes("\n__metadata:"))
+  );
 }

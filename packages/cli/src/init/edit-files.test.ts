@@ -6,6 +6,7 @@ import {
   addRoute,
   addScript,
   addVariables,
+  allowPlainHttp,
   fillPlaceholder,
   ignoreFile,
   placeholderKey,
@@ -71,6 +72,14 @@ describe("editing a project's files", () => {
       null,
     );
     assert.equal(addProxy("export default defineConfig(() => ({}))", "/api", "http://x"), null);
+  });
+
+  it("lets Yarn fetch from a host without HTTPS, once, unless its list is on one line", () => {
+    const added = allowPlainHttp("nodeLinker: node-modules", "localhost") ?? "";
+    assert.equal(added, 'nodeLinker: node-modules\nunsafeHttpWhitelist:\n  - "localhost"\n');
+    assert.equal(allowPlainHttp(added, "localhost"), added);
+    assert.match(allowPlainHttp(added, "127.0.0.1") ?? "", /:\n {2}- "127\.0\.0\.1"\n {2}- "localhost"\n$/);
+    assert.equal(allowPlainHttp('unsafeHttpWhitelist: ["a"]\n', "localhost"), null);
   });
 
   it("adds a path to React Router's list, unless it is no list or files are found by their names", () => {

@@ -102,4 +102,13 @@ export function addRoute(text: string, path: string, file: string): string | nul
   return withEntry.replace(routesPackage, (line) => line.replace("{", "{ route,").replace(",  ", ", "));
 }
 
+/** Lets Yarn fetch packages from a host without HTTPS; null where the list of such hosts is written on one line. */
+export function allowPlainHttp(text: string, host: string): string | null {
+  const list = /^unsafeHttpWhitelist:(.*)\n/m.exec(text);
+  if (list === null) return `${endLine(text)}unsafeHttpWhitelist:\n  - "${host}"\n`;
+  if (new RegExp(`^ *- *["']?${host.replaceAll(".", "\\.")}["']?\\s*$`, "m").test(text)) return text;
+  if (list[1]?.trim() !== "") return null;
+  return text.replace(list[0], () => `${list[0]}  - "${host}"\n`);
+}
+
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

@@ -10,6 +10,7 @@ import {
   addRoute,
   addScript,
   addVariables,
+  allowPlainHttp,
   fillPlaceholder,
   ignoreFile,
   wrapInProvider,
@@ -74,6 +75,10 @@ export function planChanges(project: Project, connection: Credentials): Plan {
     const added = addPackages(text, isVite ? { ...own, express: "^5.1.0" } : own);
     return isVite ? addScript(added, "server", `${start} ${handler.path}`) : added;
   });
+  const { protocol, hostname } = new URL(connection.url);
+  if (project.isModernYarn && protocol === "http:") {
+    edit(".yarnrc.yml", (text) => allowPlainHttp(text, hostname) ?? text);
+  }
   create(inSrc(handler.path), handler.code);
   const named = writeEnvironment(project);
   if (named !== null && find(named.path)?.includes("UPSTOW_API_KEY") === false) notes.push(nameVariables);
@@ -102,8 +107,7 @@ export function planChanges(project: Project, connection: Credentials): Plan {
       `Add route("api/upload", "${file}") to your routes.`,
     );
   }
-  const adapters = Object.keys({ ...project.manifest.dependencies, ...project.manifest.devDependencies });
-  if (framework === "astro" && !adapters.some((name) => isAstroAdapter.test(name))) {
+  if (framework === "astro" && !hasAdapter(project)) {
     notes.push("Add an adapter for your host, such as `npx astro add node`: the endpoint runs on request.");
   }
   if (isVite) {
@@ -135,7 +139,10 @@ export function planChanges(project: Project, connection: Credentials): Plan {
   return { changes, notes };
 }
 
-const isAstroAdapter = /^@astrojs\/(node|vercel|netlify|cloudflare)$/;
+const hasAdapter = ({ manifest: { dependencies, devDependencies } }: Project) =>
+  Object.keys({ ...dependencies, ...devDependencies }).some((name) =>
+    /^@astrojs\/(node|vercel|netlify|cloudflare)$/.test(name),
+  );
 
 /** The file whose contents all components are in, and what of it the provider goes around. */
 function placeOfProvider({ framework, isVite }: Project, inSrc: (path: string) => string) {

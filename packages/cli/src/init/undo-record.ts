@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync }
 import { dirname, join } from "node:path";
 import { OperatorError } from "../command.ts";
 import type { Change } from "./change.ts";
+import { lockfileNames } from "./detect-project.ts";
 
 interface Written {
   path: string;
@@ -69,6 +70,23 @@ export function undoChanges(folder: string): { restored: string[]; kept: string[
   }
   rmSync(join(folder, recordFolder), { recursive: true });
   return { restored, kept };
+}
+
+/** What an install that fails halfway may leave behind. Returns what takes it back. */
+export function rememberInstalled(folder: string): () => void {
+  const lockfiles = lockfileNames.map((name) => {
+    const path = join(folder, name);
+    return { path, before: existsSync(path) ? readFileSync(path) : null };
+  });
+  const modules = join(folder, "node_modules");
+  const hadModules = existsSync(modules);
+  return () => {
+    for (const { path, before } of lockfiles) {
+      if (before === null) rmSync(path, { force: true });
+      else writeFileSync(path, before);
+    }
+    if (!hadModules) rmSync(modules, { recursive: true, force: true });
+  };
 }
 
 function findRecord(folder: string): Written[] | null {
