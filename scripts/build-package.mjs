@@ -1,7 +1,7 @@
 // Makes a package as it is published. Inside this repository everybody imports the sources, so nothing has to be
 // built before it can be used or tested.
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
@@ -13,15 +13,21 @@ import { join, resolve } from "node:path";
 export function buildPackage(root, { exports, alsoWrite } = {}) {
   const output = resolve(process.argv[2] ?? join(root, "dist"));
   rmSync(output, { recursive: true, force: true });
-  compile(root, output);
+  compile(join(root, "tsconfig.build.json"), output);
+  const commonJs = join(root, "tsconfig.commonjs.json");
+  if (existsSync(commonJs)) {
+    compile(commonJs, join(output, "cjs"));
+    writeFileSync(join(output, "cjs/package.json"), '{ "type": "commonjs" }\n');
+  }
   alsoWrite?.(output);
   writeManifest(root, output, exports);
   cpSync(join(root, "README.md"), join(output, "README.md"));
 }
 
-function compile(root, output) {
+/** @param {string} config */
+function compile(config, output) {
   const tsc = join(import.meta.dirname, "../node_modules/typescript/bin/tsc");
-  const args = [tsc, "-p", join(root, "tsconfig.build.json"), "--outDir", output];
+  const args = [tsc, "-p", config, "--outDir", output];
   const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
   if (status !== 0) process.exit(1);
   // The compiler renames imports in code and leaves them as they are in declarations.
@@ -40,17 +46,29 @@ function writeManifest(root, output, exports) {
     exports: sources,
     ...published
   } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const manifest = { ...published, exports: exports ?? modulesOf(sources) };
+  const manifest = { ...published, exports: exports ?? modulesOf(sources, output) };
   writeFileSync(join(output, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-const modulesOf = (sources) =>
+const modulesOf = (sources, output) =>
   Object.fromEntries(
-    Object.entries(sources).map(([name, source]) => [
-      name,
-      moduleAt(source.replace("./src/", "./").replace(/\.ts$/, "")),
-    ]),
+    Object.entries(sources).map(([name, source]) => {
+      const path = source.replace("./src/", "").replace(/\.ts$/, "");
+      const isBoth = existsSync(join(output, "cjs", `${path}.js`));
+      return [name, isBoth ? bothAt(path) : moduleAt(`./${path}`)];
+    }),
   );
+
+/**
+ * A Node that can require modules never meets the second copy, so an application has one class of each error. It is for
+ * those that cannot: Jest, and TypeScript with `module: node16`.
+ */
+const bothAt = (path) => ({
+  "module-sync": moduleAt(`./${path}`),
+  import: moduleAt(`./${path}`),
+  require: moduleAt(`./cjs/${path}`),
+  default: moduleAt(`./${path}`).default,
+});
 
 /** @param {string} path without its extension */
 export const moduleAt = (path) => ({ types: `${path}.d.ts`, default: `${path}.js` });

@@ -65,6 +65,7 @@ export const buildTargets = [
       "packages/sdk/package.json",
       "packages/sdk/src",
       "packages/sdk/tsconfig.build.json",
+      "packages/sdk/tsconfig.commonjs.json",
       "packages/uppy/README.md",
       "packages/uppy/package.json",
       "packages/uppy/src",

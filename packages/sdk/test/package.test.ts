@@ -68,7 +68,60 @@ describe("the published package", () => {
 
   it("has types that every resolver finds", async () => {
     const attw = join(modules, "@arethetypeswrong/cli/dist/index.js");
+    // Browsers and SvelteKit have no CommonJS.
+    const modulesOnly = ["--exclude-entrypoints", "client", "sveltekit"];
+    await run(process.execPath, [attw, tarball, "--profile", "node16", "--no-color", ...modulesOnly]);
     await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color"]);
+  });
+
+  describe("in a project of CommonJS", () => {
+    const entries = ["", "/server", "/next", "/express", "/fastify", "/hono", "/webhooks"];
+    const specifiers = entries.map((entry) => `@upstow/sdk${entry}`);
+
+    it("is required with all that it has, and is one with what is imported", async () => {
+      const script = `(async () => {
+        for (const name of ${JSON.stringify(specifiers)}) {
+          const [required, imported] = [require(name), await import(name)];
+          for (const key of Object.keys(imported)) {
+            if (key !== "module.exports" && required[key] !== imported[key]) throw new Error(name + " " + key);
+          }
+        }
+      })()`;
+      await writeFile(join(project, "require.cjs"), script);
+      await run(process.execPath, ["require.cjs"], { cwd: project });
+    });
+
+    it("is required where modules cannot be", async () => {
+      const script = `for (const name of ${JSON.stringify(specifiers)}) {
+          if (Object.values(require(name)).some((value) => value === undefined)) throw new Error(name);
+        }
+        const { createFileRouter, createRouteHandler, UpstowAuthError } = require("@upstow/sdk/server");
+        const route = createFileRouter();
+        const handle = createRouteHandler({
+          router: { any: route({ middleware: () => { throw new UpstowAuthError("Sign in first."); } }) },
+        });
+        const body = JSON.stringify({ action: "begin", route: "any", files: [{ name: "a", size: 1, type: "a/b" }] });
+        handle(new Request("http://site/", { method: "POST", body, headers: { "content-type": "application/json" } }))
+          .then((answer) => console.log(answer.status));`;
+      await writeFile(join(project, "without-modules.cjs"), script);
+      const env = { ...process.env, UPSTOW_API_KEY: "svc_test_any", UPSTOW_URL: app.url };
+      const args = ["--no-experimental-require-module", "without-modules.cjs"];
+      const { stdout } = await run(process.execPath, args, { cwd: project, env });
+      assert.equal(stdout.trim(), "401", "an error is known by its class");
+    });
+
+    it("compiles as node16", async () => {
+      const imports = specifiers.map((name, i) => `import * as entry${i} from "${name}";\nentry${i};\n`);
+      await writeFile(join(project, "code.cts"), imports.join(""));
+      const compilerOptions = {
+        ...{ module: "node16", target: "es2022", lib: ["es2022", "dom", "dom.iterable"], types: [] },
+        ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
+      };
+      const config = JSON.stringify({ compilerOptions, files: ["code.cts"] });
+      await writeFile(join(project, "tsconfig.json"), config);
+      const compile = run(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", project]);
+      await compile.catch((error) => assert.fail(error.stdout));
+    });
   });
 
   for (const runtime of runtimes) {
