@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { listBlocks } from "../../packages/site/test/support/doc-files.ts";
 
 /** A change to a file of an application: all of it, or a replacement in it. */
 export type Edit = string | ((text: string) => string);
@@ -9,18 +9,21 @@ export interface AppRow {
   /** One of `package.json`, with its arguments. Where there is none, or it fetches from GitHub, `files` hold all. */
   generator?: (folder: string) => string[];
   manager?: ManagerName;
-  /** Which command sets it up. Its packages come from the running instance in either case. */
-  initFrom?: "checkout" | "instance";
+  /** Where the command comes from that sets it up; by hand, the SDK alone is installed. Packages come from the running
+   * instance in any case. */
+  initFrom?: "checkout" | "instance" | "by hand";
+  /** Instead of init: a page of `docs/guides`, of which every file is written and every command run. */
+  guide?: string;
   /** Before `upstow init`. */
   files: Record<string, Edit>;
   /** After it: the page, and what its notes ask for. */
   changes: Record<string, Edit>;
   /** Where init wrote the rules of uploads. */
-  handler: string;
+  handler?: string | undefined;
   /** Each is run by the package manager. */
   build: string[][];
-  /** Run by node. */
-  serve: (port: number) => string[];
+  /** Run by node. Where there is none, the commands above are the test. */
+  serve?: (port: number) => string[];
   /** Svelte has no components of ours. */
   hasComponents?: false;
 }
@@ -62,11 +65,8 @@ export default function Demo() {
 }
 `;
 
-/** The first block of a language in a guide: followed to the letter. */
-function codeOfGuide(guide: string, language: string): string {
-  const text = readFileSync(new URL(`../../docs/guides/${guide}.md`, import.meta.url), "utf8");
-  return new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(text)?.[1] ?? "";
-}
+/** The page of a guide, to the letter. */
+const sveltePage = listBlocks("docs/guides/sveltekit.md").find(({ language }) => language === "svelte");
 
 const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -115,6 +115,8 @@ const next = ({ isTailwind, bundler }: { isTailwind: boolean; bundler: "turbopac
   build: [["next", "build", ...(bundler === "webpack" ? ["--webpack"] : [])]],
   serve: (port: number) => ["node_modules/next/dist/bin/next", "start", "--port", String(port)],
 });
+
+const nextPlain = next({ isTailwind: false, bundler: "turbopack" });
 
 const vite = {
   generator: (folder: string) => ["create-vite", folder, "--template", "react-ts", "--no-interactive"],
@@ -252,7 +254,7 @@ const astro = {
     "package.json": json({
       ...{ name: "shop", private: true, type: "module" },
       scripts: { dev: "astro dev", build: "astro build", preview: "astro preview" },
-      dependencies: { astro: "^7", "@astrojs/node": "^11", "@astrojs/react": "^7", ...pagePackages },
+      dependencies: { astro: "7.3.0", "@astrojs/node": "^11", "@astrojs/react": "^7", ...pagePackages },
       devDependencies: { "@types/react": "19", "@types/react-dom": "19" },
     }),
     "tsconfig.json": json({
@@ -298,11 +300,11 @@ const reactRouter = {
       ...{ name: "shop", private: true, type: "module" },
       scripts: { dev: "react-router dev", build: "react-router build" },
       dependencies: {
-        ...{ "@react-router/node": "^7.18", "@react-router/serve": "^7.18", "react-router": "^7.18" },
+        ...{ "@react-router/node": "7.18.4", "@react-router/serve": "7.18.4", "react-router": "7.18.4" },
         ...{ isbot: "^5", ...pagePackages },
       },
       devDependencies: {
-        ...{ "@react-router/dev": "^7.18", vite: "^7", typescript: "^5" },
+        ...{ "@react-router/dev": "7.18.4", vite: "^7", typescript: "^5" },
         ...{ "@types/node": "24", "@types/react": "19", "@types/react-dom": "19" },
       },
     }),
@@ -371,18 +373,94 @@ const sveltekit = {
     ...["sv", "create", folder, "--template", "minimal", "--types", "ts", "--no-add-ons", "--no-install"],
   ],
   files: {},
-  changes: { "src/routes/+page.svelte": codeOfGuide("sveltekit", "svelte") },
+  changes: { "src/routes/+page.svelte": sveltePage?.code ?? "" },
   handler: "src/routes/api/upload/+server.ts",
   build: [["svelte-kit", "sync"], ["svelte-check"], ["vite", "build"]],
   serve: (port: number) => ["node_modules/vite/bin/vite.js", "preview", "--port", String(port)],
   hasComponents: false as const,
 };
 
+/** Nothing but the SDK in a package without "type", as most that are some years old. */
+const commonJs = (files: Record<string, Edit>, tools: Record<string, string>, build: string[][]) => ({
+  initFrom: "by hand" as const,
+  files: { "package.json": json({ name: "shop", private: true, devDependencies: tools }) },
+  changes: files,
+  build,
+});
+
+const jest = commonJs(
+  {
+    "upload.test.js": `const { createUpstow, UpstowError } = require("@upstow/sdk");
+const { createFileRouter, createRouteHandler } = require("@upstow/sdk/express");
+
+test("the handler describes its routes", () => {
+  const route = createFileRouter();
+  expect(typeof createRouteHandler({ router: { image: route({}) } })).toBe("function");
+  expect(typeof createUpstow).toBe("function");
+  expect(new UpstowError("NOT_FOUND", "gone")).toBeInstanceOf(Error);
+});
+`,
+  },
+  { jest: "^30" },
+  [["jest"]],
+);
+
+const node16 = commonJs(
+  {
+    "tsconfig.json": json({
+      compilerOptions: { module: "node16", target: "es2022", strict: true, outDir: "dist", types: ["node"] },
+      files: ["main.ts"],
+    }),
+    "main.ts": `import { createUpstow } from "@upstow/sdk";
+import { createFileRouter, type FileRouter } from "@upstow/sdk/express";
+
+const route = createFileRouter();
+export const router = { image: route({ allowedTypes: ["image/*"] }) } satisfies FileRouter;
+console.log(typeof createUpstow({ apiKey: "svc_test_any" }).upload);
+`,
+  },
+  { typescript: "^5", "@types/node": "24", "@types/express": "5" },
+  [["tsc"], ["node", "dist/main.js"]],
+);
+
+const oldNodes = ["20.19.0", "22.23.3"];
+const nodes = commonJs(
+  {
+    "main.js": `const { UpstowError } = require("@upstow/sdk");
+require("@upstow/sdk/express");
+import("@upstow/sdk").then((imported) => {
+  if (imported.UpstowError !== UpstowError) throw new Error(process.version + " has two of them");
+});
+`,
+  },
+  Object.fromEntries(
+    oldNodes.map((version) => [`node-${version}`, `npm:node-linux-${process.arch}@${version}`]),
+  ),
+  [["node", "main.js"], ...oldNodes.map((version) => [`./node_modules/node-${version}/bin/node`, "main.js"])],
+);
+
+/** A server as its guide takes for granted, with a port that is free. */
+const guided = (guide: string, packages: Record<string, string>) => ({
+  name: `guide ${guide}`,
+  guide,
+  files: {
+    "package.json": json({
+      ...{ name: "shop", private: true, type: "module", dependencies: packages },
+      devDependencies: { "@types/node": "24", "@types/express": "^5", typescript: "^6" },
+    }),
+    "tsconfig.json": json(strict),
+  },
+  changes: { "src/main.ts": replace("3000", 'Number(process.env["PORT"])') },
+  build: [["tsc"]],
+  serve: () => ["--env-file=.env", "src/main.ts"],
+  hasComponents: false as const,
+});
+
 /** Yarn 4 writes no node_modules unless it is told to. */
 const plugAndPlay = ["--require", "./.pnp.cjs", "--experimental-loader", "./.pnp.loader.mjs"];
 
 export const apps: AppRow[] = [
-  { name: "next turbopack", ...next({ isTailwind: false, bundler: "turbopack" }) },
+  { name: "next turbopack", ...nextPlain },
   { name: "next turbopack tailwind", ...next({ isTailwind: true, bundler: "turbopack" }) },
   { name: "next webpack", ...next({ isTailwind: false, bundler: "webpack" }) },
   { name: "next webpack tailwind", ...next({ isTailwind: true, bundler: "webpack" }) },
@@ -395,6 +473,21 @@ export const apps: AppRow[] = [
   { name: "sveltekit", ...sveltekit },
   { name: "vite pnpm", ...vite, manager: "pnpm" },
   { name: "express yarn 1", ...express, manager: "yarn 1", initFrom: "instance" },
-  { name: "vite yarn 4", ...vite, manager: "yarn 4", serve: () => [...plugAndPlay, ...vite.serve()] },
+  { name: "hono yarn 4", ...hono, manager: "yarn 4", serve: () => [...plugAndPlay, ...hono.serve()] },
+  { ...nextPlain, name: "guide next", guide: "next", changes: {}, handler: undefined, hasComponents: false },
+  guided("express", { express: "^5" }),
+  guided("fastify", { fastify: "^5" }),
+  guided("hono", { hono: "^4" }),
+  {
+    name: "next commonjs external",
+    ...nextPlain,
+    files: {
+      ...nextPlain.files,
+      "next.config.ts": replace("/* config options here */", 'serverExternalPackages: ["@upstow/sdk"],'),
+    },
+  },
+  { name: "jest commonjs", ...jest },
+  { name: "typescript node16 commonjs", ...node16 },
+  { name: "node 20, 22 and 24 commonjs", ...nodes },
   { name: "hono bun", ...hono, manager: "bun", initFrom: "instance" },
 ];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { getProgram } from "../../packages/sdk/test/support/runtimes.ts";
+import { listBlocks } from "../../packages/site/test/support/doc-files.ts";
 import { lastLines, runCaptured } from "../../scripts/run-captured.mjs";
 import type { AppRow, Edit, ManagerName } from "./apps.ts";
 
@@ -88,13 +89,20 @@ export async function makeApp(row: AppRow, workshop: Workshop, say: (step: strin
   applyEdits(folder, { ...manager.config, ...row.files });
   say(`${row.manager ?? "npm"} install`);
   await run(manager.command, ["install"], folder, env);
-  say("upstow init");
-  await init(row, folder, {
+  say(
+    row.guide !== undefined
+      ? "follow the guide"
+      : row.initFrom === "by hand"
+        ? "install the SDK"
+        : "upstow init",
+  );
+  await addUploads(row, folder, {
     ...env,
     UPSTOW_URL: workshop.service.url,
     UPSTOW_API_KEY: workshop.service.apiKey,
   });
-  applyEdits(folder, { ...row.changes, [row.handler]: allowLargeFiles(row.changes[row.handler]) });
+  applyEdits(folder, row.changes);
+  if (row.handler !== undefined) applyEdits(folder, { [row.handler]: allowLargeFiles });
   for (const command of row.build) {
     say(command.join(" "));
     await run(manager.command, [...manager.run, ...command], folder, env);
@@ -102,22 +110,41 @@ export async function makeApp(row: AppRow, workshop: Workshop, say: (step: strin
   return folder;
 }
 
-async function init(row: AppRow, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function addUploads(row: AppRow, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const packages = `${env["UPSTOW_URL"]}/packages`;
+  if (row.guide !== undefined) return followGuide(`docs/guides/${row.guide}.md`, folder, env);
+  if (row.initFrom === "by hand") return run("npm", ["install", `${packages}/sdk.tgz`], folder, env);
   const [program, ...args] =
     row.initFrom === "instance"
-      ? ["npx", "--yes", `${env["UPSTOW_URL"]}/packages/cli.tgz`]
+      ? ["npx", "--yes", `${packages}/cli.tgz`]
       : [process.execPath, "--disable-warning=ExperimentalWarning", join(root, "packages/cli/src/main.ts")];
   await run(program ?? "", [...args, "init", folder, "--yes", "--json"], dirname(folder), env);
 }
 
+/** To the letter: every file that it shows, and every command in the order of the page. */
+async function followGuide(page: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const fill = (text: string) =>
+    text
+      .replaceAll("http://localhost:4000", env["UPSTOW_URL"] ?? "")
+      .replaceAll("svc_test_…", env["UPSTOW_API_KEY"] ?? "");
+  for (const { language, code } of listBlocks(page)) {
+    const path = language === "ini" ? envFile(page) : /^(?:\/\/|<!--) (\S+)/.exec(code)?.[1];
+    if (path !== undefined) applyEdits(folder, { [path]: fill(code) });
+  }
+  const text = readFileSync(join(root, page), "utf8");
+  for (const [, block, inline] of text.matchAll(/^```sh\n(.*?)```|`(npm install [^`]+)`/gms)) {
+    await run("sh", ["-ec", fill(block ?? inline ?? "")], folder, env);
+  }
+}
+
+const envFile = (page: string) => (page.includes("next") ? ".env.local" : ".env");
+
 /** What init writes is for pictures of a few megabytes. */
-function allowLargeFiles(other: Edit = (text) => text): Edit {
-  return (text) => {
-    const after = text.replace('"4MB"', '"100MB"').replace('"image/*"', '"*/*"');
-    if (!after.includes('"100MB"') || !after.includes('"*/*"'))
-      throw new Error(`not what init writes:\n${text}`);
-    return typeof other === "string" ? other : other(after);
-  };
+function allowLargeFiles(text: string): string {
+  const after = text.replace('"4MB"', '"100MB"').replace('"image/*"', '"*/*"');
+  if (!after.includes('"100MB"') || !after.includes('"*/*"'))
+    throw new Error(`not what init writes:\n${text}`);
+  return after;
 }
 
 function applyEdits(folder: string, edits: Record<string, Edit>): void {
@@ -161,7 +188,7 @@ export async function serveApp(
   port: number,
 ): Promise<RunningSite> {
   const env = { ...environment(row.manager ?? "npm", workshop), NODE_ENV: "production" };
-  const child = spawn(process.execPath, row.serve(port), {
+  const child = spawn(process.execPath, row.serve?.(port) ?? [], {
     cwd: folder,
     env: { ...env, PORT: String(port), HOST: "localhost" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -48,7 +48,7 @@ interface Outcome {
 interface Tools {
   workshop: Workshop;
   browser: Browser;
-  visit: Omit<Visit, "url" | "hasComponents">;
+  visit: Pick<Visit, "serviceUrl" | "largeFile">;
   reference: Looks;
 }
 
@@ -58,11 +58,18 @@ async function test(row: AppRow, tools: Tools): Promise<Outcome> {
   const say = (step: string) => print(`  ${row.name}: ${step} (${secondsSince(startedMs)})`);
   try {
     const folder = await makeApp(row, tools.workshop, say);
+    if (row.serve === undefined) return { ...outcome, took: secondsSince(startedMs) };
     const site = await serveApp(row, folder, tools.workshop, await pickFreePort());
     try {
       say("drive it in Chromium");
       const hasComponents = row.hasComponents !== false;
-      const looks = await driveApp(tools.browser, { ...tools.visit, url: site.url, hasComponents });
+      const isResumed = row.guide === undefined;
+      const looks = await driveApp(tools.browser, {
+        ...tools.visit,
+        url: site.url,
+        hasComponents,
+        isResumed,
+      });
       if (looks !== null) outcome.difference = await expectSameLooks(looks, tools, row.name);
     } finally {
       await site.stop();
@@ -92,7 +99,7 @@ async function savePictures(folder: string, name: string, looks: Looks): Promise
 async function takeReference(workshop: Workshop, browser: Browser, visit: Tools["visit"]): Promise<Looks> {
   const site = await serveReference(workshop);
   try {
-    const looks = await driveApp(browser, { ...visit, url: site.url, hasComponents: true });
+    const looks = await driveApp(browser, { ...visit, url: site.url, hasComponents: true, isResumed: true });
     if (looks === null) throw new Error("the reference has no components");
     await savePictures(workshop.folder, "reference", looks);
     return looks;

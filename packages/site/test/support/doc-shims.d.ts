@@ -9,6 +9,33 @@ declare module "@hono/node-server" {
   }): unknown;
 }
 
+declare module "@hono/node-server/serve-static" {
+  import type { MiddlewareHandler } from "hono";
+  export function serveStatic(options: { root: string }): MiddlewareHandler;
+}
+
+declare module "@fastify/static" {
+  import type { FastifyPluginCallback } from "fastify";
+
+  const fastifyStatic: FastifyPluginCallback<{ root: string }>;
+  export default fastifyStatic;
+}
+
+declare module "react-router" {
+  import type { FunctionComponent } from "react";
+  export const Links: FunctionComponent;
+  export const Meta: FunctionComponent;
+  export const Outlet: FunctionComponent;
+  export const Scripts: FunctionComponent;
+  export const ScrollRestoration: FunctionComponent;
+}
+
+declare module "@react-router/dev/routes" {
+  export type RouteConfig = unknown[];
+  export function index(file: string): unknown;
+  export function route(path: string, file: string): unknown;
+}
+
 declare module "@sveltejs/kit/env" {
   export function defineEnvVars(
     variables: Record<string, { schema: (value: string | undefined) => string | undefined }>,
