@@ -254,7 +254,12 @@ const astro = {
     "package.json": json({
       ...{ name: "shop", private: true, type: "module" },
       scripts: { dev: "astro dev", build: "astro build", preview: "astro preview" },
-      dependencies: { astro: "7.3.0", "@astrojs/node": "^11", "@astrojs/react": "^7", ...pagePackages },
+      dependencies: {
+        astro: "7.2.10",
+        "@astrojs/node": "11.1.5",
+        "@astrojs/react": "6.0.5",
+        ...pagePackages,
+      },
       devDependencies: { "@types/react": "19", "@types/react-dom": "19" },
     }),
     "tsconfig.json": json({
@@ -365,7 +370,7 @@ export default [index("routes/home.tsx")] satisfies RouteConfig;
   changes: { "app/routes/home.tsx": demo() },
   handler: "app/routes/api.upload.ts",
   build: [["react-router", "typegen"], ["tsc"], ["react-router", "build"]],
-  serve: () => ["--env-file=.env", "node_modules/@react-router/serve/bin.cjs", "build/server/index.js"],
+  serve: () => ["--env-file=.env", "node_modules/@react-router/serve/bin.js", "build/server/index.js"],
 };
 
 const sveltekit = {
@@ -436,7 +441,13 @@ import("@upstow/sdk").then((imported) => {
   Object.fromEntries(
     oldNodes.map((version) => [`node-${version}`, `npm:node-linux-${process.arch}@${version}`]),
   ),
-  [["node", "main.js"], ...oldNodes.map((version) => [`./node_modules/node-${version}/bin/node`, "main.js"])],
+  [
+    ["node", "main.js"],
+    ...oldNodes.map((version) => [
+      ...["node", "-e", "require('child_process').execFileSync(process.argv[1], ['main.js'])"],
+      `./node_modules/node-${version}/bin/node`,
+    ]),
+  ],
 );
 
 /** A server as its guide takes for granted, with a port that is free. */
@@ -488,6 +499,6 @@ export const apps: AppRow[] = [
   },
   { name: "jest commonjs", ...jest },
   { name: "typescript node16 commonjs", ...node16 },
-  { name: "node 20, 22 and 24 commonjs", ...nodes },
+  { name: "node 20 22 24 commonjs", ...nodes },
   { name: "hono bun", ...hono, manager: "bun", initFrom: "instance" },
 ];
