@@ -148,7 +148,6 @@ createRoot(document.querySelector("#root")!).render(<UploadProvider><Demo /></Up
   "public/index.html": `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/page.css">
 <div id="root"></div>
 <script type="module" src="/page.js"></script>
@@ -288,7 +287,7 @@ import Island from "../components/island";
 import "../own.css";
 ---
 <html lang="en">
-  <head><meta charset="utf-8" /><link rel="icon" href="data:," /><title>Shop</title></head>
+  <head><meta charset="utf-8" /><title>Shop</title></head>
   <body><Island client:load /></body>
 </html>
 `,
@@ -343,7 +342,6 @@ export function Layout({ children }: { children: React.ReactNode }) {
     <html lang="en">
       <head>
         <meta charSet="utf-8" />
-        <link rel="icon" href="data:," />
         <Meta />
         <Links />
       </head>

@@ -36,6 +36,8 @@ export async function driveApp(browser: Browser, visit: Visit): Promise<Looks | 
     reducedMotion: "reduce",
   });
   try {
+    // A page without one is no fault.
+    await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
     const page = await context.newPage();
     const complaints = collectComplaints(page);
     page.setDefaultTimeout(60_000);

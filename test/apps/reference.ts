@@ -20,7 +20,7 @@ export async function serveReference({ service }: Workshop): Promise<RunningSite
     ...{ bundle: true, write: false, outdir: "out", format: "esm", jsx: "automatic" },
   });
   const find = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? "";
-  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8">
 <style>${find(".css")}${ownClass}</style><div id="root"></div><script type="module" src="/page.js"></script>`;
   const route = createFileRouter();
   const router = { image: route({ allowedTypes: ["*/*"], maxFileSize: "100MB" }) };

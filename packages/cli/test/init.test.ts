@@ -275,6 +275,24 @@ describe("upstow init", () => {
     assert.deepEqual(await list(), ["package.json"]);
   });
 
+  it("uses the package manager of the workspace that the project is in", async () => {
+    const root = project;
+    const managers = {
+      pnpm: { "package.json": "{}", "pnpm-workspace.yaml": "packages: [apps/*]\n", "pnpm-lock.yaml": "" },
+      yarn: { "package.json": '{ "workspaces": ["apps/*"], "packageManager": "yarn@4.18.1" }' },
+    };
+    for (const [manager, files] of Object.entries(managers)) {
+      project = join(root, manager);
+      await write({ ...files, "apps/web/package.json": manifestOf("hono") });
+      const plan = await runJson(["init", join(project, "apps/web"), "--dry-run"], {
+        ...env,
+        UPSTOW_URL: "http://localhost:4000",
+      });
+      assert.equal(plan.packageManager, manager);
+      assert.equal(plan.changes.includes("../../.yarnrc.yml"), manager === "yarn");
+    }
+  });
+
   it("knows frameworks and package managers, and says what it cannot know", async () => {
     assert.match((await runFailing(["init", project], env)).message, /no package\.json/);
     await write({ "package.json": manifestOf("left-pad"), "pnpm-lock.yaml": "" });

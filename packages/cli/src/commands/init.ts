@@ -7,7 +7,7 @@ import { defaultUrl, getConnection } from "../connection.ts";
 import type { Credentials } from "../credentials.ts";
 import { givenPath } from "../given-path.ts";
 import type { Mask } from "../init/change.ts";
-import { detectProject, type PackageManager } from "../init/detect-project.ts";
+import { detectProject, type PackageManager, type Project } from "../init/detect-project.ts";
 import { placeholderKey } from "../init/edit-files.ts";
 import { planChanges } from "../init/plan-changes.ts";
 import { showDiff } from "../init/show-diff.ts";
@@ -62,7 +62,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   const isInstalled = !call.options.has("no-install");
   if (isInstalled) await expectPackages(connection.url);
   const takeBack = writeChanges(folder, changes);
-  if (isInstalled) installOrTakeBack(call, folder, packageManager, takeBack);
+  if (isInstalled) installOrTakeBack(call, project, takeBack);
   if (!isSignedIn)
     notes.unshift("Put your key into the environment file: `upstow login` and init again, or by hand.");
   return {
@@ -113,11 +113,10 @@ async function expectPackages(url: string): Promise<void> {
 
 function installOrTakeBack(
   call: Call,
-  folder: string,
-  packageManager: PackageManager,
+  { folder, lockFolder, packageManager }: Project,
   takeBack: () => void,
 ): void {
-  const putBackInstalled = rememberInstalled(folder);
+  const putBackInstalled = rememberInstalled(lockFolder);
   try {
     installPackages(call, folder, packageManager);
   } catch (error) {

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Framework, INIT_FRAMEWORKS } from "@upstow/mcp/scaffolds";
 import { OperatorError } from "../command.ts";
 
 export interface Project {
   folder: string;
+  /** Where its packages are locked: the folder itself, or the root of the workspace that it belongs to. */
+  lockFolder: string;
   framework: Framework;
   packageManager: PackageManager;
   /** Later than 1, which no longer fetches over plain HTTP unless it is told to. */
@@ -19,6 +21,7 @@ export interface Project {
 
 export interface Manifest {
   packageManager?: string;
+  workspaces?: unknown;
   type?: string;
   scripts?: Record<string, string>;
   dependencies?: Record<string, string>;
@@ -50,6 +53,8 @@ const packageOf: Record<Framework, string> = {
 
 export function detectProject(folder: string, asked: Framework | undefined): Project {
   const manifest = readManifest(folder);
+  const lockFolder = findWorkspace(folder) ?? folder;
+  const locking = lockFolder === folder ? manifest : readManifest(lockFolder);
   const packages = { ...manifest.dependencies, ...manifest.devDependencies };
   const found = (Object.keys(packageOf) as Framework[]).find((name) => packageOf[name] in packages);
   const isVite = found === undefined && "vite" in packages && (asked === undefined || asked === "express");
@@ -62,9 +67,10 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
   }
   return {
     folder,
+    lockFolder,
     framework,
-    packageManager: detectPackageManager(folder, manifest),
-    isModernYarn: isModernYarn(folder, manifest),
+    packageManager: detectPackageManager(lockFolder, locking),
+    isModernYarn: isModernYarn(lockFolder, locking),
     hasReact: "react" in packages,
     isTypeScript: isTypeScript(folder, manifest),
     isVite,
@@ -94,6 +100,15 @@ function readManifest(folder: string): Manifest {
   } catch {
     throw new OperatorError("VALIDATION_ERROR", `${path} is not valid JSON. Mend it first.`);
   }
+}
+
+/** The nearest folder above that says it has workspaces. */
+function findWorkspace(folder: string): string | null {
+  for (let at = dirname(folder); at !== dirname(at); at = dirname(at)) {
+    if (!existsSync(join(at, "package.json"))) continue;
+    if (existsSync(join(at, "pnpm-workspace.yaml")) || readManifest(at).workspaces !== undefined) return at;
+  }
+  return null;
 }
 
 function detectPackageManager(folder: string, { packageManager = "" }: Manifest): PackageManager {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { join, posix, relative } from "node:path";
 import { type Framework, type Package, packageUrl } from "@upstow/mcp/scaffolds";
 import type { Credentials } from "../credentials.ts";
 import type { Change } from "./change.ts";
@@ -77,7 +77,10 @@ export function planChanges(project: Project, connection: Credentials): Plan {
   });
   const { protocol, hostname } = new URL(connection.url);
   if (project.isModernYarn && protocol === "http:") {
-    edit(".yarnrc.yml", (text) => allowPlainHttp(text, hostname) ?? text);
+    edit(
+      join(relative(folder, project.lockFolder), ".yarnrc.yml"),
+      (text) => allowPlainHttp(text, hostname) ?? text,
+    );
   }
   create(inSrc(handler.path), handler.code);
   const named = writeEnvironment(project);
