@@ -44,7 +44,7 @@ export function findForbidden(packages) {
 }
 
 export function readLicences(root) {
-  const lockfiles = ["package-lock.json", "bench/package-lock.json"];
+  const lockfiles = ["package-lock.json", "bench/package-lock.json", "test/apps/package-lock.json"];
   return lockfiles.map((path) => ({
     path,
     packages: listLicences(JSON.parse(readFileSync(new URL(path, root), "utf8"))),
@@ -52,16 +52,18 @@ export function readLicences(root) {
 }
 
 function print() {
-  // Contenders of the measurements are run, never shipped and never linked: their licences are listed only.
-  const [{ packages }, contenders] = readLicences(new URL("..", import.meta.url));
+  // Contenders of measurements and generators of test applications are run, never shipped and never linked.
+  const [{ packages }, ...others] = readLicences(new URL("..", import.meta.url));
   const byLicence = Map.groupBy(packages, ({ licence }) => licence);
   for (const [licence, all] of [...byLicence].sort(([, a], [, b]) => b.length - a.length)) {
     console.log(`${String(all.length).padStart(4)}  ${licence}`);
     if (process.argv.includes("--all")) for (const { name } of all) console.log(`        ${name}`);
   }
-  console.log(
-    `${String(contenders.packages.length).padStart(4)}  (in ${contenders.path}, for measurements only)`,
-  );
+  for (const other of others) {
+    console.log(
+      `${String(other.packages.length).padStart(4)}  (in ${other.path}, for measurements and tests only)`,
+    );
+  }
   for (const { packages: names, licence, why } of exceptions)
     console.log(`exception ${names.source} (${licence}): ${why}`);
   const forbidden = findForbidden(packages);

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import sharp from "sharp";
 import { compareLooks } from "../../packages/gallery/test/support/look.ts";
 import { collectComplaints, untilAlive } from "../examples/drive-example.ts";
-import { ownColour } from "./apps.ts";
+import { ownColour } from "./app-row.ts";
 
 /** Twelve parts. */
 export const largeFileBytes = 60 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { getProgram } from "../../packages/sdk/test/support/runtimes.ts";
 import { listBlocks } from "../../packages/site/test/support/doc-files.ts";
 import { lastLines, runCaptured } from "../../scripts/run-captured.mjs";
-import type { AppRow, Edit, ManagerName } from "./apps.ts";
+import type { AppRow, Edit, ManagerName } from "./app-row.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "../..");

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createFileRouter, createRouteHandler } from "@upstow/sdk/express";
 import { build } from "esbuild";
 import express from "express";
-import { demo, ownClass } from "./apps.ts";
+import { demo, ownClass } from "./app-row.ts";
 import type { RunningSite, Workshop } from "./make-app.ts";
 
 const script = `import "@upstow/react/styles.css";
