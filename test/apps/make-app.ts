@@ -31,7 +31,10 @@ const managers: Record<ManagerName, Manager> = {
     command: "npm",
     program: () => "npm",
     run: ["exec", "--no", "--"],
-    env: () => ({ npm_config_before: packagesBefore.toISOString() }),
+    env: (registry) => ({
+      npm_config_before: packagesBefore.toISOString(),
+      npm_config_registry: registry,
+    }),
   },
   pnpm: {
     command: "pnpm",
@@ -194,7 +197,10 @@ export async function serveApp(
     stdio: ["ignore", "pipe", "pipe"],
   });
   const url = `http://localhost:${port}`;
-  await untilServing(child, url);
+  await untilServing(child, url).catch((error) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   return {
     url,
     async stop() {
@@ -205,9 +211,12 @@ export async function serveApp(
   };
 }
 
+const startWithinMs = 120_000;
+
 async function untilServing(child: ChildProcess, url: string): Promise<void> {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
+  const giveUpAtMs = Date.now() + startWithinMs;
   for (;;) {
     const isServing = await fetch(url).then(
       async (answer) => (await answer.text()) !== "" && answer.ok,
@@ -215,6 +224,7 @@ async function untilServing(child: ChildProcess, url: string): Promise<void> {
     );
     if (isServing) return;
     if (child.exitCode !== null) throw new Error(`its server ended:\n${output}`);
+    if (Date.now() > giveUpAtMs) throw new Error(`its server shows no page:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
