@@ -171,7 +171,10 @@ describe("upstow init", () => {
     assert.match(await read("app/routes/api.upload.ts"), /export const loader =[\s\S]*export const action =/);
     assert.match(await read("app/routes.ts"), /\[route\("api\/upload", "routes\/api\.upload\.ts"\), index/);
     assert.match(await read("app/root.tsx"), /<UploadProvider><Outlet \/>/);
-    assert.ok((await list()).includes("app/upload-provider.tsx"));
+    assert.match(
+      await read("app/upload-provider.tsx"),
+      /import type \{ Router \} from "\.\/routes\/api\.upload\.js";/,
+    );
     await runJson(["init", project, "--undo", "--no-install"], env);
     assert.deepEqual(await list(), files);
   });

@@ -30,9 +30,18 @@ app.use(express.static("dist"));
 app.listen(${serverPort}, () => console.log("http://localhost:${serverPort}"));
 `;
 
-export function writeProvider({ isTypeScript, isVite }: Project): SourceFile {
+/** The handler, seen from the provider. Every way of resolving modules understands the extension. */
+const routerModules: Partial<Record<Framework, string>> = {
+  express: "./upload.js",
+  fastify: "./upload.js",
+  hono: "./upload.js",
+  astro: "./pages/api/upload.js",
+  "react-router": "./routes/api.upload.js",
+};
+
+export function writeProvider({ framework, isTypeScript, isVite }: Project): SourceFile {
   // Vite's pages and their server are separate programs to the compiler.
-  const { code } = isVite ? renderProvider(null) : renderProvider();
+  const { code } = renderProvider(isVite ? null : routerModules[framework]);
   return {
     path: `upload-provider.${isTypeScript ? "tsx" : "jsx"}`,
     code: inLanguage(isTypeScript, code),
