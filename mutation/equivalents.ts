@@ -7,19 +7,19 @@ export interface Equivalent {
 }
 
 const finishUpload = {
-  file: "packages/server/src/features/uploads/finish-upload.ts",
+  file: "packages/server/src/files/uploads/finish-upload.ts",
   line: 'if (error instanceof AppError && error.code === "NOT_FOUND") {',
   why: "it only spares a question: the bytes of a file that is open or completed are kept whoever asks",
 };
 
 const readyKeys = {
-  file: "packages/server/src/features/webhooks/prepared-key.ts",
+  file: "packages/server/src/webhooks/prepared-key.ts",
   why: "it only decides how long a key stays ready, which costs time and memory",
 };
 const boundOfReadyKeys = { ...readyKeys, line: "if (prepared.size >= mostPrepared) prepared.clear();" };
 
 const signedUrls = {
-  file: "packages/server/src/adapters/disk-store/presigned-url.ts",
+  file: "packages/server/src/storage/disk/presigned-url.ts",
   why: "a URL that is not remembered is verified, which costs time; how many are remembered costs memory",
 };
 const boundOfSignedUrls = {
@@ -47,7 +47,7 @@ export const equivalents: Equivalent[] = [
   { ...boundOfSignedUrls, what: "if (…) → if (false)" },
   { ...boundOfSignedUrls, what: ">= → >" },
   {
-    file: "packages/server/src/http/authenticate.ts",
+    file: "packages/server/src/projects/api-keys/authenticate.ts",
     line: 'app.decorateRequest("actor");',
     what: "app.decorateRequest(…) is gone",
     why: "it only gives all requests one shape, for speed",

@@ -5,7 +5,7 @@ export interface Target {
 }
 
 const server = "packages/server";
-const uploads = `${server}/src/features/uploads`;
+const uploads = `${server}/src/files/uploads`;
 const apiTest = (name: string) => `${server}/test/${name}.test.ts`;
 
 const guards = apiTest("uploads-guards");
@@ -14,7 +14,7 @@ const ofUploads = ["uploads-complete", "uploads-states", "uploads-abandoned", "u
 );
 const onBuckets = ["s3-storage", "customer-storage"].map(apiTest);
 const ofKeys = ["spec-api-keys", "authentication", "spec-projects"].map(apiTest);
-const ofSigning = ["sign-delivery", "send"].map((name) => `${server}/src/features/webhooks/${name}.test.ts`);
+const ofSigning = ["sign-delivery", "send"].map((name) => `${server}/src/webhooks/${name}.test.ts`);
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */
 export const targets: Target[] = [
@@ -26,22 +26,20 @@ export const targets: Target[] = [
     tests: [guards, ...["uploads-abandoned", "s3-storage", "model"].map(apiTest)],
   },
   { file: `${uploads}/rules.ts`, tests: [`${uploads}/rules.test.ts`, ...ofUploads] },
-  { file: `${server}/src/http/authenticate.ts`, tests: [...ofKeys, apiTest("rate-limits")] },
+  { file: `${server}/src/projects/api-keys/authenticate.ts`, tests: [...ofKeys, apiTest("rate-limits")] },
   {
-    file: `${server}/src/security/api-key-secret.ts`,
-    tests: [`${server}/src/security/api-key-secret.test.ts`, ...ofKeys],
+    file: `${server}/src/kernel/security/api-key-secret.ts`,
+    tests: [`${server}/src/kernel/security/api-key-secret.test.ts`, ...ofKeys],
   },
-  { file: `${server}/src/features/api-keys/queries.ts`, tests: ofKeys },
+  { file: `${server}/src/projects/api-keys/queries.ts`, tests: ofKeys },
   {
-    file: `${server}/src/adapters/disk-store/presigned-url.ts`,
-    tests: ["presigned-url", "upload-receiver"].map(
-      (name) => `${server}/src/adapters/disk-store/${name}.test.ts`,
-    ),
+    file: `${server}/src/storage/disk/presigned-url.ts`,
+    tests: ["presigned-url", "upload-receiver"].map((name) => `${server}/src/storage/disk/${name}.test.ts`),
   },
-  { file: `${server}/src/features/webhooks/sign-delivery.ts`, tests: ofSigning },
-  { file: `${server}/src/features/webhooks/prepared-key.ts`, tests: ofSigning },
+  { file: `${server}/src/webhooks/sign-delivery.ts`, tests: ofSigning },
+  { file: `${server}/src/webhooks/prepared-key.ts`, tests: ofSigning },
   {
-    file: `${server}/src/features/transforms/variant-signature.ts`,
-    tests: [`${server}/src/features/transforms/variant-signature.test.ts`, apiTest("transforms")],
+    file: `${server}/src/serving/images/variant-signature.ts`,
+    tests: [`${server}/src/serving/images/variant-signature.test.ts`, apiTest("transforms")],
   },
 ];

@@ -18,5 +18,5 @@ export function findFilesOnS3() {
   const ofApi = globSync("packages/server/test/*.test.ts").filter(
     (file) => !withoutBucket.has(basename(file)),
   );
-  return [...ofApi, "packages/server/src/adapters/s3-store/s3-store.radosgw.ts"];
+  return [...ofApi, "packages/server/test/s3-store.radosgw.ts"];
 }

@@ -7,13 +7,13 @@ const files = readSourceFiles();
 const isTest = ({ path }: SourceFile) => /(^|\/)test(ing)?\/|\.test\.\w+$/.test(path);
 const server = "packages/server/src/";
 /** Where the server starts: the environment goes in, the parts come together. */
-const programs = [`${server}main.ts`, `${server}serve.ts`];
+const programs = [`${server}main.ts`, `${server}app/serve.ts`];
 const inServer = files.filter((file) => file.path.startsWith(server) && !isTest(file));
 const inFolder = (folder: string) => inServer.filter((file) => file.path.startsWith(`${server}${folder}/`));
 
-const worker = "features/transforms/render/render-worker.ts";
+const worker = "serving/images/render/render-worker.ts";
 /** Tells what of the environment a renderer sees. */
-const confinementProbe = "features/transforms/render/sandbox/probe-script.ts";
+const confinementProbe = "serving/images/render/sandbox/probe-script.ts";
 /** Who loads whom. */
 const graph = new Map(
   files.map((file) => [
@@ -35,11 +35,20 @@ function importsOf(from: SourceFile[], isForbidden: (found: Import, file: Source
   );
 }
 
+/** Each may import those before it. What stands beside `main.ts` puts them together, or is the type of what they get. */
+const layers = [
+  ...["kernel", "config", "db", "storage", "http", "projects", "webhooks", "files", "serving"],
+  ...["ops", "dashboard", "site", "app"],
+];
+const layerOf = (path: string) =>
+  path.startsWith(server) ? layers.indexOf(path.slice(server.length).split("/")[0] ?? "") : -1;
+const engines = ["db/sqlite/", "db/postgres/", "storage/disk/", "storage/s3/"].map((path) => server + path);
+
 describe("the layers of the server", () => {
-  it("are all looked at", () => {
-    assert.ok(
-      inFolder("features").length > 20 && inFolder("adapters").length > 5 && inFolder("http").length > 10,
-    );
+  it("are all its folders", () => {
+    const folders = inServer.map((file) => file.path.slice(server.length).split("/"));
+    const found = folders.filter((parts) => parts.length > 1).map(([folder]) => folder);
+    assert.deepEqual([...new Set(found)].sort(), layers.toSorted());
     const app = files.find((file) => file.path === `${server}app.ts`);
     assert.ok(
       app?.imports.some((found) => found.target === `${server}config.ts`),
@@ -47,32 +56,32 @@ describe("the layers of the server", () => {
     );
   });
 
-  it("keep features free of adapters", () => {
-    expectNone(importsOf(inFolder("features"), ({ target }) => target.startsWith(`${server}adapters/`)));
+  it("import those before them only", () => {
+    const upwards = ({ target }: Import, { path }: SourceFile) =>
+      layerOf(path) !== -1 && layerOf(target) > layerOf(path);
+    expectNone(importsOf(inServer, upwards));
   });
 
-  it("keep adapters free of features", () => {
-    expectNone(importsOf(inFolder("adapters"), ({ target }) => target.startsWith(`${server}features/`)));
+  it("know engines and stores by their interface", () => {
+    const mayName = ["db", "storage", "ops", "app"].map((layer) => layers.indexOf(layer));
+    const named = ({ target }: Import, { path }: SourceFile) =>
+      layerOf(path) !== -1 &&
+      !mayName.includes(layerOf(path)) &&
+      engines.some((engine) => target.startsWith(engine));
+    expectNone(importsOf(inServer, named));
   });
 
-  it("keep ports and the database layer free of everything above them", () => {
-    const upwards = ({ target }: Import) =>
-      ["features/", "adapters/", "http/"].some((folder) => target.startsWith(server + folder));
-    expectNone(
-      importsOf(
-        [...inFolder("ports"), ...inFolder("db"), ...inFolder("security"), ...inFolder("net")],
-        upwards,
-      ),
-    );
-  });
-
-  it("let features meet the web framework in their routes only", () => {
-    // Delivery streams bytes: what sends them knows the reply, by its type.
+  it("meet the web framework in routes and hooks only, by its types", () => {
+    const above = layers.slice(layers.indexOf("http") + 1, -1).flatMap(inFolder);
+    const hooks = /api-keys\/(authenticate|rate-limit)|bind-custom-domains|dashboard\/session\//;
+    // What sends bytes knows the reply.
     const mayKnowIt = (path: string) =>
-      /(^|-)routes\.ts$/.test(basename(path)) || path.startsWith(`${server}features/delivery/`);
+      /(^|-)routes\.ts$/.test(basename(path)) ||
+      hooks.test(path) ||
+      layerOf(path) === layers.indexOf("serving");
     const beyondRoutes = ({ target, isType }: Import, { path }: SourceFile) =>
       target === "fastify" && !(isType && mayKnowIt(path));
-    expectNone(importsOf(inFolder("features"), beyondRoutes));
+    expectNone(importsOf(above, beyondRoutes));
   });
 
   it("read the environment in one place", () => {
@@ -91,7 +100,7 @@ describe("the layers of the server", () => {
 
   it("leave the decoding of images to the workers", () => {
     const reached = findReached(`${server}main.ts`);
-    assert.ok(reached.has(`${server}features/transforms/render/worker-process.ts`), "imports are followed");
+    assert.ok(reached.has(`${server}serving/images/render/worker-process.ts`), "imports are followed");
     assert.ok(!reached.has("sharp") && findReached(`${server}${worker}`).has("sharp"));
   });
 

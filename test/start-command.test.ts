@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
-import { DRAIN_MS } from "../packages/server/src/features/webhooks/dispatcher.ts";
 import { JSON_CUT_AFTER_MS } from "../packages/server/src/http/body-deadline.ts";
+import { DRAIN_MS } from "../packages/server/src/webhooks/dispatcher.ts";
 import { readStartArguments } from "./support/start-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

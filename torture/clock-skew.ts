@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { openPostgres } from "../packages/server/src/adapters/postgres.ts";
+import { openPostgres } from "../packages/server/src/db/postgres/postgres.ts";
 import { spawnServer } from "../packages/server/test/support/spawn-server.ts";
 import { createTestDatabase } from "../test/support/postgres.ts";
 import { liftRateLimits } from "./installation.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openTestStore } from "../packages/server/src/adapters/disk-store/open-test-store.ts";
-import { put } from "../packages/server/src/ports/object-store-contract-client.ts";
+import { put } from "../packages/server/test/support/storage/contract-client.ts";
+import { openTestStore } from "../packages/server/test/support/storage/open-disk-store.ts";
 import type { Outcome, RunOptions } from "./scenario.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 import { createTally } from "./tally.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
-import { smallBytes } from "../packages/server/src/adapters/disk-store/blob-reader.ts";
-import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/features/transforms/recipe.ts";
+import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/serving/images/recipe.ts";
+import { smallBytes } from "../packages/server/src/storage/disk/blob-reader.ts";
 import {
   createCorpus,
   createLargeCorpus,
   mutateImage,
-} from "../packages/server/src/features/transforms/render/mutate-image.ts";
+} from "../packages/server/test/support/render/mutate-image.ts";
 import { createInstallation, type Installation } from "./installation.ts";
 import { createRandom, type Random } from "./random.ts";
 import { type Outcome, type RunOptions, Violation } from "./scenario.ts";

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { openPostgres } from "../packages/server/src/adapters/postgres.ts";
-import { openSqlite } from "../packages/server/src/adapters/sqlite.ts";
 import type { Database } from "../packages/server/src/db/database.ts";
-import { findAccountByEmail, setOwnLimits } from "../packages/server/src/features/accounts/queries.ts";
+import { openPostgres } from "../packages/server/src/db/postgres/postgres.ts";
+import { openSqlite } from "../packages/server/src/db/sqlite/sqlite.ts";
+import { findAccountByEmail, setOwnLimits } from "../packages/server/src/projects/accounts/queries.ts";
 import { spawnMain } from "../packages/server/test/support/spawn-server.ts";
 import {
   type Answer,

@@ -5,13 +5,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../packages/server/src/db/database.ts";
 import { statement } from "../packages/server/src/db/statement.ts";
-import { createCertificate } from "../packages/server/src/features/webhooks/testing/certificate.ts";
+import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
+import { createCertificate } from "../packages/server/test/support/webhooks/certificate.ts";
 import {
   type Received,
   type Receiver,
   startReceiver,
-} from "../packages/server/src/features/webhooks/testing/receiver.ts";
-import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
+} from "../packages/server/test/support/webhooks/receiver.ts";
 import { onBothDatabases } from "./both-databases.ts";
 import { createInstallation, type Installation, type Server } from "./installation.ts";
 import type { Random } from "./random.ts";

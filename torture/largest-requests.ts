@@ -13,9 +13,9 @@ import {
   UPLOAD_BATCH_MAX,
 } from "@upstow/contract";
 import type { Database } from "../packages/server/src/db/database.ts";
-import { createAccount } from "../packages/server/src/features/accounts/create-account.ts";
-import { createProjectFor } from "../packages/server/src/features/accounts/manage-account.ts";
-import { createKeyFor } from "../packages/server/src/features/accounts/manage-keys.ts";
+import { createAccount } from "../packages/server/src/projects/accounts/create-account.ts";
+import { createProjectFor } from "../packages/server/src/projects/accounts/manage-account.ts";
+import { createKeyFor } from "../packages/server/src/projects/accounts/manage-keys.ts";
 import { insertManyFiles } from "../packages/server/test/support/many-files.ts";
 import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
 import { onBothDatabases } from "./both-databases.ts";

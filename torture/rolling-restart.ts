@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Database } from "../packages/server/src/db/database.ts";
-import { insertAccount } from "../packages/server/src/features/accounts/queries.ts";
-import { createKey } from "../packages/server/src/features/api-keys/api-keys.ts";
-import { createProject } from "../packages/server/src/features/projects/projects.ts";
-import { createId } from "../packages/server/src/ids.ts";
+import { createId } from "../packages/server/src/kernel/ids.ts";
+import { insertAccount } from "../packages/server/src/projects/accounts/queries.ts";
+import { createKey } from "../packages/server/src/projects/api-keys/api-keys.ts";
+import { createProject } from "../packages/server/src/projects/projects.ts";
 import { type Cluster, startCluster } from "./cluster/cluster.ts";
 import { judgeFiles } from "./cluster/judge-files.ts";
 import { createHookedRoute, startSdkClients } from "./cluster/sdk-clients.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type * as sigv4 from "../../packages/server/src/adapters/s3-store/sigv4.ts";
+import type * as sigv4 from "../../packages/server/src/storage/s3/sigv4.ts";
 
 export interface Signing {
   urlsPerSec: number;
@@ -25,7 +25,7 @@ export async function signByTurns(roots: readonly string[], rounds: number): Pro
 }
 
 async function loadSigner(root: string): Promise<sigv4.Signer> {
-  const path = join(root, "packages/server/src/adapters/s3-store/sigv4.ts");
+  const path = join(root, "packages/server/src/storage/s3/sigv4.ts");
   const { createSigner } = (await import(pathToFileURL(path).href)) as typeof sigv4;
   return createSigner({
     accessKeyId: "AKIAEXAMPLE",

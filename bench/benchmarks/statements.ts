@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { openPostgres } from "../../packages/server/src/adapters/postgres.ts";
-import { openSqlite } from "../../packages/server/src/adapters/sqlite.ts";
 import type { Database } from "../../packages/server/src/db/database.ts";
 import { migrate } from "../../packages/server/src/db/migrate.ts";
+import { openPostgres } from "../../packages/server/src/db/postgres/postgres.ts";
+import { openSqlite } from "../../packages/server/src/db/sqlite/sqlite.ts";
 import { startPostgresServer } from "../contenders/postgres.ts";
 import {
   compiledSide,

@@ -1,8 +1,8 @@
 import type { Database } from "../../packages/server/src/db/database.ts";
 import type { Statement } from "../../packages/server/src/db/statement.ts";
-import { findServedFile } from "../../packages/server/src/features/delivery/queries.ts";
-import { deleteFiles, findFile, listFiles } from "../../packages/server/src/features/files/queries.ts";
-import { insertFile, listAbandoned, markFailed } from "../../packages/server/src/features/uploads/queries.ts";
+import { deleteFiles, findFile, listFiles } from "../../packages/server/src/files/queries.ts";
+import { insertFile, listAbandoned, markFailed } from "../../packages/server/src/files/uploads/queries.ts";
+import { findServedFile } from "../../packages/server/src/serving/queries.ts";
 import { spreadOf } from "../harness/statistics.ts";
 import { bigProject, findNewest, idOf, keyOf, type Sql } from "./files.ts";
 

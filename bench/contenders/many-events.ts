@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { sql } from "kysely";
-import { openPostgres } from "../../packages/server/src/adapters/postgres.ts";
-import { openSqlite } from "../../packages/server/src/adapters/sqlite.ts";
 import type { Database } from "../../packages/server/src/db/database.ts";
+import { openPostgres } from "../../packages/server/src/db/postgres/postgres.ts";
+import { openSqlite } from "../../packages/server/src/db/sqlite/sqlite.ts";
 import { statement } from "../../packages/server/src/db/statement.ts";
-import { enqueueUploadCompleted } from "../../packages/server/src/features/webhooks/enqueue.ts";
-import { createFile } from "../../packages/server/src/features/webhooks/testing/queue.ts";
+import { enqueueUploadCompleted } from "../../packages/server/src/webhooks/enqueue.ts";
+import { createFile } from "../../packages/server/test/support/webhooks/queue.ts";
 import type { Upstow } from "./upstow.ts";
 
 const perTransaction = 100;

@@ -1,4 +1,4 @@
-import { craftGif, craftPng } from "../../packages/server/src/features/transforms/render/test-images.ts";
+import { craftGif, craftPng } from "../../packages/server/test/support/render/test-images.ts";
 import { createPhoto } from "./photo.ts";
 import { type Ask, requestVariant, storeImage } from "./stored-images.ts";
 import type { Upstow } from "./upstow.ts";

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import { createClient } from "../../packages/server/src/adapters/postgres.ts";
 import type { Database } from "../../packages/server/src/db/database.ts";
-import { findFile, listFiles } from "../../packages/server/src/features/files/queries.ts";
-import { insertFile } from "../../packages/server/src/features/uploads/queries.ts";
+import { createClient } from "../../packages/server/src/db/postgres/postgres.ts";
+import { findFile, listFiles } from "../../packages/server/src/files/queries.ts";
+import { insertFile } from "../../packages/server/src/files/uploads/queries.ts";
 
 /** The same three queries, written by somebody. `i` says which file; new ones begin after those that are there. */
 export interface Side {

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createCertificate } from "../../packages/server/src/features/webhooks/testing/certificate.ts";
+import { createCertificate } from "../../packages/server/test/support/webhooks/certificate.ts";
 
 export interface Arrival {
   path: string;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createApiKeySecret, isApiKey } from "../../packages/server/src/security/api-key-secret.ts";
+import { createApiKeySecret, isApiKey } from "../../packages/server/src/kernel/security/api-key-secret.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -41,7 +41,7 @@ function findSecrets(text: string): string[] {
 }
 
 /** Certificates that expire or do not fit, made for tests and trusted by nobody. */
-const madeForTests = ["packages/server/src/features/operations/doctor/check-tls.test.ts"];
+const madeForTests = ["packages/server/src/ops/doctor/check-tls.test.ts"];
 
 test("no file that is kept holds a secret", () => {
   const listed = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });

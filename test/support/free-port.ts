@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { checkAddress } from "../../packages/server/src/net/listen-address.ts";
+import { checkAddress } from "../../packages/server/src/kernel/net/listen-address.ts";
 
 const host = "127.0.0.1";
 

@@ -1,14 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPostgres } from "../../packages/server/src/adapters/postgres.ts";
 import type { Database } from "../../packages/server/src/db/database.ts";
-import { createCertificate } from "../../packages/server/src/features/webhooks/testing/certificate.ts";
-import {
-  type Receiver,
-  startReceiver,
-} from "../../packages/server/src/features/webhooks/testing/receiver.ts";
+import { openPostgres } from "../../packages/server/src/db/postgres/postgres.ts";
 import { type Answer, type CallOptions, callApi } from "../../packages/server/test/support/start-app.ts";
+import { createCertificate } from "../../packages/server/test/support/webhooks/certificate.ts";
+import { type Receiver, startReceiver } from "../../packages/server/test/support/webhooks/receiver.ts";
 import { type FaultProxy, startFaultProxy } from "../../test/support/fault-proxy.ts";
 import { pickFreePort } from "../../test/support/free-port.ts";
 import { type PostgresHandle, startPostgres } from "../../test/support/postgres.ts";

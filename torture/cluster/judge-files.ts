@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { statement } from "../../packages/server/src/db/statement.ts";
-import type { Received } from "../../packages/server/src/features/webhooks/testing/receiver.ts";
 import { assertCountersMatch } from "../../packages/server/test/support/recount.ts";
 import type { TestApp } from "../../packages/server/test/support/start-app.ts";
+import type { Received } from "../../packages/server/test/support/webhooks/receiver.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** An upload that a client heard the end of. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Environment, MULTIPART_THRESHOLD_BYTES, type TierName } from "@upstow/contract";
-import { createApiKeySecret } from "../../packages/server/src/security/api-key-secret.ts";
+import { createApiKeySecret } from "../../packages/server/src/kernel/security/api-key-secret.ts";
 import type { TestApp } from "../../packages/server/test/support/start-app.ts";
 import { uploadFile } from "../../packages/server/test/support/upload.ts";
 import { createUploadClient, putParts } from "../../packages/server/test/support/upload-client.ts";

@@ -2,11 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { BULK_DELETE_MAX, MB, METADATA_MAX_BYTES } from "@upstow/contract";
-import {
-  craftGif,
-  craftPng,
-  noise,
-} from "../../packages/server/src/features/transforms/render/test-images.ts";
+import { craftGif, craftPng, noise } from "../../packages/server/test/support/render/test-images.ts";
 import type { Attacker } from "./attacker.ts";
 
 export type Attack = (attacker: Attacker) => Promise<void>;

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { noise } from "../../packages/server/src/features/transforms/render/test-images.ts";
+import { noise } from "../../packages/server/test/support/render/test-images.ts";
 import type { Answer } from "../../packages/server/test/support/start-app.ts";
 import type { Installation } from "../installation.ts";
 import { Violation } from "../scenario.ts";

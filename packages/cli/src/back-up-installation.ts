@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { shardOf } from "@upstow/server/adapters/disk-store/blob-name";
-import { listFiles, markBlob } from "@upstow/server/adapters/disk-store/blob-records";
-import { openSqlite } from "@upstow/server/adapters/sqlite";
+import { openSqlite } from "@upstow/server/db/sqlite/sqlite";
 import type { Deps } from "@upstow/server/deps";
-import { type BackupReport, runBackup } from "@upstow/server/features/operations/backup/run-backup";
+import { type BackupReport, runBackup } from "@upstow/server/ops/backup/run-backup";
+import { shardOf } from "@upstow/server/storage/disk/blob-name";
+import { listFiles, markBlob } from "@upstow/server/storage/disk/blob-records";
 
 /** Tells the backup where the embedded store keeps its files. */
 export function backUpInstallation(

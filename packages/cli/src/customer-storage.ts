@@ -1,6 +1,6 @@
 import type { Config } from "@upstow/server/config";
 import type { Deps } from "@upstow/server/deps";
-import type { Keyring } from "@upstow/server/security/keyring";
+import type { Keyring } from "@upstow/server/kernel/security/keyring";
 import { type Call, OperatorError } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -11,8 +11,8 @@ export async function withCustomerStorage<T>(
   call: Call,
   work: (deps: StorageDeps) => Promise<T>,
 ): Promise<T> {
-  const { createCustomerBuckets, openKeyring } = await import("@upstow/server/compose");
-  const { findInstallation } = await import("@upstow/server/features/accounts/queries");
+  const { createCustomerBuckets, openKeyring } = await import("@upstow/server/app/compose");
+  const { findInstallation } = await import("@upstow/server/projects/accounts/queries");
   return withDatabase(call, async ({ config, db, now }) => {
     const installation = await db.get(findInstallation, {});
     const keyring =
@@ -24,7 +24,7 @@ export async function withCustomerStorage<T>(
 /** What another secret has sealed, the service could not open. */
 async function getKeyring(config: Config, secretCheck: string): Promise<Keyring> {
   const { findKeyring } = await import("./find-keyring.ts");
-  const { checkSecret } = await import("@upstow/server/features/accounts/first-start");
+  const { checkSecret } = await import("@upstow/server/app/first-start");
   const keyring = findKeyring(config);
   if (keyring === null) {
     throw new OperatorError(

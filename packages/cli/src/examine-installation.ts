@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
-import { openPostgres } from "@upstow/server/adapters/postgres";
-import { tryRedis } from "@upstow/server/adapters/rate-limiter/try-redis";
-import { openSqlite } from "@upstow/server/adapters/sqlite";
-import { createBucketStore } from "@upstow/server/compose";
+import { createBucketStore } from "@upstow/server/app/compose";
 import { type Config, ConfigError } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
-import type { Check } from "@upstow/server/features/operations/doctor/check";
-import { runDoctor } from "@upstow/server/features/operations/doctor/run-doctor";
+import { openPostgres } from "@upstow/server/db/postgres/postgres";
+import { openSqlite } from "@upstow/server/db/sqlite/sqlite";
+import { tryRedis } from "@upstow/server/http/rate-limiter/try-redis";
+import type { Check } from "@upstow/server/ops/doctor/check";
+import { runDoctor } from "@upstow/server/ops/doctor/run-doctor";
+import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
 import { findKeyring } from "./find-keyring.ts";
 import { databasePath, hasDatabase } from "./with-database.ts";
 

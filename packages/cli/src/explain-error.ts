@@ -1,5 +1,5 @@
 import type { UpstowError } from "@upstow/sdk";
-import type { AppError } from "@upstow/server/errors";
+import type { AppError } from "@upstow/server/kernel/errors";
 import { OperatorError, UsageError } from "./command.ts";
 
 export interface Explanation {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { openKeyring } from "@upstow/server/compose";
+import { openKeyring } from "@upstow/server/app/compose";
 import type { Config } from "@upstow/server/config";
-import type { Keyring } from "@upstow/server/security/keyring";
+import type { Keyring } from "@upstow/server/kernel/security/keyring";
 
 /** Asking for the keyring would make a secret where there is none. */
 export function findKeyring(config: Config): Keyring | null {

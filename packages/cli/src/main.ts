@@ -8,7 +8,7 @@ const [{ runCli }, { operatorCommands, userCommands }, { readConfig }, { version
   import("./run-cli.ts"),
   import("./commands/index.ts"),
   import("@upstow/server/config"),
-  import("@upstow/server/version"),
+  import("@upstow/server/kernel/version"),
 ]);
 
 process.exitCode = await runCli(process.argv.slice(2), process, {

@@ -37,7 +37,7 @@ export function databasePath(config: Config): string {
 }
 
 async function openFor<T>(config: Config, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
-  const { openDatabase } = await import("@upstow/server/compose");
+  const { openDatabase } = await import("@upstow/server/app/compose");
   const db = await openDatabase(config);
   try {
     return await work({ config, db, now: Date.now });

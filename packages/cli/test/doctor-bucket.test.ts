@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
-import { createBucketStore } from "../../server/src/compose.ts";
+import { createBucketStore } from "../../server/src/app/compose.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { examineInstallation } from "../src/examine-installation.ts";

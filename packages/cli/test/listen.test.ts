@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
 import { Webhook } from "standardwebhooks";
 import { pickFreePort } from "../../../test/support/free-port.ts";
-import { until } from "../../server/src/features/webhooks/testing/until.ts";
-import { uploadFile } from "../../server/src/features/webhooks/testing/upload.ts";
 import { spawnMain } from "../../server/test/support/spawn-server.ts";
 import { type CallOptions, callApi } from "../../server/test/support/start-app.ts";
+import { until } from "../../server/test/support/webhooks/until.ts";
+import { uploadFile } from "../../server/test/support/webhooks/upload.ts";
 import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));

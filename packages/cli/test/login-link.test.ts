@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { insertInvitedAccount } from "../../server/src/features/accounts/queries.ts";
-import { createId } from "../../server/src/ids.ts";
+import { createId } from "../../server/src/kernel/ids.ts";
+import { insertInvitedAccount } from "../../server/src/projects/accounts/queries.ts";
 import { signInAs } from "../../server/test/support/console-client.ts";
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { envOf, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";

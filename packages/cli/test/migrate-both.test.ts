@@ -7,7 +7,7 @@ import { it } from "node:test";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { createBucketEnv } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
-import type { Check } from "../../server/src/features/operations/doctor/check.ts";
+import type { Check } from "../../server/src/ops/doctor/check.ts";
 import { startApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf } from "./support/furnish.ts";

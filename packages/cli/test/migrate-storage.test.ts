@@ -12,7 +12,7 @@ import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { createSdkClient } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
-import { setState } from "../../server/src/features/relocation/queries.ts";
+import { setState } from "../../server/src/ops/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, partPieces, put } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";

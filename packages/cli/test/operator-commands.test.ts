@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { findAccountByEmail } from "../../server/src/features/accounts/queries.ts";
-import { verifyPassword } from "../../server/src/security/passwords.ts";
+import { verifyPassword } from "../../server/src/kernel/security/passwords.ts";
+import { findAccountByEmail } from "../../server/src/projects/accounts/queries.ts";
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { envOf, readAll, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { keepReport } from "../../server/src/features/operations/maintenance-reports.ts";
-import { version } from "../../server/src/version.ts";
+import { version } from "../../server/src/kernel/version.ts";
+import { keepReport } from "../../server/src/ops/maintenance-reports.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
 let dashboard: Dashboard;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
-import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
+import { until } from "../../server/test/support/webhooks/until.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 import { copyWith, stopClock } from "./support/settled.ts";
 

@@ -1,5 +1,5 @@
 import { after, before, test } from "node:test";
-import { keepReport } from "../../server/src/features/operations/maintenance-reports.ts";
+import { keepReport } from "../../server/src/ops/maintenance-reports.ts";
 import { signInAs } from "../../server/test/support/console-client.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { expectGoodLook, phone } from "./support/good-look.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { putMember } from "../../server/src/features/console/members/member-queries.ts";
-import { until } from "../../server/src/features/webhooks/testing/until.ts";
+import { putMember } from "../../server/src/dashboard/members/member-queries.ts";
+import { until } from "../../server/test/support/webhooks/until.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 
 const password = "correct horse battery";

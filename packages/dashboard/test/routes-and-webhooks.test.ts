@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
+import { until } from "../../server/test/support/webhooks/until.ts";
 import { addDelivery } from "./support/add-delivery.ts";
 import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
 import { copyWith } from "./support/settled.ts";

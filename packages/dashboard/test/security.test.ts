@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { statement } from "../../server/src/db/statement.ts";
-import { until } from "../../server/src/features/webhooks/testing/until.ts";
 import { createSessionToken } from "../../server/test/support/console-client.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
+import { until } from "../../server/test/support/webhooks/until.ts";
 import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
 import { untilSettled } from "./support/settled.ts";
 

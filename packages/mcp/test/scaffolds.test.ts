@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { storageSet } from "../../cli/src/commands/storage-set.ts";
 import { parseCommandLine } from "../../cli/src/parse-command-line.ts";
-import { uploadCorsRule } from "../../server/src/adapters/s3-store/cors.ts";
 import { readConfig } from "../../server/src/config.ts";
+import { uploadCorsRule } from "../../server/src/storage/s3/cors.ts";
 import { compileSources } from "../../site/test/support/compile-blocks.ts";
 import {
   getByosConfig,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { reapAbandonedUploads } from "../../server/src/features/uploads/reaper.ts";
+import { reapAbandonedUploads } from "../../server/src/files/uploads/reaper.ts";
 import { createUploader } from "../src/client/index.ts";
 import { createFileRouter, createRouteHandler, UpstowError } from "../src/server.ts";
 import { until } from "./support/start-application.ts";

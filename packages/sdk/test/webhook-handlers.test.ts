@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
-import { signDelivery } from "../../server/src/features/webhooks/sign-delivery.ts";
+import { signDelivery } from "../../server/src/webhooks/sign-delivery.ts";
 import * as onExpress from "../src/express.ts";
 import * as onFastify from "../src/fastify.ts";
 import { toWebRequest } from "../src/handler/node-request.ts";

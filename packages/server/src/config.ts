@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { CONNECTIONS_PER_ADDRESS, LOG_RETENTION_DAYS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
-import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config-delivery.ts";
-import { ConfigError } from "./config-error.ts";
+import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config/delivery.ts";
+import { ConfigError } from "./config/error.ts";
 import {
   hostPart,
   type S3Config,
@@ -10,8 +10,8 @@ import {
   s3Delivery,
   s3Prefix,
   takesHostStyle,
-} from "./config-s3.ts";
-import { readTls, type TlsConfig } from "./config-tls.ts";
+} from "./config/s3.ts";
+import { readTls, type TlsConfig } from "./config/tls.ts";
 import {
   directory,
   type FirstStartKeys,
@@ -28,11 +28,11 @@ import {
   redisUrl,
   secretList,
   wholeNumber,
-} from "./config-values.ts";
+} from "./config/values.ts";
 import type { ConnectionLimit } from "./http/connection-limit.ts";
-import { type CidrList, parseCidrList } from "./net/cidr-list.ts";
-import { isLoopbackHost } from "./net/loopback.ts";
-import { parsePrivateCidrList } from "./net/private-cidr-list.ts";
+import { type CidrList, parseCidrList } from "./kernel/net/cidr-list.ts";
+import { isLoopbackHost } from "./kernel/net/loopback.ts";
+import { parsePrivateCidrList } from "./kernel/net/private-cidr-list.ts";
 
 /** Everything the operator can set. `process.env` is read here and nowhere else. */
 export interface Config {

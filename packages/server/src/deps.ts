@@ -2,17 +2,17 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
-import type { FairTurns } from "./fair-turns.ts";
-import type { CustomHosts } from "./features/cdn-domain/custom-hosts.ts";
-import type { CustomerBuckets } from "./features/customer-storage/customer-bucket.ts";
-import type { Bandwidth } from "./features/delivery/bandwidth.ts";
-import type { CdnPurge } from "./features/delivery/purge.ts";
-import type { Dispatcher } from "./features/webhooks/dispatcher.ts";
-import type { OutboundGuard } from "./net/outbound-guard.ts";
-import type { ObjectStore } from "./ports/object-store.ts";
-import type { ObjectStores } from "./ports/object-stores.ts";
-import type { RateLimiter } from "./ports/rate-limiter.ts";
-import type { Keyring } from "./security/keyring.ts";
+import type { FairTurns } from "./kernel/fair-turns.ts";
+import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
+import type { RateLimiter } from "./kernel/rate-limiter.ts";
+import type { Keyring } from "./kernel/security/keyring.ts";
+import type { CustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
+import type { CustomerBuckets } from "./projects/customer-storage/customer-bucket.ts";
+import type { Bandwidth } from "./serving/bandwidth.ts";
+import type { CdnPurge } from "./serving/purge.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+import type { ObjectStores } from "./storage/object-stores.ts";
+import type { Dispatcher } from "./webhooks/dispatcher.ts";
 
 /** What use cases work with. Made once, by the composition root. */
 export interface Deps {

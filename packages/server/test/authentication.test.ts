@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createApiKeySecret } from "../src/security/api-key-secret.ts";
+import { createApiKeySecret } from "../src/kernel/security/api-key-secret.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { expectError } from "./support/expect-error.ts";
 import { requestHead, sendRaw } from "./support/raw-http.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openTestStore } from "../src/adapters/disk-store/open-test-store.ts";
-import { getReports, keepReport } from "../src/features/operations/maintenance-reports.ts";
-import { scrubDisk, sweepDisk } from "../src/storage-upkeep.ts";
-import { version } from "../src/version.ts";
+import { version } from "../src/kernel/version.ts";
+import { getReports, keepReport } from "../src/ops/maintenance-reports.ts";
+import { scrubDisk, sweepDisk } from "../src/ops/storage-upkeep.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { openTestStore } from "./support/storage/open-disk-store.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { uploadFile } from "./support/upload.ts";
 

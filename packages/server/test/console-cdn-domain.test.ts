@@ -2,15 +2,11 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
-import {
-  type Certificate,
-  createCertificate,
-  trustCertificate,
-} from "../src/features/webhooks/testing/certificate.ts";
-import { type Received, type Receiver, startReceiver } from "../src/features/webhooks/testing/receiver.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
+import { type Certificate, createCertificate, trustCertificate } from "./support/webhooks/certificate.ts";
+import { type Received, type Receiver, startReceiver } from "./support/webhooks/receiver.ts";
 
 let certificate: Certificate;
 before(async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { throttlePassword } from "../src/features/console/throttle.ts";
+import { throttlePassword } from "../src/dashboard/throttle.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { createId } from "../src/ids.ts";
+import { createId } from "../src/kernel/ids.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { putMember } from "../src/dashboard/members/member-queries.ts";
 import type { ProjectRole } from "../src/db/schema.ts";
-import { putMember } from "../src/features/console/members/member-queries.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { listRoutes } from "./support/list-routes.ts";

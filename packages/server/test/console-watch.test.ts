@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { statement } from "../src/db/statement.ts";
-import { noteUsageDays } from "../src/features/usage/usage-days.ts";
+import { noteUsageDays } from "../src/projects/usage/usage-days.ts";
 import { createSessionToken, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";

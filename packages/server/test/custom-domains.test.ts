@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
-import { setCdnUrl } from "../src/features/cdn-domain/queries.ts";
-import {
-  type Certificate,
-  createCertificate,
-  trustCertificate,
-} from "../src/features/webhooks/testing/certificate.ts";
-import { startReceiver } from "../src/features/webhooks/testing/receiver.ts";
-import { until } from "../src/features/webhooks/testing/until.ts";
+import { setCdnUrl } from "../src/projects/cdn-domain/queries.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type RawAnswer, sendRaw } from "./support/raw-http.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
+import { type Certificate, createCertificate, trustCertificate } from "./support/webhooks/certificate.ts";
+import { startReceiver } from "./support/webhooks/receiver.ts";
+import { until } from "./support/webhooks/until.ts";
 
 let certificate: Certificate;
 before(async () => {

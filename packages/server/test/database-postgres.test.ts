@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { createTestDatabase, startPostgres } from "../../../test/support/postgres.ts";
-import { createClient, openPostgres } from "../src/adapters/postgres.ts";
-import { guard } from "../src/adapters/postgres-queries.ts";
+import { setUpInstallation } from "../src/app/first-start.ts";
 import { DatabaseUnavailable } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
-import { setUpInstallation } from "../src/features/accounts/first-start.ts";
-import { createKeyring } from "../src/security/keyring.ts";
+import { createClient, openPostgres } from "../src/db/postgres/postgres.ts";
+import { guard } from "../src/db/postgres/queries.ts";
+import { createKeyring } from "../src/kernel/security/keyring.ts";
 import { expectError } from "./support/expect-error.ts";
 import { startApp } from "./support/start-app.ts";
 

@@ -7,9 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
-import { openConnection } from "../src/adapters/sqlite-connection.ts";
-import { createSnapshot } from "../src/adapters/sqlite-snapshot.ts";
 import type { Queryable } from "../src/db/database.ts";
+import { openConnection } from "../src/db/sqlite/connection.ts";
+import { createSnapshot } from "../src/db/sqlite/snapshot.ts";
 import { statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
 
@@ -238,7 +238,7 @@ describe("an embedded database opened by four processes at once", () => {
     t.after(() => rm(dir, { recursive: true }));
     const from = (path: string) => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
     const program = `
-      import { openSqlite } from ${from("adapters/sqlite.ts")};
+      import { openSqlite } from ${from("db/sqlite/sqlite.ts")};
       import { migrate } from ${from("db/migrate.ts")};
       const db = openSqlite(${JSON.stringify(join(dir, "upstow.db"))});
       await migrate(db);

@@ -4,8 +4,8 @@ import { ALLOWED_TYPES_MAX_BYTES, PAGE_MAX, ROUTES_PER_PROJECT_MAX } from "@upst
 import { createUpstow } from "@upstow/sdk";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
-import { listAllAsJson } from "../src/features/file-routes/list-routes.ts";
-import { createId } from "../src/ids.ts";
+import { createId } from "../src/kernel/ids.ts";
+import { listAllAsJson } from "../src/projects/file-routes/list-routes.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { deleteFiles } from "../src/features/files/delete-files.ts";
-import { runDeletions } from "../src/features/files/storage-deletions.ts";
+import { deleteFiles } from "../src/files/delete-files.ts";
+import { runDeletions } from "../src/files/storage-deletions.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

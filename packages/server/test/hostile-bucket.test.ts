@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "#kysely";
 import { type HostileBucket, startHostileBucket } from "../../../test/support/hostile-bucket.ts";
 import { statement } from "../src/db/statement.ts";
-import { noteUsageDays } from "../src/features/usage/usage-days.ts";
+import { noteUsageDays } from "../src/projects/usage/usage-days.ts";
 import { type ConsoleCall, createSessionToken, signInAs } from "./support/console-client.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, it, type TestContext } from "node:test";
 import { statement } from "../src/db/statement.ts";
-import { AppError } from "../src/errors.ts";
-import type { Actor } from "../src/features/api-keys/actor.ts";
 import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
 import { honourIdempotencyKeys, type Idempotency } from "../src/http/idempotency.ts";
 import { deleteOldCalls } from "../src/http/idempotency-queries.ts";
 import { acceptJsonBodies } from "../src/http/json-body.ts";
 import { createHttpFrame } from "../src/http/server.ts";
-import { parseCidrList } from "../src/net/cidr-list.ts";
+import type { Actor } from "../src/kernel/actor.ts";
+import { AppError } from "../src/kernel/errors.ts";
+import { parseCidrList } from "../src/kernel/net/cidr-list.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

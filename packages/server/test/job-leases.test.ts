@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "#kysely";
-import { openPostgres } from "../src/adapters/postgres.ts";
 import type { Database } from "../src/db/database.ts";
+import { createJobLeases, type RunLeased } from "../src/db/job-leases.ts";
+import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
-import { createJobLeases, type RunLeased } from "../src/job-leases.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
 
 const hourMs = 3_600_000;

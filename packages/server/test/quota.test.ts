@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { GB, MB, TIERS, type TierName } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
-import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ADDRESS_LIMITS, DASHBOARD_RATE_LIMIT, RATE_LIMITS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
-import { setOwnLimits } from "../src/features/accounts/queries.ts";
+import { setOwnLimits } from "../src/projects/accounts/queries.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { spendAddress } from "./support/spend-address.ts";

@@ -10,9 +10,9 @@ import {
   TOOL_BATCH_MAX,
   TOOL_BODY_MAX_BYTES,
 } from "@upstow/contract";
-import { AppError } from "../src/errors.ts";
-import { createOpenStreams } from "../src/features/webhooks/open-streams.ts";
 import { errorBody } from "../src/http/error-handler.ts";
+import { AppError } from "../src/kernel/errors.ts";
+import { createOpenStreams } from "../src/webhooks/open-streams.ts";
 import { expectError } from "./support/expect-error.ts";
 import { requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";

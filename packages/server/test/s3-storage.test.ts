@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { statement } from "../src/db/statement.ts";
-import { runDeletions } from "../src/features/files/storage-deletions.ts";
-import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
-import { StorageUnavailable } from "../src/ports/object-store.ts";
+import { runDeletions } from "../src/files/storage-deletions.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
+import { StorageUnavailable } from "../src/storage/object-store.ts";
 import { expectError } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { purpose as ofCodes, startCodes } from "../src/features/console/factors/totp.ts";
-import { findTotp } from "../src/features/console/factors/totp-queries.ts";
-import { findStore, insertStore } from "../src/features/customer-storage/queries.ts";
-import { openCredentials, sealCredentials } from "../src/features/customer-storage/sealed-store.ts";
-import { createId } from "../src/ids.ts";
+import { purpose as ofCodes, startCodes } from "../src/dashboard/factors/totp.ts";
+import { findTotp } from "../src/dashboard/factors/totp-queries.ts";
+import { createId } from "../src/kernel/ids.ts";
+import { findStore, insertStore } from "../src/projects/customer-storage/queries.ts";
+import { openCredentials, sealCredentials } from "../src/projects/customer-storage/sealed-store.ts";
 import { keepData } from "./support/keep-data.ts";
 import { onBothDatabases, startApp } from "./support/start-app.ts";
 

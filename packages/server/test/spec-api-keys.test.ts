@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { TIERS } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
-import { createKey, revokeKey } from "../src/features/api-keys/api-keys.ts";
-import { setLastUsed } from "../src/features/api-keys/queries.ts";
-import { createId } from "../src/ids.ts";
-import { isApiKey } from "../src/security/api-key-secret.ts";
+import { createId } from "../src/kernel/ids.ts";
+import { isApiKey } from "../src/kernel/security/api-key-secret.ts";
+import { createKey, revokeKey } from "../src/projects/api-keys/api-keys.ts";
+import { setLastUsed } from "../src/projects/api-keys/queries.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { keepData } from "./support/keep-data.ts";
 import {

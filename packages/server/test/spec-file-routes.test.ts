@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { createId } from "../src/ids.ts";
+import { createId } from "../src/kernel/ids.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import {
   type CallOptions,

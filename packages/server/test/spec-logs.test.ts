@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { findLogsOfType } from "../src/features/logs/find-logs-of-type.ts";
-import { writeLog } from "../src/features/logs/write-log.ts";
-import { createId } from "../src/ids.ts";
+import { createId } from "../src/kernel/ids.ts";
+import { findLogsOfType } from "../src/projects/logs/find-logs-of-type.ts";
+import { writeLog } from "../src/projects/logs/write-log.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 

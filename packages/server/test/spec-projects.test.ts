@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { TIERS } from "@upstow/contract";
-import { listRoutes } from "../src/features/file-routes/queries.ts";
-import { createId } from "../src/ids.ts";
-import { isApiKey } from "../src/security/api-key-secret.ts";
+import { createId } from "../src/kernel/ids.ts";
+import { isApiKey } from "../src/kernel/security/api-key-secret.ts";
+import { listRoutes } from "../src/projects/file-routes/queries.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 

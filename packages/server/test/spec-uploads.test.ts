@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { GB, MB, type TierName } from "@upstow/contract";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
-import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { requestHead, sendRaw } from "./support/raw-http.ts";
 import { deletionsDone } from "./support/recount.ts";

@@ -3,8 +3,8 @@ import { after, before, it } from "node:test";
 import { GB, sandboxStorageBytes, TIER_NAMES, TIERS } from "@upstow/contract";
 import type { UsagePeriodTable } from "../src/db/schema.ts";
 import { statement } from "../src/db/statement.ts";
-import { setOwnLimits } from "../src/features/accounts/queries.ts";
-import { periodOf } from "../src/features/usage/period.ts";
+import { setOwnLimits } from "../src/projects/accounts/queries.ts";
+import { periodOf } from "../src/projects/usage/period.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import sharp from "sharp";
+import { expectError } from "./support/expect-error.ts";
 import {
   animation,
   craftGif,
@@ -9,8 +10,7 @@ import {
   noise,
   palette,
   quadrants,
-} from "../src/features/transforms/render/test-images.ts";
-import { expectError } from "./support/expect-error.ts";
+} from "./support/render/test-images.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 

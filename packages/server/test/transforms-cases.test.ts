@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import sharp from "sharp";
-import type { Recipe } from "../src/features/transforms/recipe.ts";
-import {
-  assertPixel,
-  assertUpright,
-  whitePixel,
-} from "../src/features/transforms/render/pixel-assertions.ts";
+import type { Recipe } from "../src/serving/images/recipe.ts";
+import { assertPixel, assertUpright, whitePixel } from "./support/render/pixel-assertions.ts";
 import {
   animation,
   craftGif,
@@ -17,13 +13,13 @@ import {
   quadrants,
   type Rgb,
   solid,
-} from "../src/features/transforms/render/test-images.ts";
+} from "./support/render/test-images.ts";
 import { signVariant } from "./support/sign-variant.ts";
 import { startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
 // The twenty cases of hostile and odd images as a client meets them: uploaded, asked for and read back. What the
-// decoders themselves make of them is in features/transforms/render.
+// decoders themselves make of them is in src/serving/images/render.
 
 const svg =
   '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40"/></svg>';

@@ -4,8 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { STUDIO_PREVIEWS } from "@upstow/contract";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
-import { noise } from "../src/features/transforms/render/test-images.ts";
 import { createSessionToken } from "./support/console-client.ts";
+import { noise } from "./support/render/test-images.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 

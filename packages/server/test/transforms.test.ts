@@ -124,7 +124,7 @@ onBothDatabases("image transforms", (database) => {
 
   it("answers 429 beyond the limit, without a suggestion, and still serves what was counted", async () => {
     const { accountId } = app.owner;
-    const { setOwnLimits } = await import("../src/features/accounts/queries.ts");
+    const { setOwnLimits } = await import("../src/projects/accounts/queries.ts");
     await app.app.deps.db.run(setOwnLimits, {
       id: accountId,
       rateUpload: null,

@@ -3,26 +3,26 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { statement } from "../src/db/statement.ts";
 import type { Deps } from "../src/deps.ts";
-import { notFound } from "../src/errors.ts";
-import type { Actor } from "../src/features/api-keys/actor.ts";
-import { findActorByKeyHash } from "../src/features/api-keys/queries.ts";
-import { updateRoute } from "../src/features/file-routes/file-routes.ts";
-import { listRoutes } from "../src/features/file-routes/queries.ts";
-import { completeMultipart, completeSingle } from "../src/features/uploads/finish-upload.ts";
-import { signParts } from "../src/features/uploads/multipart.ts";
-import { createOpenedUploads } from "../src/features/uploads/opened-uploads.ts";
+import { completeMultipart, completeSingle } from "../src/files/uploads/finish-upload.ts";
+import { signParts } from "../src/files/uploads/multipart.ts";
+import { createOpenedUploads } from "../src/files/uploads/opened-uploads.ts";
 import {
   findUpload,
   listAbandoned,
   markFailed,
   markUploaded,
   postponeReaping,
-} from "../src/features/uploads/queries.ts";
-import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
-import { repeatUpload } from "../src/features/uploads/request-upload.ts";
-import { releaseUsage } from "../src/features/usage/quota.ts";
-import { type ObjectStore, StorageUnavailable } from "../src/ports/object-store.ts";
-import { hashApiKey } from "../src/security/api-key-secret.ts";
+} from "../src/files/uploads/queries.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
+import { repeatUpload } from "../src/files/uploads/request-upload.ts";
+import type { Actor } from "../src/kernel/actor.ts";
+import { notFound } from "../src/kernel/errors.ts";
+import { hashApiKey } from "../src/kernel/security/api-key-secret.ts";
+import { findActorByKeyHash } from "../src/projects/api-keys/queries.ts";
+import { updateRoute } from "../src/projects/file-routes/file-routes.ts";
+import { listRoutes } from "../src/projects/file-routes/queries.ts";
+import { releaseUsage } from "../src/projects/usage/quota.ts";
+import { type ObjectStore, StorageUnavailable } from "../src/storage/object-store.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";

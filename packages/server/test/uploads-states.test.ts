@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { statement } from "../src/db/statement.ts";
-import { reapAbandonedUploads } from "../src/features/uploads/reaper.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";

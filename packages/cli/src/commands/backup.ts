@@ -1,4 +1,4 @@
-import type { BackupReport } from "@upstow/server/features/operations/backup/run-backup";
+import type { BackupReport } from "@upstow/server/ops/backup/run-backup";
 import type { Command } from "../command.ts";
 import { givenPath } from "../given-path.ts";
 import { withDatabase } from "../with-database.ts";

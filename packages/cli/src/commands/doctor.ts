@@ -1,4 +1,4 @@
-import type { Check } from "@upstow/server/features/operations/doctor/check";
+import type { Check } from "@upstow/server/ops/doctor/check";
 import type { Command } from "../command.ts";
 
 export const doctor: Command = {

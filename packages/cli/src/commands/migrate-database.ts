@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "@upstow/server/config";
-import type { MoveDatabaseReport } from "@upstow/server/features/relocation/database/move-database";
+import type { MoveDatabaseReport } from "@upstow/server/ops/relocation/database/move-database";
 import type { Command, Result } from "../command.ts";
 import { bucketSettings, databaseSettings, describeRestart } from "../migrate/settings.ts";
 

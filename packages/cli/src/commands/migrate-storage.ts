@@ -1,4 +1,4 @@
-import type { MoveStorageReport } from "@upstow/server/features/relocation/storage/move-storage";
+import type { MoveStorageReport } from "@upstow/server/ops/relocation/storage/move-storage";
 import type { Command, Result } from "../command.ts";
 import { formatBytes } from "../format.ts";
 import { bucketSettings, describeRestart, type Settings } from "../migrate/settings.ts";

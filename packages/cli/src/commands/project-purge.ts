@@ -7,7 +7,7 @@ export const projectPurge: Command = {
   positionals: [{ name: "id", description: "the deleted project's id" }],
   notes: "Their addresses stop working at once; the running service, or its next start, removes the bytes.",
   async run(call) {
-    const { purgeProject } = await import("@upstow/server/features/accounts/purge-project");
+    const { purgeProject } = await import("@upstow/server/files/purge-project");
     const [id = ""] = call.positionals;
     const purge = await withDatabase(call, (deps) => purgeProject(deps, id));
     return {

@@ -7,7 +7,7 @@ export const storageProbe: Command = {
   options: projectOption,
   notes: "Exit code 1 when the service cannot work with the bucket.",
   async run(call) {
-    const { probeStorage } = await import("@upstow/server/features/customer-storage/customer-storage");
+    const { probeStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
     const projectId = call.options.get("project");
     const probe = await withCustomerStorage(call, (deps) => probeStorage(deps, projectId));
     const { unusable, refused, allowsBrowsers } = probe;

@@ -7,7 +7,7 @@ export const storageRemove: Command = {
   options: projectOption,
   notes: "Refused as long as the bucket holds files of the project.",
   async run(call) {
-    const { removeStorage } = await import("@upstow/server/features/customer-storage/customer-storage");
+    const { removeStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
     const projectId = call.options.get("project");
     await withCustomerStorage(call, (deps) => removeStorage(deps, projectId));
     return {

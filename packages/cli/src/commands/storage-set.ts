@@ -24,7 +24,7 @@ export const storageSet: Command = {
 kept encrypted and never shown again; run the command anew to replace them. Files that are there already stay where they
 are. A secret on the command line stays in the shell's history; "--secret-access-key -" avoids that.`,
   async run(call) {
-    const { setStorage } = await import("@upstow/server/features/customer-storage/customer-storage");
+    const { setStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
     const { options } = call;
     const [endpoint, region, prefix] = ["endpoint", "region", "prefix"].map((name) => options.find(name));
     const isPathStyle = options.has("path-style") ? true : options.has("host-style") ? false : undefined;

@@ -170,7 +170,7 @@ export async function openBucket(
   env: Env,
   { bucket, prefix, ...where }: BucketOptions,
 ): Promise<ImportSource> {
-  const { createS3Client } = await import("@upstow/server/adapters/s3-store/s3-client");
+  const { createS3Client } = await import("@upstow/server/storage/s3/s3-client");
   const endpoint = where.endpoint ?? (env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"] || null);
   if (env["AWS_SESSION_TOKEN"])
     throw new OperatorError(

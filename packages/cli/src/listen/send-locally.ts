@@ -1,7 +1,7 @@
 import type { ReceivedEvent } from "@upstow/sdk";
-import { classifyError, classifyStatus } from "@upstow/server/features/webhooks/classify-failure";
-import { signDelivery, urlToSign } from "@upstow/server/features/webhooks/sign-delivery";
-import { version } from "@upstow/server/version";
+import { classifyError, classifyStatus } from "@upstow/server/kernel/net/classify-failure";
+import { version } from "@upstow/server/kernel/version";
+import { signDelivery, urlToSign } from "@upstow/server/webhooks/sign-delivery";
 
 export interface Outcome {
   statusCode: number | null;

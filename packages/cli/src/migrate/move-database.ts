@@ -1,12 +1,12 @@
-import { openPostgres } from "@upstow/server/adapters/postgres";
 import type { Config } from "@upstow/server/config";
-import { listReasons } from "@upstow/server/features/read-only/queries";
+import { openPostgres } from "@upstow/server/db/postgres/postgres";
+import { listReasons } from "@upstow/server/http/read-only/queries";
 import {
   abandonDatabase,
   type MoveDatabaseReport,
   moveDatabase,
-} from "@upstow/server/features/relocation/database/move-database";
-import { describeDatabase } from "@upstow/server/features/relocation/describe-target";
+} from "@upstow/server/ops/relocation/database/move-database";
+import { describeDatabase } from "@upstow/server/ops/relocation/describe-target";
 import { type Call, OperatorError } from "../command.ts";
 import { alone, openEmbedded } from "./open-source.ts";
 import { createProgress } from "./progress.ts";

@@ -1,17 +1,17 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { isRowName, shardOf } from "@upstow/server/adapters/disk-store/blob-name";
-import { findSmallBlob } from "@upstow/server/adapters/disk-store/small-blobs";
-import { createBucketStore } from "@upstow/server/compose";
-import type { S3Config } from "@upstow/server/config-s3";
+import { createBucketStore } from "@upstow/server/app/compose";
+import type { S3Config } from "@upstow/server/config/s3";
 import type { Database } from "@upstow/server/db/database";
-import { describeBucket } from "@upstow/server/features/relocation/describe-target";
-import type { BucketTarget } from "@upstow/server/features/relocation/storage/bucket-target";
+import { describeBucket } from "@upstow/server/ops/relocation/describe-target";
+import type { BucketTarget } from "@upstow/server/ops/relocation/storage/bucket-target";
 import {
   abandonStorage,
   type MoveStorageReport,
   moveStorage,
-} from "@upstow/server/features/relocation/storage/move-storage";
+} from "@upstow/server/ops/relocation/storage/move-storage";
+import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
+import { findSmallBlob } from "@upstow/server/storage/disk/small-blobs";
 import { type Call, OperatorError } from "../command.ts";
 import { formatBytes } from "../format.ts";
 import { alone, openDatabaseOfFiles } from "./open-source.ts";

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DataDirInUse, lockDataDir } from "@upstow/server/adapters/disk-store/data-dir-lock";
-import { openDatabase } from "@upstow/server/compose";
+import { openDatabase } from "@upstow/server/app/compose";
 import type { Config } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
 import { statement } from "@upstow/server/db/statement";
-import { findRelocation } from "@upstow/server/features/relocation/queries";
+import { findRelocation } from "@upstow/server/http/read-only/queries";
+import { DataDirInUse, lockDataDir } from "@upstow/server/storage/disk/data-dir-lock";
 import { OperatorError } from "../command.ts";
 import { databasePath } from "../with-database.ts";
 

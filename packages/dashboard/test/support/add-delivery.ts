@@ -1,7 +1,7 @@
 import type { WebhookAttemptTable, WebhookState } from "../../../server/src/db/schema.ts";
 import { statement } from "../../../server/src/db/statement.ts";
-import { describeEvent, insertEvent } from "../../../server/src/features/webhooks/enqueue.ts";
-import { createId } from "../../../server/src/ids.ts";
+import { createId } from "../../../server/src/kernel/ids.ts";
+import { describeEvent, insertEvent } from "../../../server/src/webhooks/enqueue.ts";
 import type { Tenant, TestApp } from "../../../server/test/support/start-app.ts";
 
 const insertAttempt = statement((q, p: WebhookAttemptTable) =>

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import { until } from "../../../server/src/features/webhooks/testing/until.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
 
 const isSettled = `document.querySelector(".loading, .stale, [aria-busy=true]") === null
   && document.fonts.status === "loaded"`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { type DeliveryToSign, signDelivery } from "../../../server/src/features/webhooks/sign-delivery.ts";
+import { type DeliveryToSign, signDelivery } from "../../../server/src/webhooks/sign-delivery.ts";
 import { type DeliveryErrorCode, type VerifyInput, verifyDelivery } from "./index.ts";
 
 const url = "https://example.com/hooks/upload?a=1";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { signDelivery } from "../../../server/src/features/webhooks/sign-delivery.ts";
+import { signDelivery } from "../../../server/src/webhooks/sign-delivery.ts";
 import { MB } from "./start-service.ts";
 
 /**

@@ -57,7 +57,7 @@ export class DatabaseUnavailable extends Error {
   override readonly name: string = "DatabaseUnavailable";
 }
 
-/** Nothing may be changed while the installation is moved elsewhere: see `features/read-only`. */
+/** Nothing may be changed while the installation is moved elsewhere: see `http/read-only`. */
 export class DatabaseReadOnly extends DatabaseUnavailable {
   override readonly name = "DatabaseReadOnly";
 }

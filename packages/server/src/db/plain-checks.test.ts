@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { openSqlite } from "../adapters/sqlite.ts";
 import { migrate } from "./migrate.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
 import { webhooks } from "./migrations/004-webhooks.ts";
 import { plainChecks } from "./migrations/018-plain-checks.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
 
 const states = {
   disk_object: ["open", "final", "gone"],

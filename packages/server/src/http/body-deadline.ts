@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../kernel/errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
 
 /** A JSON body is small: one that takes longer than this is sent slowly to keep us busy. */

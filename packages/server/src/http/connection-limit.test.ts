@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { it } from "node:test";
-import { parseCidrList } from "../net/cidr-list.ts";
+import { parseCidrList } from "../kernel/net/cidr-list.ts";
 import { createConnectionLimit } from "./connection-limit.ts";
 
 const from = (remoteAddress: string | undefined) =>

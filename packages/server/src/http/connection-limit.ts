@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { addressBucket } from "../net/address-bucket.ts";
-import type { CidrList } from "../net/cidr-list.ts";
-import { isLoopbackAddress } from "../net/loopback.ts";
+import { addressBucket } from "../kernel/net/address-bucket.ts";
+import type { CidrList } from "../kernel/net/cidr-list.ts";
+import { isLoopbackAddress } from "../kernel/net/loopback.ts";
 
 export interface ConnectionLimit {
   /** Zero: no limit. */

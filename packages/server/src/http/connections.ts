@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger } from "fastify";
-import type { CidrList } from "../net/cidr-list.ts";
+import type { CidrList } from "../kernel/net/cidr-list.ts";
 import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.ts";
 import { createSlowReaderWatch } from "./slow-readers.ts";
 import type { TransferMetrics } from "./transfer-metrics.ts";

@@ -1,10 +1,10 @@
 import { ERROR_TEXT_MAX, type ErrorBody, type ErrorDetail, errorType } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DatabaseReadOnly, DatabaseUnavailable } from "../db/database.ts";
-import { AppError, notFound } from "../errors.ts";
-import { ReadOnlyError } from "../features/read-only/read-only-error.ts";
-import { http } from "../net/node-http.ts";
-import { StorageFull, StorageUnavailable } from "../ports/object-store.ts";
+import { AppError, notFound, StorageFull } from "../kernel/errors.ts";
+import { http } from "../kernel/net/node-http.ts";
+import { StorageUnavailable } from "../storage/object-store.ts";
+import { ReadOnlyError } from "./read-only/read-only-error.ts";
 
 export function answerErrorsInEnvelope(app: FastifyInstance, log: FastifyBaseLogger): void {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));

@@ -10,8 +10,8 @@ import type {
 } from "fastify";
 import type { Database, Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
-import { AppError, invalid } from "../errors.ts";
-import { randomText } from "../ids.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
+import { randomText } from "../kernel/ids.ts";
 import { claimCall, dropClaim, extendClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { BODY_MAX_DEPTH, BODY_MAX_KEYS, BODY_MAX_VALUES } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
-import { AppError, invalid } from "../errors.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
 
 /** Digits of a number in an error message. */
 const longestShown = 40;

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { HEADERS_MAX_BYTES } from "@upstow/contract";
-import { http } from "../net/node-http.ts";
+import { http } from "../kernel/net/node-http.ts";
 
 /** PEM texts. */
 export interface TlsFiles {

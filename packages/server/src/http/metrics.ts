@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import { unauthorized } from "../errors.ts";
-import { isLoopbackAddress } from "../net/loopback.ts";
+import { unauthorized } from "../kernel/errors.ts";
+import { isLoopbackAddress } from "../kernel/net/loopback.ts";
 import { createDurations } from "./durations.ts";
 import { isForwarded } from "./require-https.ts";
 

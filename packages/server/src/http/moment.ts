@@ -1,5 +1,5 @@
-import { invalid } from "../errors.ts";
-import { firstIdAt } from "../ids.ts";
+import { invalid } from "../kernel/errors.ts";
+import { firstIdAt } from "../kernel/ids.ts";
 
 /** A leap second is a valid date-time that JavaScript cannot express: as NaN it would be no bound at all. */
 export function parseMoment(field: string, text: string): number {

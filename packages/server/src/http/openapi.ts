@@ -1,6 +1,6 @@
 import { type ErrorCode, ErrorEnvelope } from "@upstow/contract";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
-import { http } from "../net/node-http.ts";
+import { http } from "../kernel/net/node-http.ts";
 import { listErrors } from "./operation-errors.ts";
 
 interface ObjectSchema {

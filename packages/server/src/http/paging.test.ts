@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createId } from "../ids.ts";
+import { createId } from "../kernel/ids.ts";
 import { encodeCursor, startPage } from "./paging.ts";
 
 it("takes a cursor as it was given, and none with a single character changed, lost or swapped", () => {

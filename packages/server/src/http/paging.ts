@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { PAGE_DEFAULT } from "@upstow/contract";
-import { invalid } from "../errors.ts";
-import { isId } from "../ids.ts";
+import { invalid } from "../kernel/errors.ts";
+import { isId } from "../kernel/ids.ts";
 
 /** Sorts after every id, so that the first page starts at the newest row. */
 const afterAllIds = "~";

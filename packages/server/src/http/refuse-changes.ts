@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { ReadOnlyError } from "../features/read-only/read-only-error.ts";
-import type { ReadOnlyMode } from "../features/read-only/read-only-mode.ts";
+import { ReadOnlyError } from "./read-only/read-only-error.ts";
+import type { ReadOnlyMode } from "./read-only/read-only-mode.ts";
 
 const reading = ["GET", "HEAD", "OPTIONS"];
 

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { FastifyBaseLogger } from "fastify";
-import { readTlsFiles, type TlsConfig } from "../config-tls.ts";
+import { readTlsFiles, type TlsConfig } from "../config/tls.ts";
 import { replaceCertificate } from "./listener.ts";
 
 /**

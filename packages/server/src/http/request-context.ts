@@ -1,4 +1,4 @@
-import type { Actor } from "../features/api-keys/actor.ts";
+import type { Actor } from "../kernel/actor.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 declare module "fastify" {

@@ -1,6 +1,6 @@
 import { HEADERS_MAX, QUERY_PARAMS_MAX, REQUEST_URL_MAX } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../kernel/errors.ts";
 import { ofSignedUrl } from "./signed-url.ts";
 
 /** Rejects what is larger than any client of ours sends, before anything is looked up for it. */

@@ -3,9 +3,9 @@ import { isIP, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Config } from "../config.ts";
-import { AppError, invalid } from "../errors.ts";
-import type { CidrList } from "../net/cidr-list.ts";
-import { isLoopbackAddress, isLoopbackHost } from "../net/loopback.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
+import type { CidrList } from "../kernel/net/cidr-list.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/loopback.ts";
 
 const forwardingHeaders = [
   "forwarded",

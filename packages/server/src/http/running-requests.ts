@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { WorkSource } from "../event-loop-guard.ts";
+import type { WorkSource } from "../kernel/event-loop-guard.ts";
 
 /** Beyond this, the oldest are forgotten: most of them are downloads that wait for their readers. */
 const mostRemembered = 1_000;

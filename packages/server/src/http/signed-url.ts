@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../kernel/errors.ts";
 
 /** A signed URL that cannot even be decoded was edited, like any other whose signature does not hold. */
 export function ofSignedUrl(url: string): AppError | null {

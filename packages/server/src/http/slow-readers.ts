@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import type { Socket } from "node:net";
-import { readUnackedBytes } from "../net/unacked-bytes.ts";
+import { readUnackedBytes } from "../kernel/net/unacked-bytes.ts";
 
 export interface SlowReaderOptions {
   leastBytesPerSec: number;

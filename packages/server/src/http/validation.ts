@@ -3,7 +3,7 @@ import type { ErrorDetail } from "@upstow/contract";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import type { Static, TSchema } from "typebox";
-import { AppError, invalid } from "../errors.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
 import { compileLate } from "./compile-late.ts";
 import { ofSignedUrl } from "./signed-url.ts";
 

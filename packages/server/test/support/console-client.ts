@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createSession } from "../../src/features/console/sessions.ts";
-import { createSessionSigner } from "../../src/http/console/session-cookie.ts";
+import { createSessionSigner } from "../../src/dashboard/session/session-cookie.ts";
+import { createSession } from "../../src/dashboard/sessions.ts";
 import type { Answer, TestApp } from "./start-app.ts";
 
 export type ConsoleCall = (method: string, path: string, body?: unknown) => Promise<Answer>;

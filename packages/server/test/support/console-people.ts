@@ -1,6 +1,6 @@
 import { scryptSync } from "node:crypto";
-import { insertAccount } from "../../src/features/accounts/queries.ts";
-import { createId } from "../../src/ids.ts";
+import { createId } from "../../src/kernel/ids.ts";
+import { insertAccount } from "../../src/projects/accounts/queries.ts";
 import type { TestApp } from "./start-app.ts";
 
 export const password = "correct horse battery";

@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { fitModes } from "../../src/features/transforms/recipe.ts";
+import { fitModes } from "../../src/serving/images/recipe.ts";
 import { startApp, type TestApp } from "./start-app.ts";
 import { uploadFile } from "./upload.ts";
 

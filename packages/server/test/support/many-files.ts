@@ -2,7 +2,7 @@ import { sql } from "#kysely";
 import type { Database } from "../../src/db/database.ts";
 import type { FileTable } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
-import { createId } from "../../src/ids.ts";
+import { createId } from "../../src/kernel/ids.ts";
 
 const columns = [
   "id",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { type Environment, MB } from "@upstow/contract";
 import fc from "fast-check";
-import { reapAbandonedUploads } from "../../src/features/uploads/reaper.ts";
+import { reapAbandonedUploads } from "../../src/files/uploads/reaper.ts";
 import {
   assertListed,
   isShown,

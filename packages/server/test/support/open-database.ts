@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
-import { openPostgres } from "../../src/adapters/postgres.ts";
-import { openSqlite } from "../../src/adapters/sqlite.ts";
 import type { Database } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { openPostgres } from "../../src/db/postgres/postgres.ts";
+import { openSqlite } from "../../src/db/sqlite/sqlite.ts";
 import type { DatabaseKind } from "./start-app.ts";
 
 export interface TestDatabase {

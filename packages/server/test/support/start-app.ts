@@ -9,11 +9,11 @@ import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import { type App, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
-import { insertAccount } from "../../src/features/accounts/queries.ts";
-import { createKey } from "../../src/features/api-keys/api-keys.ts";
-import { findActorByKeyHash } from "../../src/features/api-keys/queries.ts";
-import { createProject } from "../../src/features/projects/projects.ts";
-import { createId } from "../../src/ids.ts";
+import { createId } from "../../src/kernel/ids.ts";
+import { insertAccount } from "../../src/projects/accounts/queries.ts";
+import { createKey } from "../../src/projects/api-keys/api-keys.ts";
+import { findActorByKeyHash } from "../../src/projects/api-keys/queries.ts";
+import { createProject } from "../../src/projects/projects.ts";
 import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";

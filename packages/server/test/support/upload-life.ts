@@ -1,5 +1,5 @@
+import { createJobLeases } from "../../src/db/job-leases.ts";
 import { statement } from "../../src/db/statement.ts";
-import { createJobLeases } from "../../src/job-leases.ts";
 import type { TestApp } from "./start-app.ts";
 import { createUploadClient, type UploadClient } from "./upload-client.ts";
 

@@ -22,7 +22,7 @@ import {
 } from "@upstow/mcp/scaffolds";
 import type { Command } from "../../../cli/src/command.ts";
 import { operatorCommands, userCommands } from "../../../cli/src/commands/index.ts";
-import { configReference } from "../../../server/src/config-reference.ts";
+import { configReference } from "../../../server/src/config/reference.ts";
 import { renderCapacity } from "./capacity-table.ts";
 import { renderLimits } from "./limits-table.ts";
 

@@ -1,0 +1,195 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { S3Config } from "../config/s3.ts";
+import { readOrCreateSecret } from "../config/secret-file.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../db/database.ts";
+import { migrate } from "../db/migrate.ts";
+import type { PostgresOptions } from "../db/postgres/postgres.ts";
+import { openSqlite } from "../db/sqlite/sqlite.ts";
+import type { Deps } from "../deps.ts";
+import { ReadOnlyError } from "../http/read-only/read-only-error.ts";
+import type { ReadOnlyMode } from "../http/read-only/read-only-mode.ts";
+import { createOutboundGuard } from "../kernel/net/outbound-guard.ts";
+import { isPlainHttp } from "../kernel/net/outbound-url.ts";
+import type { RateLimiter } from "../kernel/rate-limiter.ts";
+import { createKeyring, type Keyring } from "../kernel/security/keyring.ts";
+import type { Background } from "../ops/background.ts";
+import { maintainBucket, maintainDisk } from "../ops/storage-upkeep.ts";
+import type { BucketCredentials, CustomerBuckets } from "../projects/customer-storage/customer-bucket.ts";
+import { servedType, typePolicy } from "../serving/safe-type.ts";
+import {
+  deferContinue,
+  lockDataDir,
+  openDiskStore,
+  presignedUploadRoutes,
+  type UploadReceiver,
+  uploadPath,
+} from "../storage/disk/index.ts";
+import { type ObjectStore, StorageUnavailable } from "../storage/object-store.ts";
+import { createS3Store, type S3Store } from "../storage/s3/index.ts";
+
+/** The database that the configuration names, brought up to date. Operator commands open it beside a server. */
+export async function openDatabase(config: Config, options: PostgresOptions = {}): Promise<Database> {
+  const { databaseUrl, dataDir } = config;
+  const db = databaseUrl === null ? openEmbedded(dataDir) : await connect(databaseUrl, options);
+  try {
+    await migrate(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** An embedded installation never loads the driver. */
+async function connect(url: string, options: PostgresOptions): Promise<Database> {
+  const { openPostgres } = await import("../db/postgres/postgres.ts");
+  return openPostgres(url, options);
+}
+
+function openEmbedded(dataDir: string): Database {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return openSqlite(embeddedPath(dataDir));
+}
+
+const embeddedPath = (dataDir: string) => join(dataDir, "upstow.db");
+
+/** What an installation that is on PostgreSQL now, or is to be, has in its data directory. */
+export function openFormer({ databaseUrl, dataDir }: Config): Database | null {
+  const path = embeddedPath(dataDir);
+  return databaseUrl !== null && existsSync(path) ? openSqlite(path) : null;
+}
+
+export function openKeyring(config: Config): Keyring {
+  return createKeyring(config.secrets ?? [readOrCreateSecret(config.dataDir)]);
+}
+
+/** A store with what it needs of the server around it. */
+export interface Storage {
+  store: ObjectStore;
+  addRoutes(http: FastifyInstance, limiter: RateLimiter, readOnly: ReadOnlyMode): void;
+  keepHouse(background: Background): void;
+  close(): Promise<void>;
+}
+
+export type StorageDeps = Pick<Deps, "config" | "db" | "keyring" | "log" | "now">;
+
+export interface TransferOptions {
+  idleMs: number | undefined;
+  onSlowBody: () => void;
+}
+
+/** The store that the configuration names. */
+export async function openStorage(deps: StorageDeps, transfers: TransferOptions): Promise<Storage> {
+  const { s3 } = deps.config;
+  return s3 === null ? openEmbeddedStorage(deps, transfers) : openBucket(deps, s3);
+}
+
+/** The data directory is locked against a second server. */
+async function openEmbeddedStorage(deps: StorageDeps, transfers: TransferOptions): Promise<Storage> {
+  const { config, db, keyring, log, now } = deps;
+  const lock = lockDataDir(config.dataDir);
+  try {
+    const store = await openDiskStore({
+      root: join(config.dataDir, "objects"),
+      db,
+      keyring,
+      publicUrl: () => config.publicUrl,
+      now,
+      onDamage: (damage) => log.error({ damage }, "stored bytes are damaged and will not be served"),
+      onSlowBody: transfers.onSlowBody,
+      ...(transfers.idleMs === undefined ? {} : { idleMs: transfers.idleMs }),
+    });
+    return {
+      store,
+      addRoutes(http, limiter, readOnly) {
+        deferContinue(http.server, (request) => request.url?.startsWith(uploadPath) ?? false);
+        presignedUploadRoutes(http, refuseWhile(readOnly, store), limiter);
+      },
+      keepHouse: (background) => maintainDisk(store, background, deps),
+      async close() {
+        await store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** A body that could not be recorded need not be read. One that is under way is refused by the database. */
+function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadReceiver {
+  return {
+    async receive(request, response) {
+      if (!readOnly.isOn()) return store.receive(request, response);
+      throw new ReadOnlyError();
+    },
+  };
+}
+
+/** The configured bucket as the service uses it. */
+export function createBucketStore(s3: S3Config): S3Store {
+  return createS3Store({
+    ...s3,
+    name: "s3",
+    publicEndpoint: s3.publicEndpoint ?? s3.endpoint,
+    headersOf: describeObject,
+  });
+}
+
+/** A customer's bucket may be hostile: answers of about 1 MiB, and no more connections than it needs. */
+const bucketBounds = { pageSize: 250, maxSockets: 128 };
+
+/** Buckets of customers, behind the same guard as their webhooks. */
+export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {
+  const guard = createOutboundGuard({ allow: storageAllowCidrs });
+  return {
+    async judgeEndpoint(endpoint) {
+      const check = await guard.checkUrl(endpoint);
+      return check.ok ? null : check.reason;
+    },
+    open(name, place, credentials) {
+      const { endpoint } = place;
+      const url = endpoint === null ? null : new URL(endpoint);
+      if (url !== null && guard.isRefusedLiteral(url))
+        throw new StorageUnavailable(
+          `the address in ${endpoint} is not public and not on the list of allowed ones`,
+        );
+      const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
+      const lookup = url !== null && isPlainHttp(url) ? guard.plainLookup : guard.lookup;
+      return createS3Store({ ...access, ...bucketBounds, name, headersOf: describeObject, lookup });
+    },
+  };
+}
+
+const pickCredentials = ({ accessKeyId, secretAccessKey }: BucketCredentials) => ({
+  accessKeyId,
+  secretAccessKey,
+});
+
+/** What a reader of the bucket gets is as safe as what the service would send. */
+function describeObject(contentType: string) {
+  return {
+    contentType: servedType(contentType),
+    contentDisposition: typePolicy(contentType).disposition,
+  };
+}
+
+/** Clients upload to the bucket itself. Only an embedded database still ties the service to one process. */
+function openBucket(deps: StorageDeps, s3: S3Config): Storage {
+  const { dataDir, databaseUrl } = deps.config;
+  const lock = databaseUrl === null ? lockDataDir(dataDir) : null;
+  const store = createBucketStore(s3);
+  return {
+    store,
+    addRoutes() {},
+    keepHouse: (background) => maintainBucket(store, background, deps),
+    async close() {
+      await store.close();
+      lock?.release();
+    },
+  };
+}

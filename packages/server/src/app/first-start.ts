@@ -1,0 +1,69 @@
+import { ConfigError } from "../config.ts";
+import type { Deps } from "../deps.ts";
+import { unlessReadOnly } from "../http/read-only/read-only-error.ts";
+import { createId } from "../kernel/ids.ts";
+import type { Keyring } from "../kernel/security/keyring.ts";
+import { ownerEmail } from "../projects/accounts/email.ts";
+import { createLoginToken } from "../projects/accounts/login-link.ts";
+import { findInstallation, insertAccount, insertInstallation } from "../projects/accounts/queries.ts";
+import { createKey } from "../projects/api-keys/api-keys.ts";
+import { createProject } from "../projects/projects.ts";
+import { replaceSecret } from "./replace-secret.ts";
+
+export interface FirstStart {
+  email: string;
+  projectId: string;
+  liveKey: string;
+  testKey: string;
+  loginToken: string;
+}
+
+/** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */
+export async function setUpInstallation(
+  deps: Pick<Deps, "db" | "keyring" | "now">,
+  beforeFirst: () => Promise<unknown> = async () => {},
+): Promise<FirstStart | null> {
+  const installation = await deps.db.get(findInstallation, {});
+  if (installation !== null) {
+    checkSecret(deps.keyring, installation.secret_check);
+    // While the installation is read-only, it is left to the first start after that.
+    if (deps.keyring.checks.length > 1) await unlessReadOnly(replaceSecret(deps, installation.secret_check));
+    return null;
+  }
+  await beforeFirst();
+  const now = deps.now();
+  const created = await deps.db.transact(async (tx) => {
+    const account = await tx.get(insertAccount, {
+      id: createId(now),
+      email: ownerEmail,
+      passwordHash: null,
+      tier: "enterprise",
+      now,
+    });
+    if (account === null) return null;
+    const secretCheck = deps.keyring.checks[0] ?? "";
+    const won = await tx.get(insertInstallation, { ownerAccountId: account.id, secretCheck, now });
+    if (won === null) throw new Error("the installation was set up by an older start that did not finish");
+    const project = await createProject(tx, now, { accountId: account.id, tier: account.tier }, "default");
+    const wanted = { projectId: project.id, tier: account.tier };
+    const live = await createKey(tx, now, { ...wanted, type: "live", name: "First live key" });
+    const test = await createKey(tx, now, { ...wanted, type: "test", name: "First test key" });
+    const loginToken = await createLoginToken(tx, now, account.id);
+    return {
+      email: ownerEmail,
+      projectId: project.id,
+      liveKey: live.secret,
+      testKey: test.secret,
+      loginToken,
+    };
+  });
+  return created ?? setUpInstallation(deps);
+}
+
+/** Throws unless the keyring holds the secret that the installation was last started with. */
+export function checkSecret(keyring: Keyring, known: string): void {
+  if (keyring.checks.includes(known)) return;
+  throw new ConfigError(
+    "UPSTOW_SECRET does not hold the secret that this installation was made with; set it to that one, or add that one behind the new one, separated by a comma (left unset, it is what the file secret in UPSTOW_DATA_DIR holds)",
+  );
+}

@@ -1,0 +1,49 @@
+import { GB } from "@upstow/contract";
+import { inSteps } from "../db/in-steps.ts";
+import type { Deps } from "../deps.ts";
+import { runDeletions } from "../files/storage-deletions.ts";
+import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
+import { deleteOldCalls } from "../http/idempotency-queries.ts";
+import { deleteEndedWindows } from "../http/rate-limiter/database.ts";
+import type { Background } from "../ops/background.ts";
+import type { LastUsed } from "../projects/api-keys/last-used.ts";
+import { forgetOldLogs } from "../projects/logs/retention.ts";
+import { noteUsageDays } from "../projects/usage/usage-days.ts";
+import type { Bandwidth } from "../serving/bandwidth.ts";
+import type { Transforms } from "../serving/images/transforms.ts";
+import { forgetOldMessages } from "../webhooks/retention.ts";
+
+const variantCacheBytes = 10 * GB;
+
+/** Parts of the running service that routes and background work share. */
+export interface Services {
+  lastUsed: LastUsed;
+  bandwidth: Bandwidth;
+  transforms: Transforms;
+}
+
+export async function writeTallies(services: Services): Promise<void> {
+  await services.lastUsed.flush();
+  await services.bandwidth.flush();
+  await services.transforms.flush();
+}
+
+export function keepHouse(background: Background, deps: Deps, services: Services, windowMs: number): void {
+  background.every(5_000, "write tallies", () => writeTallies(services));
+  background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
+  background.everyInOne(60_000, "end abandoned uploads", (signal) => reapAbandonedUploads(deps, signal));
+  background.everyInOne(60_000, "forget ended rate windows", (signal) =>
+    inSteps((take) => deps.db.run(deleteEndedWindows, { windowMs, take }), signal),
+  );
+  background.everyInOne(300_000, "note the usage of the day", () => noteUsageDays(deps));
+  background.everyInOne(600_000, "evict image variants", (signal) =>
+    services.transforms.evict(variantCacheBytes, signal),
+  );
+  background.everyInOne(3_600_000, "forget old webhook messages", (signal) =>
+    forgetOldMessages(deps, signal),
+  );
+  background.everyInOne(3_600_000, "forget old idempotency keys", (signal) =>
+    inSteps((take) => deps.db.run(deleteOldCalls, { take }), signal),
+  );
+  background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
+}

@@ -1,0 +1,66 @@
+import { flushCompileCache } from "node:module";
+import { stdout } from "node:process";
+import { type Logger, pino } from "pino";
+import { type App, createApp } from "../app.ts";
+import { type Config, readConfig } from "../config.ts";
+import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { keepShapes } from "./keep-shapes.ts";
+import { showFirstStart } from "./show-first-start.ts";
+import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
+import { trimMemorySoon } from "./trim-memory.ts";
+import { describeService, findUnreachable } from "./welcome.ts";
+
+/** Runs the service until a signal ends it. */
+async function serve(): Promise<void> {
+  const config = await settlePort(readConfig(process.env));
+  const logger = createLogger(config);
+  for (const name of config.unknownVariables) {
+    logger.warn({ variable: name }, "this variable means nothing to Upstow; check its spelling");
+  }
+  const app = await createApp(config, { logger });
+  closeOnSignals(app);
+  await app.listen();
+  showWelcome(config, app);
+  const unreachable = findUnreachable(config);
+  if (unreachable !== null) logger.warn(unreachable);
+  flushCompileCache();
+  keepShapes();
+  trimMemorySoon();
+}
+
+/** Whether a person reads what is written. Programs get JSON, as containers and journals do. */
+const isRead = stdout.isTTY === true && !process.argv.includes("--json");
+
+function createLogger({ logLevel }: Config): Logger {
+  const isQuiet = process.argv.includes("--quiet") && ["info", "debug", "trace"].includes(logLevel);
+  const level = isQuiet ? "warn" : logLevel;
+  return isRead ? pino({ level }, createTerminalLog(stdout)) : pino({ level });
+}
+
+function showWelcome(config: Config, { firstStart }: App): void {
+  const welcome = showFirstStart(config, firstStart);
+  const more = describeService(config, firstStart !== null);
+  console.log(isRead ? styleWelcome(`${welcome}\n${more}`, stdout) : welcome);
+}
+
+/** URLs bear the port, so one that may be any has to be known before the first of them is made. */
+async function settlePort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config;
+  return readConfig({ ...process.env, UPSTOW_PORT: String(await checkAddress(addressOf(config))) });
+}
+
+function closeOnSignals(app: App): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, async () => {
+      app.deps.log.info({ signal }, "finishing what is in flight");
+      await app.close();
+      process.exit(0);
+    });
+  }
+}
+
+serve().catch((error: unknown) => {
+  console.error(`upstow: ${explainFailure(error)}`);
+  process.exit(1);
+});

@@ -1,0 +1,84 @@
+import type { RateLimits } from "@upstow/contract";
+import type { Config } from "../config.ts";
+import { isLoopbackHost } from "../kernel/net/loopback.ts";
+import type { FirstStart } from "./first-start.ts";
+
+export const readyLine = (config: Config) => `Upstow is ready at ${config.publicUrl}`;
+
+/** What a person sees once the server listens. The keys are shown this one time. */
+export function welcome(config: Config, firstStart: FirstStart | null): string {
+  const ready = readyLine(config);
+  if (firstStart === null) return ready;
+  const { publicUrl } = config;
+  return `
+${ready}
+
+  Shown once, so keep these somewhere safe. A lost key is revoked and replaced, never shown again.
+
+  Live key   ${firstStart.liveKey}
+  Test key   ${firstStart.testKey}
+  Project    ${firstStart.projectId}
+  Dashboard  ${publicUrl}/dashboard/claim#${firstStart.loginToken}
+             signs you in as the owner; works once, for 24 hours
+
+  Upload a first file into the sandbox: paste these lines into another terminal, then open the "url" they end with.
+
+${firstUpload(publicUrl, firstStart.testKey)}
+
+  ${rateNote(config.rateLimits)}
+
+  What a key can do:
+
+curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
+`;
+}
+
+/** A container that only was given a port answers nobody; null where somebody can reach the service. */
+export function findUnreachable({ host, publicUrl, tls, httpFrom }: Config): string | null {
+  const isMeantForOthers = !isLoopbackHost(host) && publicUrl.startsWith("http:");
+  if (!isMeantForOthers || tls !== null || httpFrom !== null) return null;
+  return "Only requests from this machine or container are accepted, all others need https. Behind a proxy, set UPSTOW_PUBLIC_URL=https://… and UPSTOW_TRUSTED_PROXIES; with a certificate, UPSTOW_TLS_CERT and UPSTOW_TLS_KEY. To accept plain HTTP from private networks such as Docker's, set UPSTOW_HTTP_FROM=172.16.0.0/12.";
+}
+
+/** What a person at a terminal is told besides: what a first start has shown is far up by then. */
+export function describeService(config: Config, isFirstStart: boolean): string {
+  const { publicUrl, dataDir, rateLimits } = config;
+  const quiet =
+    "Requests are listed below; 'npm start -- --quiet' shows only warnings. Ctrl-C stops the service.";
+  if (isFirstStart) return `  ${quiet}\n`;
+  return `
+  Dashboard  ${publicUrl}/dashboard
+  Docs       ${publicUrl}/docs
+  Data       ${dataDir}
+
+  ${rateNote(rateLimits)}
+
+  ${quiet}
+`;
+}
+
+/** A first application meets the limit soon: all its users share one key. */
+function rateNote({ upload, other }: RateLimits): string {
+  if (upload === null || other === null) return "Rate limits are off (UPSTOW_RATE_LIMITS).";
+  return `A key may send ${upload} upload requests per minute, two for each small file or batch of 100, and ${other} others;
+  beyond that it gets 429. UPSTOW_RATE_LIMITS raises that for all keys, 'upstow account set-limits' for one account.`;
+}
+
+/** Request, PUT, complete. Lines start at the margin and need nothing but curl and sed, in any shell. */
+function firstUpload(publicUrl: string, key: string): string {
+  const content = "Hello, Upstow.";
+  const file = {
+    fileName: "hello.txt",
+    fileSize: content.length,
+    contentType: "text/plain",
+    routeSlug: "default",
+  };
+  const call = (path: string) =>
+    `curl -s ${publicUrl}/api/v1/upload/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
+  const field = (name: string) => `$(printf %s "$UPLOAD" | sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/')`;
+  return [
+    `UPLOAD=$(${call("request")} -d '${JSON.stringify(file)}')`,
+    `curl -s -X PUT "${field("uploadUrl")}" -H 'Content-Type: ${file.contentType}' -d '${content}'`,
+    `${call("complete")} -d "{\\"fileId\\":\\"${field("fileId")}\\"}"`,
+  ].join("\n");
+}

@@ -1,0 +1,37 @@
+import type { Environment } from "@upstow/contract";
+import type { ProjectRole } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { AppError, notFound } from "../kernel/errors.ts";
+import { findAccess } from "./access-queries.ts";
+import type { Session } from "./sessions.ts";
+
+export type Role = ProjectRole;
+const ranks: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
+
+/**
+ * The actor as whom a signed-in person uses a project. One that they have no part in is not found, like one that
+ * does not exist.
+ */
+export async function enterProject(
+  deps: Pick<Deps, "db">,
+  session: Session,
+  target: { projectId: string; environment: Environment },
+  needed: Role,
+): Promise<Actor> {
+  const { projectId, environment } = target;
+  const found = await deps.db.get(findAccess, { projectId, accountId: session.accountId });
+  if (found === null) throw notFound("Project");
+  const { memberRole, ...bound } = found;
+  const role = roleOf(session, { accountId: found.accountId, memberRole });
+  if (ranks[role] < ranks[needed]) {
+    throw new AppError("FORBIDDEN", `As a ${role} of this project you cannot do that.`, {
+      suggestion: "Ask the project's owner.",
+    });
+  }
+  return { ...bound, keyId: `session:${session.id}`, environment };
+}
+
+export function roleOf(session: Session, project: { accountId: string; memberRole: Role | null }): Role {
+  return project.accountId === session.accountId ? "owner" : (project.memberRole ?? "viewer");
+}

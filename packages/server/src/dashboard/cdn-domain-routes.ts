@@ -1,0 +1,48 @@
+import { IdParam, Type } from "@upstow/contract";
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import { checkCdnDomain, removeCdnDomain, setCdnDomain } from "../projects/cdn-domain/cdn-domain.ts";
+import { checkPath, proofOf } from "../projects/cdn-domain/check-domain.ts";
+import { enterProject } from "./access.ts";
+import type { Session } from "./sessions.ts";
+
+const schema = { hide: true, params: IdParam };
+const DomainBody = Type.Object({ domain: Type.String({ minLength: 1, maxLength: 2048 }) });
+const NonceParam = Type.Object({ nonce: Type.String({ minLength: 1, maxLength: 100 }) });
+
+/** The domain of a project's files, for its owner in the dashboard. */
+export function cdnDomainRoutes(app: ApiApp, deps: Deps): void {
+  const path = "/projects/:id/cdn-domain";
+  const enter = (session: Session, projectId: string) =>
+    enterProject(deps, session, { projectId, environment: "live" }, "owner");
+
+  app.put(path, { schema: { ...schema, body: DomainBody } }, async ({ session, params, body }) => {
+    await enter(session, params.id);
+    return { ownUrl: await setCdnDomain(deps, params.id, body.domain) };
+  });
+
+  app.post(`${path}/check`, { schema }, async ({ session, params }) => {
+    await enter(session, params.id);
+    return { problem: await checkCdnDomain(deps, params.id) };
+  });
+
+  app.delete(path, { schema }, async ({ session, params }) => {
+    await enter(session, params.id);
+    await removeCdnDomain(deps, params.id);
+    return { ok: true };
+  });
+}
+
+/** What the check asks for, through the domain. */
+export function cdnCheckRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get<{ Params: { nonce: string } }>(
+    `${checkPath}:nonce`,
+    { schema: { hide: true, params: NonceParam }, config: { customDomain: "always" } },
+    async ({ params }, reply) =>
+      reply
+        .type("text/plain; charset=utf-8")
+        .header("cache-control", "no-store")
+        .send(proofOf(deps.keyring, params.nonce)[0]),
+  );
+}

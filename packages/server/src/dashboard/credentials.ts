@@ -1,0 +1,140 @@
+import { hash } from "node:crypto";
+import { type Queryable, UniqueViolation } from "../db/database.ts";
+import type { Deps } from "../deps.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
+import { normalizeEmail, ownerEmail } from "../projects/accounts/email.ts";
+import { deletePasskey, deletePasskeysOfAccount } from "./factors/passkey-queries.ts";
+import { deleteStepsOfAccount } from "./factors/step-queries.ts";
+import { endCodes } from "./factors/totp.ts";
+import { checkNewPassword, type PasswordWork } from "./password-work.ts";
+import {
+  deleteLoginLinksOfAccount,
+  deleteSessionsOfAccount,
+  findLoginLink,
+  findPasswordHash,
+  holdPassword,
+  recoverCredentials,
+  setCredentials,
+  takeLoginLink,
+} from "./session-queries.ts";
+import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
+import type { Credentials, SignedIn } from "./sign-in.ts";
+import { throttleAddress, throttleConfirmation } from "./throttle.ts";
+
+/** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
+export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): Promise<string | null> {
+  await throttleAddress(deps, visitor.address, "link");
+  const link = await deps.db.get(findLoginLink, { tokenHash: hash("sha256", token), now: deps.now() });
+  if (link === null) throw usedLink();
+  return link.email === ownerEmail ? null : link.email;
+}
+
+/**
+ * Exchanges a link of the operator for a session; whoever holds it says how they will sign in from then on. It needs
+ * no second factor, which may be what was lost. Every other way in ends: it may belong to whoever prepared or took over
+ * the account.
+ */
+export async function claim(
+  deps: Deps,
+  passwords: PasswordWork,
+  given: Credentials & { token: string },
+  visitor: Entrant,
+): Promise<SignedIn> {
+  await throttleAddress(deps, visitor.address, "link");
+  const email = normalizeEmail(given.email);
+  checkNewPassword(given.password);
+  const now = deps.now();
+  const tokenHash = hash("sha256", given.token);
+  // Hashing is work, which only the holder of a link may ask for.
+  if ((await deps.db.get(findLoginLink, { tokenHash, now })) === null) throw usedLink();
+  const passwordHash = await passwords.hash(given.password);
+  return withFreeEmail(email, () =>
+    deps.db.transact(async (tx) => {
+      const link = await tx.get(takeLoginLink, { tokenHash, now });
+      if (link === null) throw usedLink();
+      const accountId = link.account_id;
+      await tx.run(recoverCredentials, { accountId, email, passwordHash, now });
+      await endSessions(tx, accountId);
+      await endCodes(tx, accountId);
+      await tx.run(deletePasskeysOfAccount, { accountId });
+      await tx.run(deleteLoginLinksOfAccount, { accountId });
+      return createSession(tx, now, accountId, visitor);
+    }),
+  );
+}
+
+/**
+ * Without a new password the old one stays. Ends every other session: whoever knew the old password is out, but not if
+ * they added a passkey, so those that are named go too.
+ */
+export async function changeCredentials(
+  deps: Deps,
+  passwords: PasswordWork,
+  session: Session,
+  given: { email: string; password?: string; currentPassword: string; removePasskeys?: "all" | string[] },
+  visitor: Entrant,
+): Promise<SignedIn> {
+  const { accountId } = session;
+  const email = normalizeEmail(given.email);
+  if (given.password !== undefined) checkNewPassword(given.password);
+  const oldHash = await confirmPassword(deps, passwords, session, given.currentPassword);
+  const passwordHash = given.password === undefined ? oldHash : await passwords.hash(given.password);
+  const now = deps.now();
+  return withFreeEmail(email, () =>
+    deps.db.transact(async (tx) => {
+      if ((await tx.run(holdPassword, { accountId, passwordHash: oldHash })) === 0) throw wrongPassword();
+      await tx.run(setCredentials, { accountId, email, passwordHash, now });
+      await endSessions(tx, accountId);
+      await removePasskeys(tx, accountId, given.removePasskeys ?? []);
+      return createSession(tx, now, accountId, visitor);
+    }),
+  );
+}
+
+/** One that is gone already, or is somebody else's, is nothing to remove. */
+async function removePasskeys(tx: Queryable, accountId: string, which: "all" | string[]): Promise<void> {
+  if (which === "all") await tx.run(deletePasskeysOfAccount, { accountId });
+  else for (const id of which) await tx.run(deletePasskey, { id, accountId });
+}
+
+/** Sign-ins that have begun come first: one that was just completed has a session by then, which ends too. */
+async function endSessions(tx: Queryable, accountId: string): Promise<void> {
+  await tx.run(deleteStepsOfAccount, { accountId });
+  await tx.run(deleteSessionsOfAccount, { accountId });
+}
+
+/** A session that was left open must not be enough to change how its owner signs in. Returns what was compared. */
+export async function confirmPassword(
+  deps: Deps,
+  passwords: PasswordWork,
+  session: Session,
+  password: string,
+): Promise<string> {
+  await throttleConfirmation(deps, session.id);
+  const known = await deps.db.get(findPasswordHash, { accountId: session.accountId });
+  const passwordHash = known?.password_hash ?? null;
+  const isRight = await passwords.verify(password, passwordHash, "known");
+  if (passwordHash === null || !isRight) throw wrongPassword();
+  return passwordHash;
+}
+
+async function withFreeEmail<T>(email: string, change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw invalid("email", `is taken: ${email}`);
+    throw error;
+  }
+}
+
+function wrongPassword(): AppError {
+  return new AppError("VALIDATION_ERROR", "The current password is not right.", {
+    details: [{ path: "currentPassword", message: "is not right" }],
+  });
+}
+
+function usedLink(): AppError {
+  return new AppError("FORBIDDEN", "This link was used already, or is older than 24 hours.", {
+    suggestion: "Sign in with your e-mail address and password.",
+  });
+}

@@ -1,0 +1,124 @@
+import type { TOTP } from "otpauth";
+import type { Queryable } from "../../db/database.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid } from "../../kernel/errors.ts";
+import { createRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
+import { stepEnded } from "./steps.ts";
+import {
+  confirmTotp,
+  countTry,
+  deleteRecoveryCodes,
+  deleteTotp,
+  findTotp,
+  forgetFailures,
+  startTotp,
+  useStep,
+} from "./totp-queries.ts";
+
+type CodeDeps = Pick<Deps, "db" | "keyring" | "now">;
+
+export const purpose = "one-time codes";
+const secretBytes = 20;
+const freeTries = 5;
+const firstPauseMs = 30_000;
+const longestPauseMs = 60 * 60 * 1000;
+
+/** What an authenticator app needs to know; it guards nothing until a first code was given. */
+export async function startCodes(
+  deps: CodeDeps,
+  account: { accountId: string; email: string },
+): Promise<{ secret: string; uri: string }> {
+  const { Secret } = await import("otpauth");
+  const secret = new Secret({ size: secretBytes }).base32;
+  const sealed = deps.keyring.encrypt(secret, purpose);
+  const [started] = await deps.db.change(startTotp, { accountId: account.accountId, sealed });
+  if (started === undefined) throw alreadyOn();
+  return { secret, uri: (await openSecret(secret, account.email)).toString() };
+}
+
+/** From here on a password alone does not let anybody in. */
+export async function confirmCodes(deps: CodeDeps, accountId: string, code: string): Promise<string[]> {
+  const row = await deps.db.get(findTotp, { accountId });
+  if (row === null) throw invalid("code", "is asked for too early: scan the picture first");
+  if (row.confirmed_at !== null) throw alreadyOn();
+  const step = await findTimeStep(deps, row.secret_sealed, withoutSpaces(code));
+  if (step === null)
+    throw invalid("code", "is not right; if the next one is not either, the clock of the phone may be wrong");
+  return deps.db.transact(async (tx) => {
+    const confirmed = await tx.get(confirmTotp, { accountId, sealed: row.secret_sealed, now: deps.now() });
+    if (confirmed === null) throw stepEnded();
+    await tx.run(useStep, { accountId, step });
+    return createRecoveryCodes(tx, accountId);
+  });
+}
+
+export async function endCodes(tx: Queryable, accountId: string): Promise<void> {
+  await tx.run(deleteRecoveryCodes, { accountId });
+  await tx.run(deleteTotp, { accountId });
+}
+
+/** A code of the app, or one of the recovery codes. Each is taken once, and wrong ones make the next wait. */
+export async function checkCode(deps: CodeDeps, accountId: string, given: string): Promise<boolean> {
+  const sealed = await takeTry(deps, accountId);
+  const code = withoutSpaces(given).toLowerCase();
+  if (!/^\d{6}$/.test(code)) {
+    return deps.db.transact(async (tx) => {
+      const isRight = await useRecoveryCode(tx, accountId, code);
+      if (isRight) await tx.run(forgetFailures, { accountId });
+      return isRight;
+    });
+  }
+  const step = await findTimeStep(deps, sealed, code);
+  return step !== null && (await deps.db.run(useStep, { accountId, step })) > 0;
+}
+
+/** Six digits are few: after some wrong codes in a row each further one waits twice as long. */
+async function takeTry(deps: CodeDeps, accountId: string): Promise<string> {
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const row = await tx.get(findTotp, { accountId });
+    // Turned off between the password and the code.
+    if (row === null || row.confirmed_at === null) throw stepEnded();
+    if (row.next_try_at > now) throw tooManyCodes(row.next_try_at - now);
+    const failures = row.failures + 1;
+    const nextTryAt = now + pauseAfter(failures);
+    const counted = await tx.run(countTry, { accountId, seen: row.failures, failures, nextTryAt });
+    if (counted === 0) throw tooManyCodes(1000);
+    return row.secret_sealed;
+  });
+}
+
+export function pauseAfter(failures: number): number {
+  return failures < freeTries ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - freeTries));
+}
+
+/** The time step that the code belongs to: this one or a neighbour, for clocks that are a little off. */
+async function findTimeStep(deps: CodeDeps, sealed: string, code: string): Promise<number | null> {
+  const totp = await openSecret(deps.keyring.decrypt(sealed, purpose), "");
+  const timestamp = deps.now();
+  const delta = totp.validate({ token: code, timestamp, window: 1 });
+  return delta === null ? null : totp.counter({ timestamp }) + delta;
+}
+
+/** Loaded by whoever uses codes; a start does not pay for it. */
+async function openSecret(secret: string, label: string): Promise<TOTP> {
+  const { Secret, TOTP: Totp } = await import("otpauth");
+  return new Totp({ issuer: "Upstow", label, secret: Secret.fromBase32(secret) });
+}
+
+function withoutSpaces(code: string): string {
+  return code.replaceAll(/[\s-]/g, "");
+}
+
+function alreadyOn(): AppError {
+  return new AppError("VALIDATION_ERROR", "One-time codes are on already.", {
+    suggestion: "Turn them off first to use another app.",
+  });
+}
+
+function tooManyCodes(waitMs: number): AppError {
+  const waitSec = Math.ceil(waitMs / 1000);
+  return new AppError("RATE_LIMITED", `Too many wrong codes. Retry after ${waitSec} seconds.`, {
+    headers: { "retry-after": String(waitSec) },
+  });
+}

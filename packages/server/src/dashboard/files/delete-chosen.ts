@@ -1,0 +1,49 @@
+import type { Deps } from "../../deps.ts";
+import { deleteFiles } from "../../files/delete-files.ts";
+import type { FileFilter } from "../../files/file-filter.ts";
+import { interrupted } from "../../files/interrupted.ts";
+import { type Searcher, searchFiles } from "../../files/search-files.ts";
+import { removeBytes } from "../../files/storage-deletions.ts";
+import type { Actor } from "../../kernel/actor.ts";
+
+/** Each batch is a transaction of its own, so that a large choice holds nobody up. */
+const batchSize = 100;
+
+export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Promise<{ deleted: number }> {
+  let deleted = 0;
+  for (let from = 0; from < ids.length; from += batchSize)
+    deleted += await deleteBatch(deps, actor, ids.slice(from, from + batchSize));
+  return { deleted };
+}
+
+/** Everything that a search finds, whether or not who asked for it waits for the answer. */
+export async function deleteMatching(
+  deps: Deps,
+  searcher: Searcher,
+  actor: Actor,
+  bounds: { from: string; before: string },
+  filter: FileFilter,
+  stop: AbortSignal,
+): Promise<{ deleted: number }> {
+  const { projectId, environment } = actor;
+  let deleted = 0;
+  for (let before: string | null = bounds.before; before !== null; ) {
+    if (stop.aborted) throw interrupted(deleted);
+    const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
+    const { rows, scannedTo } = await searchFiles(searcher, wanted, filter);
+    deleted += await deleteBatch(
+      deps,
+      actor,
+      rows.map((row) => row.id),
+    );
+    before = rows.length === batchSize ? (rows.at(-1)?.id ?? null) : scannedTo;
+  }
+  return { deleted };
+}
+
+async function deleteBatch(deps: Deps, { projectId, environment }: Actor, ids: string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, ids));
+  await removeBytes(deps, done.deletions);
+  return done.files.length;
+}

@@ -1,0 +1,69 @@
+import type { Queryable } from "../../db/database.ts";
+import type { Deps } from "../../deps.ts";
+import { notFound } from "../../kernel/errors.ts";
+import { writeLog } from "../../projects/logs/write-log.ts";
+import type { Role } from "../access.ts";
+import { deleteInvitationsBy } from "./invitation-queries.ts";
+import { deleteMember, findProjectOwner, listMembers, setMemberRole } from "./member-queries.ts";
+
+export interface Member {
+  accountId: string;
+  email: string;
+  /** False where nobody but whoever used an invitation's link says that the address is theirs. */
+  emailVerified: boolean;
+  role: Role;
+  /** The project counts to this account's limits; it cannot be taken out. */
+  paysForProject: boolean;
+  since: string;
+}
+
+export async function getMembers(deps: Pick<Deps, "db">, projectId: string): Promise<Member[]> {
+  const owner = await deps.db.get(findProjectOwner, { projectId });
+  if (owner === null) throw notFound("Project");
+  const rows = await deps.db.all(listMembers, { projectId });
+  const first = { ...owner, role: "owner" as const };
+  return [first, ...rows].map((row) => ({
+    accountId: row.accountId,
+    email: row.email,
+    emailVerified: row.emailVerified === 1,
+    role: row.role,
+    paysForProject: row === first,
+    since: new Date(row.createdAt).toISOString(),
+  }));
+}
+
+export async function changeRole(
+  deps: Pick<Deps, "db" | "now">,
+  member: { projectId: string; accountId: string },
+  role: Role,
+): Promise<void> {
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    if ((await tx.run(setMemberRole, { ...member, role })) === 0) throw notFound("Member");
+    if (role !== "owner") await tx.run(deleteInvitationsBy, member);
+    await logChange(tx, now, member.projectId, "member.updated", `A member is ${role} from now on.`);
+  });
+}
+
+/** Holds at their next request. Links that they made end too, or one could let them in again. */
+export async function removeMember(
+  deps: Pick<Deps, "db" | "now">,
+  member: { projectId: string; accountId: string },
+): Promise<void> {
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    if ((await tx.run(deleteMember, member)) === 0) throw notFound("Member");
+    await tx.run(deleteInvitationsBy, member);
+    await logChange(tx, now, member.projectId, "member.removed", "A member left or was removed.");
+  });
+}
+
+function logChange(
+  tx: Queryable,
+  now: number,
+  projectId: string,
+  type: "member.updated" | "member.removed",
+  message: string,
+): Promise<void> {
+  return writeLog(tx, now, { projectId, environment: "live", type, message });
+}

@@ -1,0 +1,138 @@
+import type { Signer } from "@fastify/cookie";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../deps.ts";
+import { type PageSources, pageSources } from "../http/page-sources.ts";
+import { AppError, notFound } from "../kernel/errors.ts";
+import { uploadPath } from "../storage/upload-path.ts";
+import type { PageFile, Pages } from "./pages.ts";
+import { createSessionSigner, findSessionCookie } from "./session/session-cookie.ts";
+import { findSession } from "./sessions.ts";
+import { findStorageOrigins, originOf } from "./storage-origins.ts";
+
+const hashedForEver = "public, max-age=31536000, immutable";
+
+/** The dashboard's files, read when somebody first looks. Every path that is no asset shows the one page. */
+export function pageRoutes(app: FastifyInstance, deps: Deps): void {
+  const schema = { hide: true };
+  const policy = policyFor(deps);
+  const signer = createSessionSigner(deps.keyring);
+  let opening: Promise<Pages | null> | undefined;
+  const pages = async () => {
+    opening ??= import("./pages.ts").then(({ findPages }) => findPages());
+    const found = await opening;
+    if (found !== null) return found;
+    opening = undefined;
+    throw notBuilt();
+  };
+
+  for (const path of ["/dashboard", "/dashboard/*"]) {
+    app.get(path, { schema }, async (request, reply) => {
+      // An unknown call of the API must not look like a page.
+      if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
+      const { index } = await pages();
+      const origins = await originsOfVisitor(deps, signer, request);
+      return reply
+        .headers({
+          ...headersWith(policy(pageSources(deps.config, request), origins)),
+          "cache-control": "no-cache",
+          vary: "cookie",
+        })
+        .type(index.type)
+        .send(withOrigins(index, origins));
+    });
+  }
+
+  app.get<{ Params: { name: string } }>("/dashboard/assets/:name", { schema }, async (request, reply) => {
+    const asset = (await pages()).assets.get(request.params.name);
+    if (asset === undefined) throw notFound("Asset");
+    return sendFile(request, reply.headers(headersWith(assetPolicy)), asset, hashedForEver);
+  });
+}
+
+/** The buckets of whoever opens the page: no one else is told where customers keep their files. */
+async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequest): Promise<string[]> {
+  const { value: token } = signer.unsign(findSessionCookie(request) ?? "");
+  if (token === null) return [];
+  try {
+    const session = await findSession(deps, token);
+    return session === null ? [] : await findStorageOrigins(deps, session.accountId);
+  } catch (error) {
+    // The page itself says that the service does not answer, better than an error in its place.
+    request.log.warn({ err: error }, "the buckets of a visitor could not be found out");
+    return [];
+  }
+}
+
+/** The page compares what its policy names with what it needs later on, and asks for a new one. */
+function withOrigins({ plain }: PageFile, origins: string[]): string {
+  return plain
+    .toString()
+    .replace('name="storage-origins" content=""', `name="storage-origins" content="${origins.join(" ")}"`);
+}
+
+/** For who opens an asset as if it were a page. */
+const assetPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/**
+ * Scripts and styles come from the dashboard's assets alone; files also from where they are served, and they are sent to where they are
+ * stored, which may be a customer's bucket. Only a file can be framed, for the browser's PDF viewer, and nobody puts a
+ * frame around the dashboard.
+ */
+function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buckets: string[]) => string {
+  const { publicUrl, cdnUrl } = deps.config;
+  const cdn = new URL(cdnUrl).origin;
+  const storage = storageOrigins(deps);
+  const files = ["'self'", cdn, ...storage].join(" ");
+  const rules = [
+    "default-src 'none'",
+    `img-src ${files} data: blob:`,
+    `media-src ${files}`,
+    `frame-src ${cdnUrl}/f/ ${storage.join(" ")}`.trim(),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  const targets = [`${publicUrl}${uploadPath}`, `${cdnUrl}/f/`, ...storage];
+  return (own, buckets) => {
+    const assets = own("/dashboard/assets/");
+    const calls = [own("/dashboard/api/"), ...targets, ...buckets].join(" ");
+    return [...rules, `script-src ${assets}`, `style-src ${assets}`, `connect-src ${calls}`].join("; ");
+  };
+}
+
+function headersWith(policy: string): Record<string, string> {
+  return {
+    "content-security-policy": policy,
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  };
+}
+
+/** Where browsers reach a bucket directly, to upload and where delivery redirects to it. */
+function storageOrigins({ store }: Pick<Deps, "store">): string[] {
+  const headers = { contentType: "text/plain", contentDisposition: "inline" };
+  const address = store.presignGet?.("a", { ...headers, expiresInSec: 1 });
+  return address == null ? [] : [originOf(address)];
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: PageFile,
+  cacheControl: string,
+): FastifyReply {
+  reply.headers({ etag: file.etag, "cache-control": cacheControl, vary: "accept-encoding" });
+  if (request.headers["if-none-match"] === file.etag) return reply.code(304).send();
+  reply.type(file.type);
+  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  return takesBrotli ? reply.header("content-encoding", "br").send(file.brotli) : reply.send(file.plain);
+}
+
+function notBuilt(): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", "The dashboard has not been built.", {
+    suggestion: "Start the service with `npm start`, which builds it.",
+  });
+}

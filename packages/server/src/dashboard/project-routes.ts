@@ -1,0 +1,61 @@
+import { CreateProjectBody, IdParam, UpdateProjectBody } from "@upstow/contract";
+import type { ProjectTable } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import { createProject, deleteProject, updateProject } from "../projects/projects.ts";
+import { enterProject, type Role, roleOf } from "./access.ts";
+import { listAccessibleProjects } from "./access-queries.ts";
+import type { Session } from "./sessions.ts";
+import { findStorageOrigins } from "./storage-origins.ts";
+
+const schema = { hide: true };
+
+export function projectRoutes(app: ApiApp, deps: Deps): void {
+  const enterAsOwner = (session: Session, projectId: string) =>
+    enterProject(deps, session, { projectId, environment: "live" }, "owner");
+
+  app.get("/projects", { schema }, async ({ session }) => {
+    const rows = await deps.db.all(listAccessibleProjects, { accountId: session.accountId });
+    return {
+      storageOrigins: await findStorageOrigins(deps, session.accountId),
+      projects: rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        slug: row.slug,
+        role: roleOf(session, row),
+        createdAt: new Date(row.createdAt).toISOString(),
+      })),
+    };
+  });
+
+  app.post("/projects", { schema: { ...schema, body: CreateProjectBody } }, async (request, reply) => {
+    const { session, body } = request;
+    const project = await deps.db.transact((tx) => createProject(tx, deps.now(), session, body.name));
+    return reply.code(201).send({ project: toProject(project, "owner") });
+  });
+
+  app.patch(
+    "/projects/:id",
+    { schema: { ...schema, params: IdParam, body: UpdateProjectBody } },
+    async ({ session, params, body }) => {
+      const actor = await enterAsOwner(session, params.id);
+      return { project: toProject(await updateProject(deps, actor, params.id, body.name), "owner") };
+    },
+  );
+
+  app.delete("/projects/:id", { schema: { ...schema, params: IdParam } }, async ({ session, params }) => {
+    const actor = await enterAsOwner(session, params.id);
+    await deleteProject(deps, actor, params.id);
+    return { ok: true };
+  });
+}
+
+function toProject(row: ProjectTable, role: Role) {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    role,
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}

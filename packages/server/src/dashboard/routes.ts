@@ -1,0 +1,54 @@
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import type { Transforms } from "../serving/images/transforms.ts";
+import { adminRoutes } from "./admin/admin-routes.ts";
+import { cdnCheckRoutes, cdnDomainRoutes } from "./cdn-domain-routes.ts";
+import { customerStorageRoutes } from "./customer-storage-routes.ts";
+import { deletedProjectRoutes } from "./deleted-project-routes.ts";
+import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
+import { joinRoutes, memberRoutes } from "./members/member-routes.ts";
+import { pageRoutes } from "./page-routes.ts";
+import { createPasswordWork } from "./password-work.ts";
+import { projectRoutes } from "./project-routes.ts";
+import { openSessions } from "./session/open-sessions.ts";
+import { requireSession } from "./session/require-session.ts";
+import { requireSameOrigin } from "./session/same-origin.ts";
+import { accountRoutes, signInRoutes } from "./session-routes.ts";
+import { workspaceRoutes } from "./workspace-routes.ts";
+
+/** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
+export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+  pageRoutes(app, deps);
+  cdnCheckRoutes(app, deps);
+  app.register(
+    async (scope) => {
+      // The pages read no more than they know.
+      scope.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
+      scope.addHook("onRequest", async (request, reply) => {
+        reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+        requireSameOrigin(deps.config, request);
+      });
+      await openSessions(scope, deps);
+      const passwords = createPasswordWork();
+      signInRoutes(scope as unknown as ApiApp, deps, passwords);
+      passkeySignInRoutes(scope as unknown as ApiApp, deps);
+      joinRoutes(scope as unknown as ApiApp, deps, passwords);
+      scope.register(async (signedIn) => {
+        requireSession(signedIn, deps);
+        accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
+        factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
+        projectRoutes(signedIn as unknown as ApiApp, deps);
+        deletedProjectRoutes(signedIn as unknown as ApiApp, deps);
+        cdnDomainRoutes(signedIn as unknown as ApiApp, deps);
+        customerStorageRoutes(signedIn as unknown as ApiApp, deps);
+        memberRoutes(signedIn as unknown as ApiApp, deps);
+        workspaceRoutes(signedIn, deps, transforms);
+        signedIn.register(async (admin) => adminRoutes(admin as unknown as ApiApp, deps), {
+          prefix: "/admin",
+        });
+      });
+    },
+    { prefix: "/dashboard/api" },
+  );
+}

@@ -1,0 +1,80 @@
+import { hash } from "node:crypto";
+import type { TierName } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
+import type { Deps } from "../deps.ts";
+import { unlessReadOnly } from "../http/read-only/read-only-error.ts";
+import { AppError } from "../kernel/errors.ts";
+import { createId } from "../kernel/ids.ts";
+import {
+  deleteEndedSessions,
+  deleteSessionByToken,
+  findSessionByToken,
+  insertSession,
+  touchSession,
+} from "./session-queries.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const idleMs = 14 * dayMs;
+const longestMs = 60 * dayMs;
+const touchEveryMs = 5 * 60 * 1000;
+
+/** A person at the dashboard. */
+export interface Session {
+  id: string;
+  accountId: string;
+  email: string;
+  tier: TierName;
+  mayOwnProjects: boolean;
+}
+
+/** Who asks to be let in, as far as the request tells. */
+export interface Visitor {
+  address: string;
+  userAgent: string;
+  /** What the browser kept of an earlier sign-in, whoever put it there. */
+  device: string | null;
+}
+
+/** A visitor with the token that was made for them, and with what their browser presented, whoever put it there. */
+export interface Entrant extends Visitor {
+  token: string;
+  oldToken: string;
+}
+
+/** Ends the one that the browser came with. The database never learns a token. */
+export async function createSession(
+  tx: Queryable,
+  now: number,
+  accountId: string,
+  entrant: Omit<Entrant, "device">,
+): Promise<{ accountId: string }> {
+  await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", entrant.oldToken) });
+  await tx.run(deleteEndedSessions, { now });
+  await tx.run(insertSession, {
+    id: createId(now),
+    token_hash: hash("sha256", entrant.token),
+    account_id: accountId,
+    user_agent: entrant.userAgent.slice(0, 300),
+    address: entrant.address,
+    created_at: now,
+    last_seen_at: now,
+    expires_at: now + idleMs,
+  });
+  return { accountId };
+}
+
+export async function findSession(deps: Pick<Deps, "db" | "now">, token: string): Promise<Session | null> {
+  const now = deps.now();
+  const found = await deps.db.get(findSessionByToken, { tokenHash: hash("sha256", token), now });
+  if (found === null) return null;
+  if (now - found.lastSeenAt >= touchEveryMs) {
+    const expiresAt = Math.min(now + idleMs, found.createdAt + longestMs);
+    await unlessReadOnly(deps.db.run(touchSession, { id: found.id, now, expiresAt }));
+  }
+  const { id, accountId, email, tier } = found;
+  return { id, accountId, email, tier, mayOwnProjects: found.mayOwnProjects === 1 };
+}
+
+export function signedOut(): AppError {
+  return new AppError("UNAUTHORIZED", "You are not signed in.", { suggestion: "Sign in and try again." });
+}

@@ -1,0 +1,65 @@
+import { sql } from "#kysely";
+import type { Database } from "./database.ts";
+import { databaseNow } from "./expressions.ts";
+import { type DialectName, statement } from "./statement.ts";
+
+type Work = (signal: AbortSignal) => Promise<unknown>;
+
+/** Does the work, unless another instance does it or has done it within `leaseMs`. The signal ends with the lease. */
+export type RunLeased = (name: string, leaseMs: number, work: Work, signal: AbortSignal) => Promise<void>;
+
+interface Lease {
+  name: string;
+  leaseMs: number;
+}
+
+const leaseEnd = (dialect: DialectName, leaseMs: number) =>
+  sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
+
+const takeLease = statement((q, p: Lease, dialect) =>
+  q
+    .insertInto("job_lease")
+    .values({ name: p.name, token: 1, held_until: leaseEnd(dialect, p.leaseMs) })
+    .onConflict((conflict) =>
+      conflict
+        .column("name")
+        .doUpdateSet({
+          token: sql<number>`job_lease.token + 1`,
+          held_until: sql<number>`excluded.held_until`,
+        })
+        .where("job_lease.held_until", "<=", databaseNow(dialect)),
+    )
+    .returning("token"),
+);
+
+const extendLease = statement((q, p: Lease & { token: number }, dialect) =>
+  q
+    .updateTable("job_lease")
+    .set({ held_until: leaseEnd(dialect, p.leaseMs) })
+    .where("name", "=", p.name)
+    .where("token", "=", p.token),
+);
+
+/** Instances agree by the database and its clock who does the work; an embedded database has one instance only. */
+export function createJobLeases(db: Database): RunLeased {
+  if (db.dialect === "sqlite") return (_name, _leaseMs, work, signal) => work(signal).then(() => {});
+  return async (name, leaseMs, work, signal) => {
+    const [taken] = await db.change(takeLease, { name, leaseMs });
+    if (taken === undefined) return;
+    const lease = { name, token: taken.token };
+    const lost = new AbortController();
+    const extend = async () => {
+      if ((await db.run(extendLease, { ...lease, leaseMs })) === 0) lost.abort();
+    };
+    // While the database is away nobody else can take the lease either.
+    const extending = setInterval(() => void extend().catch(() => {}), leaseMs / 3);
+    try {
+      await work(AbortSignal.any([signal, lost.signal]));
+    } catch (error) {
+      await db.run(extendLease, { ...lease, leaseMs: 0 }).catch(() => {});
+      throw error;
+    } finally {
+      clearInterval(extending);
+    }
+  };
+}

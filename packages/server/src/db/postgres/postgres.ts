@@ -1,0 +1,106 @@
+import type { Database } from "../database.ts";
+import { createLanes } from "../lanes.ts";
+import { loadPostgresDriver } from "./driver.ts";
+import { guard, queryable } from "./queries.ts";
+import { createTransactions } from "./transactions.ts";
+
+const postgres = await loadPostgresDriver();
+
+const migrationLock = 7_316_204_911;
+
+const usualStatementMs = 10_000;
+
+export interface PostgresOptions {
+  maxConnections?: number;
+  /** How long a statement may take. */
+  statementMs?: number;
+}
+
+/** Without a time for statements, none is given up, however long the server is silent. */
+export function createClient(
+  url: string,
+  maxConnections: number,
+  withinMs: number | null = usualStatementMs,
+) {
+  return postgres(url, {
+    max: maxConnections,
+    idle_timeout: 60,
+    connect_timeout: 5,
+    max_lifetime: 60 * 30,
+    backoff: (retries: number) => Math.min(1, 0.05 * 2 ** retries),
+    fetch_types: false,
+    // Every whole number of ours, bytes and milliseconds included, is below 2^53.
+    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+    connection: {
+      application_name: "upstow",
+      ...(withinMs === null ? {} : { statement_timeout: withinMs }),
+      idle_in_transaction_session_timeout: 15_000,
+    },
+    onnotice: () => {},
+  });
+}
+
+export function openPostgres(url: string, options: PostgresOptions = {}): Database {
+  const { maxConnections = 20, statementMs = usualStatementMs } = options;
+  const client = createClient(url, maxConnections, statementMs);
+  const direct = queryable(client);
+  const transactions = createTransactions(client);
+
+  return {
+    dialect: "postgres",
+    ...direct,
+    change: direct.all,
+    recall: shareAnswers(direct.get) as Database["recall"],
+    recallAll: shareAnswers(direct.all) as Database["recallAll"],
+    transact: ((work, lane) =>
+      lane === undefined
+        ? transactions.alone(work)
+        : transactions.together(lane, work)) as Database["transact"],
+    async migrate(work) {
+      const patient = createClient(url, 1, null);
+      const migrating = patient.begin(async (tx) => {
+        await tx`SET LOCAL statement_timeout = 0`;
+        await tx`SELECT pg_advisory_xact_lock(${migrationLock})`;
+        await work({
+          ...queryable(tx),
+          async script(sql) {
+            await tx.unsafe(sql).simple();
+          },
+        });
+      });
+      try {
+        await guard(migrating);
+      } finally {
+        await patient.end();
+      }
+    },
+    async notify(channel, message) {
+      await guard(client.notify(channel, message));
+    },
+    async listen(channel, onMessage) {
+      await guard(client.listen(channel, onMessage));
+    },
+    async check() {
+      await guard(client`SELECT 1`);
+    },
+    async close() {
+      await client.end({ timeout: 5 });
+    },
+  };
+}
+
+/** One answer for all who asked before it was asked for. */
+function shareAnswers(ask: (statement: never, params: never) => Promise<unknown>) {
+  const lanes = new Map<object, (name: string, params: () => object) => Promise<unknown>>();
+  return (statement: object, name: string, params: () => object): Promise<unknown> => {
+    let lane = lanes.get(statement);
+    if (lane === undefined) {
+      lane = createLanes<() => object, unknown>(async (askers) => {
+        const answer = await ask(statement as never, askers[0]?.() as never);
+        return askers.map(() => answer);
+      });
+      lanes.set(statement, lane);
+    }
+    return lane(name, params);
+  };
+}

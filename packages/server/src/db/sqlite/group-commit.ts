@@ -1,0 +1,269 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Queryable } from "../database.ts";
+import { type Connection, DatabaseBusy, guardEngine } from "./connection.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { createStallWatch, type StallWatch } from "./stall-watch.ts";
+
+interface Job {
+  work: (tx: Queryable) => Promise<unknown>;
+  lane: string | undefined;
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+  /** Kept until the commit is durable. */
+  outcome: Outcome;
+}
+
+type Outcome = { isDone: true; value: unknown } | { isDone: false; error: unknown };
+
+export interface GroupCommit {
+  transact<T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T>;
+  /** Resolves when nothing is left to commit. */
+  drain(): Promise<void>;
+}
+
+const notRun: Outcome = { isDone: false, error: new Error("the transaction was not run") };
+
+/** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
+const largestGroup = 256;
+/** A commit costs more than a turn. With more of them those who came first wait too long. */
+const mostTurnsWaited = 3;
+/** How long another process, such as an operator's command, may hold the write lock before callers are refused. */
+const lockWithinMs = 5000;
+const lockRetryMs = 5;
+
+const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+
+/**
+ * Transactions that arrive in the same turn of the event loop, or in the next ones while more come, share one COMMIT
+ * and so one fsync; callers hear of success only after that fsync. None of them sees another fail. A caller who has
+ * been alone for a turn does not wait for others, which would cost it a tenth.
+ */
+export function createGroupCommit(
+  writer: Connection,
+  snapshot: Snapshot,
+  onCommitted: (tables: Set<string>, transactions: number) => void,
+): GroupCommit {
+  const queue: Job[] = [];
+  let flushing = false;
+  let isAlone = false;
+  let turnOfLastFlush = -1;
+
+  function scheduleFlush(): void {
+    if (flushing || queue.length === 0) return;
+    flushing = true;
+    if (isAlone && currentTurn() !== turnOfLastFlush) queueMicrotask(flush);
+    else setImmediate(flushWhenQuiet);
+  }
+
+  /** While a turn's requests are served more arrive, which the next turn brings. */
+  function flushWhenQuiet(alreadyHere = 0, turnsWaited = 0): void {
+    const hasGrown = queue.length > Math.max(alreadyHere, 1) && queue.length < largestGroup;
+    if (hasGrown && turnsWaited < mostTurnsWaited)
+      setImmediate(flushWhenQuiet, queue.length, turnsWaited + 1);
+    else flush();
+  }
+
+  function flush(): void {
+    const group = queue.splice(0, largestGroup);
+    const turn = currentTurn();
+    isAlone = group.length === 1 && turn !== turnOfLastFlush;
+    turnOfLastFlush = turn;
+    const tellAll = () => {
+      snapshot.end();
+      onCommitted(writer.changed, group.length);
+      for (const job of group) tell(job);
+      flushing = false;
+      scheduleFlush();
+    };
+    commitTogether(writer, snapshot, group, (isSettled) => {
+      if (isSettled) tellAll();
+      else void commitApart(writer, snapshot, group).then(tellAll);
+    });
+  }
+
+  return {
+    transact: <T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        queue.push({ work, lane, resolve: resolve as Job["resolve"], reject, outcome: notRun });
+        scheduleFlush();
+      }),
+    async drain() {
+      while (flushing || queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+function tell({ outcome, resolve, reject }: Job): void {
+  if (outcome.isDone) resolve(outcome.value);
+  else reject(outcome.error);
+}
+
+/**
+ * As if nothing could fail, which saves each job a savepoint. Where one does fail, or another process writes, the group
+ * is not settled and has to be run apart. Made of callbacks: async functions would cost a lone insert some percent.
+ */
+function commitTogether(
+  writer: Connection,
+  snapshot: Snapshot,
+  group: Job[],
+  onOver: (isSettled: boolean) => void,
+): void {
+  const watch = createStallWatch();
+  const units = byLane(group);
+  let position = 0;
+
+  function end(isSettled: boolean): void {
+    watch.end();
+    onOver(isSettled);
+  }
+  function failTogether(error: unknown): void {
+    failAll(writer, group, error);
+    end(true);
+  }
+  function runNext(): void {
+    const unit = units[position++];
+    if (unit === undefined) commit();
+    else runUnit(writer, unit, watch, runNext, handleFailure);
+  }
+  function commit(): void {
+    try {
+      guardEngine(() => writer.steps.commit.run());
+    } catch (error) {
+      failTogether(error);
+      return;
+    }
+    end(true);
+  }
+  function handleFailure(error: unknown): void {
+    if (group.length === 1 || !writer.database.isTransaction) {
+      failTogether(error);
+      return;
+    }
+    writer.database.exec("ROLLBACK");
+    end(false);
+  }
+
+  let isLocked: boolean;
+  try {
+    isLocked = hasTakenLock(writer, snapshot);
+  } catch (error) {
+    failTogether(error);
+    return;
+  }
+  if (!isLocked) {
+    end(false);
+    return;
+  }
+  watch.start();
+  runNext();
+}
+
+async function commitApart(writer: Connection, snapshot: Snapshot, group: Job[]): Promise<void> {
+  const watch = createStallWatch();
+  try {
+    await waitForLock(writer, snapshot);
+    watch.start();
+    for (const job of group) {
+      writer.steps.save.run();
+      await new Promise<void>((resolve, reject) => {
+        // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
+        runUnit(writer, [job], watch, resolve, (error) => {
+          job.outcome = { isDone: false, error };
+          if (writer.database.isTransaction) resolve();
+          else reject(error);
+        });
+      });
+      if (!job.outcome.isDone) writer.database.exec("ROLLBACK TO job");
+      writer.steps.release.run();
+    }
+    if (group.some((job) => job.outcome.isDone)) guardEngine(() => writer.steps.commit.run());
+    else writer.database.exec("ROLLBACK");
+  } catch (error) {
+    failAll(writer, group, error);
+  } finally {
+    watch.end();
+  }
+}
+
+function failAll(writer: Connection, group: Job[], error: unknown): void {
+  if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
+  for (const job of group) job.outcome = { isDone: false, error };
+}
+
+function hasTakenLock(writer: Connection, snapshot: Snapshot): boolean {
+  snapshot.end();
+  try {
+    guardEngine(() => writer.steps.begin.run());
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseBusy) return false;
+    throw error;
+  }
+}
+
+/** Waits without holding up the process, as the engine itself would. */
+async function waitForLock(writer: Connection, snapshot: Snapshot): Promise<void> {
+  const deadline = performance.now() + lockWithinMs;
+  while (!hasTakenLock(writer, snapshot)) {
+    if (performance.now() >= deadline) throw new DatabaseBusy("the database is busy");
+    await wait(lockRetryMs);
+  }
+}
+
+/** Jobs of one lane are run side by side, each other job by itself. */
+function byLane(group: Job[]): Job[][] {
+  const units: Job[][] = [];
+  const lanes = new Map<string, Job[]>();
+  for (const job of group) {
+    const unit = job.lane === undefined ? undefined : lanes.get(job.lane);
+    if (unit !== undefined) {
+      unit.push(job);
+      continue;
+    }
+    const first = [job];
+    units.push(first);
+    if (job.lane !== undefined) lanes.set(job.lane, first);
+  }
+  return units;
+}
+
+/** Runs jobs on one transaction and calls the one or the other, once: when all are done, or when the first fails. */
+function runUnit(
+  writer: Connection,
+  unit: Job[],
+  watch: StallWatch,
+  onDone: () => void,
+  onFailure: (error: unknown) => void,
+): void {
+  let running = unit.length;
+  const usable = (): Connection => {
+    if (running === 0) throw new Error("this transaction has ended");
+    return writer;
+  };
+  const fail = (error: unknown): void => {
+    if (running === 0) return;
+    running = 0;
+    onFailure(error);
+  };
+  const tx: Queryable = {
+    all: async (statement, params) => usable().all(statement, params),
+    get: async (statement, params) => usable().get(statement, params),
+    run: async (statement, params) => usable().run(statement, params),
+  };
+  watch.onStall(fail);
+  for (const job of unit) {
+    const finish = (value: unknown): void => {
+      if (running === 0) return;
+      job.outcome = { isDone: true, value };
+      running--;
+      if (running === 0) onDone();
+    };
+    try {
+      job.work(tx).then(finish, fail);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { Database } from "../database.ts";
+import type { Statement } from "../statement.ts";
+import type { Connection } from "./connection.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Tables } from "./tables.ts";
+
+const mostAnswers = 10_000;
+
+type Read = (connection: Connection, statement: never, params: never) => unknown;
+
+/** Stands for every table. */
+export const anyTable = "*";
+
+export interface Recall extends Pick<Database, "recall" | "recallAll"> {
+  /** To be called when these tables have changed, before anybody hears of it. Empties the set. */
+  forget(changed: Set<string>): void;
+}
+
+interface Remembered {
+  answers: Map<string, unknown>;
+  reads: readonly string[];
+}
+
+/** Remembers what was read until this process has changed one of its tables, or another one anything. */
+export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Tables): Recall {
+  const remembered = new Map<object, Remembered>();
+  let asOf = 0;
+  let count = 0;
+
+  function forgetAll(): void {
+    for (const { answers } of remembered.values()) answers.clear();
+    count = 0;
+  }
+
+  function forget(changed: Set<string>): void {
+    if (changed.size === 0) return;
+    for (const { answers, reads } of remembered.values()) {
+      if (answers.size === 0 || !(changed.has(anyTable) || reads.some((table) => changed.has(table))))
+        continue;
+      count -= answers.size;
+      answers.clear();
+    }
+    changed.clear();
+  }
+
+  function answersOf(statement: Statement<object, unknown>): Map<string, unknown> {
+    const revision = snapshot.revision();
+    if (revision !== asOf || count >= mostAnswers) forgetAll();
+    asOf = revision;
+    let known = remembered.get(statement);
+    if (known === undefined) {
+      known = { answers: new Map(), reads: findTables(statement.compile("sqlite").sql).reads };
+      remembered.set(statement, known);
+    }
+    return known.answers;
+  }
+
+  const recallBy = (read: Read) => (statement: object, name: string, params: () => object) => {
+    const answers = answersOf(statement as Statement<object, unknown>);
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    const answer = read(snapshot.open(), statement as never, params() as never);
+    if (answer !== null) {
+      answers.set(name, answer);
+      count++;
+    }
+    return answer;
+  };
+
+  return {
+    forget,
+    recall: recallBy((connection, statement, params) =>
+      connection.get(statement, params),
+    ) as Database["recall"],
+    recallAll: recallBy((connection, statement, params) =>
+      connection.all(statement, params),
+    ) as Database["recallAll"],
+  };
+}

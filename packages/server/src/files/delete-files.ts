@@ -1,0 +1,86 @@
+import type { Environment } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
+import type { FileTable, StorageDeletionTable } from "../db/schema.ts";
+import { writeLog } from "../projects/logs/write-log.ts";
+import { countedBytes } from "../projects/usage/counted-bytes.ts";
+import { type Released, releaseUsage } from "../projects/usage/quota.ts";
+import { nameFile } from "./name-file.ts";
+import { deleteFiles as deleteRows, deleteVariantsOfFiles } from "./queries.ts";
+import { scheduleDeletion } from "./storage-deletions.ts";
+
+interface Scope {
+  projectId: string;
+  environment: Environment;
+}
+
+type DeletedFile = Pick<
+  FileTable,
+  "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "upload_id"
+>;
+
+export interface Deletion {
+  files: { id: string; key: string }[];
+  reclaimedBytes: number;
+  /** For `removeBytes` after the commit. */
+  deletions: StorageDeletionTable[];
+}
+
+/**
+ * Marks the rows, gives back what they held and leaves the bytes to the deletion queue. The URL is dead with the
+ * commit, and a file that was deleted before gives nothing back a second time.
+ */
+export async function deleteFiles(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  keysOrIds: string[],
+): Promise<Deletion> {
+  const { projectId, environment } = scope;
+  const deleted = await tx.all(deleteRows, {
+    projectId,
+    environment,
+    idsJson: JSON.stringify(keysOrIds.map((name) => nameFile(name).id)),
+    namesJson: JSON.stringify(keysOrIds),
+    now,
+  });
+  const stored = deleted.filter((file) => file.etag !== null);
+  const released = sumReleased(deleted);
+  if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
+  const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));
+  const variants = deleted.length === 0 ? [] : await tx.all(deleteVariantsOfFiles, { fileIdsJson });
+  const objects = [
+    ...deleted,
+    ...variants.map(({ store, store_key }) => ({ store, key: store_key, upload_id: null })),
+  ];
+  const deletions = await Promise.all(objects.map((object) => scheduleDeletion(tx, now, object)));
+  await Promise.all(
+    deleted.map((file) =>
+      writeLog(tx, now, {
+        projectId,
+        environment,
+        type: "file.deleted",
+        message: `"${file.name}" was deleted.`,
+        file,
+        data: { size: file.size_bytes },
+      }),
+    ),
+  );
+  return {
+    files: deleted,
+    reclaimedBytes: stored.reduce((sum, file) => sum + file.size_bytes, 0),
+    deletions,
+  };
+}
+
+/** A file held stored bytes if it was confirmed, reserved ones while it was open, nothing once it had failed. */
+function sumReleased(files: DeletedFile[]): Released {
+  const released: Released = { storedBytes: 0, reservedBytes: 0, uploadsByPeriod: new Map() };
+  for (const file of files) {
+    if (file.etag !== null) released.storedBytes += countedBytes(file, file.size_bytes);
+    if (file.reserved_period === null) continue;
+    released.reservedBytes += countedBytes(file, file.size_bytes);
+    const count = released.uploadsByPeriod.get(file.reserved_period) ?? 0;
+    released.uploadsByPeriod.set(file.reserved_period, count + 1);
+  }
+  return released;
+}

@@ -1,0 +1,100 @@
+import type { FileQuery } from "@upstow/contract";
+import { isId } from "../kernel/ids.ts";
+import { type MetadataPair, matchesPairs, pairTerms } from "./metadata-pairs.ts";
+import type { Span } from "./search/look-through.ts";
+import { foldAnyCase, foldCase } from "./search/text-match.ts";
+import type { FoundFile, Terms } from "./search-queries.ts";
+import { mediaType } from "./uploads/rules.ts";
+
+export interface FileFilter {
+  terms: Terms;
+  /** Whether rows carry their metadata. */
+  withMetadata: boolean;
+  /** Set where the terms let more files through than match. */
+  isMatch?: (file: FoundFile) => boolean;
+}
+
+type Query = Pick<FileQuery, "status" | "type" | "routeSlug" | "name" | "prefix" | "include">;
+
+/** Ids whose files can match, and what to test of those; null where none can. */
+export interface FileSelection {
+  span: Span;
+  filter: FileFilter;
+}
+
+export function selectFiles(
+  query: Query,
+  pairs: MetadataPair[],
+  { projectId }: { projectId: string },
+  span: Span,
+): FileSelection | null {
+  const { status, routeSlug, prefix = "" } = query;
+  const within = narrow(span, prefix);
+  if (within === null || status === "DELETED") return null;
+  const type = typeFilter(query.type);
+  const name = nameFilter(query.name);
+  const tests = [type.isMatch, name.isMatch, pairs.length === 0 ? undefined : matchesPairs(pairs)];
+  return {
+    span: within,
+    filter: {
+      terms: {
+        ...statusTerms(status),
+        ...(routeSlug === undefined ? {} : { routeSlug }),
+        ...type.terms,
+        ...(prefix === "" ? {} : { keyStart: `${projectId}/${prefix}` }),
+        ...name.terms,
+        ...pairTerms(pairs),
+      },
+      withMetadata: query.include === "metadata" || pairs.length > 0,
+      ...allOf(tests),
+    },
+  };
+}
+
+export function statusTerms(status: string | undefined): Terms {
+  if (status === undefined) return {};
+  return status === "FAILED" ? { isFailed: true } : { status };
+}
+
+/** Behind the route, keys hold the file's id: the index finds those. Null where no id begins like it. */
+function narrow({ from, before }: Span, prefix: string): Span | null {
+  const [, idStart, name] = prefix.split("/", 3);
+  if (idStart === undefined) return { from, before };
+  const isPossible = name === undefined ? isIdStart(idStart) : isId(idStart);
+  if (!isPossible) return null;
+  const end = `${idStart}~`;
+  return { from: idStart > from ? idStart : from, before: end < before ? end : before };
+}
+
+function isIdStart(text: string): boolean {
+  return text.length <= 26 && isId(text.padEnd(26, "0"));
+}
+
+interface Part {
+  terms: Terms;
+  isMatch?: (file: FoundFile) => boolean;
+}
+
+/** As in a route's allowedTypes: case and parameters do not matter. */
+function typeFilter(type: string | undefined): Part {
+  if (type === undefined || type === "*/*") return { terms: {} };
+  const wanted = mediaType(type);
+  if (wanted.endsWith("/*")) return { terms: { typeStart: wanted.slice(0, -1) } };
+  return { terms: { typeStart: wanted }, isMatch: (file) => mediaType(file.type) === wanted };
+}
+
+/** The engines fold ASCII only: of other names they find those with one of its letters, and the rest is done here. */
+export function nameFilter(name = ""): Part {
+  const [letter] = /[^\0-\x7f]/u.exec(name) ?? [];
+  if (letter === undefined) return { terms: name === "" ? {} : { nameText: foldCase(name) } };
+  const wanted = foldAnyCase(name);
+  return {
+    terms: { nameLetter: letter.toLowerCase(), nameOtherLetter: letter.toUpperCase() },
+    isMatch: (file) => foldAnyCase(file.name).includes(wanted),
+  };
+}
+
+function allOf(tests: Part["isMatch"][]): Pick<FileFilter, "isMatch"> {
+  const given = tests.filter((test) => test !== undefined);
+  return given.length === 0 ? {} : { isMatch: (file) => given.every((test) => test(file)) };
+}

@@ -1,0 +1,63 @@
+import { ENVIRONMENTS } from "@upstow/contract";
+import { statement } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
+import { AppError } from "../kernel/errors.ts";
+import { forgetProject } from "../webhooks/forget-project.ts";
+import { deleteFiles } from "./delete-files.ts";
+import { interrupted } from "./interrupted.ts";
+import { listFiles } from "./queries.ts";
+
+const findAnyProject = statement((q, p: { id: string }) =>
+  q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
+);
+
+const batchSize = 100;
+const newestFirst = "~";
+
+export interface Purge {
+  id: string;
+  deletedFiles: number;
+  reclaimedBytes: number;
+}
+
+/**
+ * Deletes the files that a deleted project left behind, as its owner would have, and what it knows of its events. It
+ * goes by batches, so that a running service is never held up; its deletion queue then removes the bytes. One that was
+ * cut short is finished by the next.
+ */
+export async function purgeProject(
+  deps: Pick<Deps, "db" | "now">,
+  id: string,
+  stop?: AbortSignal,
+): Promise<Purge> {
+  const project = await deps.db.get(findAnyProject, { id });
+  if (project === null) {
+    throw new AppError("NOT_FOUND", `There is no project ${id}.`, { suggestion: "Check the id." });
+  }
+  if (project.deleted_at === null) {
+    throw new AppError("VALIDATION_ERROR", `Project "${project.name}" is in use and was not purged.`, {
+      suggestion: "Delete it first, in the dashboard or with DELETE /api/v1/projects/:id.",
+    });
+  }
+  const purge = { id, deletedFiles: 0, reclaimedBytes: 0 };
+  for (const environment of ENVIRONMENTS) {
+    const scope = { projectId: id, environment };
+    for (;;) {
+      if (stop?.aborted) throw interrupted(purge.deletedFiles);
+      const batch = await deps.db.transact(async (tx) => {
+        const files = await tx.all(listFiles, { ...scope, before: newestFirst, take: batchSize });
+        return deleteFiles(
+          tx,
+          deps.now(),
+          scope,
+          files.map((file) => file.key),
+        );
+      });
+      if (batch.files.length === 0) break;
+      purge.deletedFiles += batch.files.length;
+      purge.reclaimedBytes += batch.reclaimedBytes;
+    }
+  }
+  await forgetProject(deps.db, id);
+  return purge;
+}

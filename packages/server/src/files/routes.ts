@@ -1,0 +1,132 @@
+import {
+  BulkDeleteBody,
+  BulkDeleteResult,
+  ErrorEnvelope,
+  FileObject,
+  FilePage,
+  FileQuery,
+  Ok,
+  PATH_PARAM_MAX,
+  Type,
+  UpdateFileBody,
+} from "@upstow/contract";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import { errorBody } from "../http/error-handler.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { notFound } from "../kernel/errors.ts";
+import { cdnFor } from "../projects/file-url.ts";
+import { deleteFiles } from "./delete-files.ts";
+import { listFiles } from "./list-files.ts";
+import { nameFile } from "./name-file.ts";
+import { findFile } from "./queries.ts";
+import { toFile } from "./serialize.ts";
+import { removeBytes } from "./storage-deletions.ts";
+import { updateFile } from "./update-file.ts";
+
+const tags = ["files"];
+const KeyParam = Type.Object({ "*": Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });
+const FileEnvelope = Type.Object({ file: FileObject });
+
+export function fileRoutes(app: ApiApp, deps: Deps): void {
+  const { config, db } = deps;
+  const scopeOf = ({ projectId, environment }: Actor) => ({ projectId, environment });
+
+  app.get(
+    "/files",
+    {
+      schema: {
+        tags,
+        summary: "List files, newest first",
+        description:
+          "Filters combine. A filtered page can be short or empty and still have hasMore: true; go on with nextCursor.",
+        querystring: FileQuery,
+        response: { 200: FilePage },
+      },
+    },
+    async ({ actor, query }, reply) =>
+      reply.type("application/json; charset=utf-8").send((await listFiles(deps, actor, query)) as never),
+  );
+
+  app.get(
+    "/files/*",
+    {
+      schema: {
+        tags,
+        summary: "Get a file by its key or id",
+        params: KeyParam,
+        response: { 200: FileEnvelope },
+      },
+    },
+    async ({ actor, params }) => {
+      const file = await db.get(findFile, { ...scopeOf(actor), ...nameFile(params["*"]) });
+      if (file === null) throw notFound("File");
+      return { file: toFile(cdnFor(config, actor), file) };
+    },
+  );
+
+  app.patch(
+    "/files/*",
+    {
+      schema: {
+        tags,
+        summary: "Rename a file or replace its metadata",
+        description: "Takes at least one field and leaves the others. Key and URL never change.",
+        params: KeyParam,
+        body: UpdateFileBody,
+        response: { 200: FileEnvelope },
+      },
+    },
+    async ({ actor, params, body }) => {
+      const file = await updateFile(deps, actor, params["*"], body);
+      return { file: toFile(cdnFor(config, actor), file) };
+    },
+  );
+
+  app.delete(
+    "/files/*",
+    { schema: { tags, summary: "Delete a file", params: KeyParam, response: { 200: Ok } } },
+    async ({ actor, params }) => {
+      const { deletions } = await db.transact((tx) =>
+        deleteFiles(tx, deps.now(), scopeOf(actor), [params["*"]]),
+      );
+      if (deletions.length === 0) throw notFound("File");
+      await removeBytes(deps, deletions);
+      return { ok: true };
+    },
+  );
+
+  app.delete(
+    "/files",
+    {
+      schema: {
+        tags,
+        summary: "Delete up to 100 files, by key or id",
+        body: BulkDeleteBody,
+        response: {
+          200: BulkDeleteResult,
+          207: BulkDeleteResult,
+          404: Type.Object({ ...BulkDeleteResult.properties, ...ErrorEnvelope.properties }),
+        },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const keys = [...new Set(body.keys)];
+      const { files, reclaimedBytes, deletions } = await db.transact((tx) =>
+        deleteFiles(tx, deps.now(), scopeOf(actor), keys),
+      );
+      await removeBytes(deps, deletions);
+      const deleted = new Set(files.flatMap(({ id, key }) => [id, key]));
+      const missing = keys.filter((key) => !deleted.has(key));
+      const result = {
+        deleted: files.length,
+        failed: missing.length,
+        failures: missing.map((key) => ({ key, code: "NOT_FOUND", message: "File not found." })),
+        reclaimedBytes,
+      };
+      if (missing.length === 0) return reply.send(result);
+      if (files.length > 0) return reply.code(207).send(result);
+      return reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) });
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import {
+  CompletedUploadBatch,
+  CompleteUploadBatchBody,
+  CompleteUploadBody,
+  RequestedUploadBatch,
+  RequestUploadBatchBody,
+  RequestUploadBody,
+  SINGLE_URL_SEC,
+  type Static,
+  UploadBatchBody,
+} from "@upstow/contract";
+import type { FastifyReply } from "fastify";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { errorBody } from "../../http/error-handler.ts";
+import { createCheck } from "../../http/validation.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { cdnFor } from "../../projects/file-url.ts";
+import { toCompletedFile } from "../serialize.ts";
+import { type BatchOutcome, runBatch } from "./batch.ts";
+import { completeSingle } from "./finish-upload.ts";
+import type { OpenedUploads } from "./opened-uploads.ts";
+import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
+
+const tags = ["uploads"];
+const bucket = "upload";
+const description =
+  "Every file succeeds or fails by itself: 200 when all succeed, 207 when some do. When none does, the status is the first error's and the body has `error` beside the items.";
+const serializerCompiler = () => JSON.stringify;
+/** Each completion asks the bucket a few times: more at once would crowd out everybody else's. */
+const completionsAtOnce = 16;
+
+const checkRequest = createCheck(RequestUploadBody);
+const checkCompletion = createCheck(CompleteUploadBody);
+
+type RequestedUploads = Static<typeof RequestedUploadBatch>["uploads"];
+interface StoredUploads {
+  uploads: ReturnType<typeof withoutUrl>[];
+}
+
+/** Up to a hundred files for one rate-limit point. Every file succeeds or fails by itself. */
+export function uploadBatchRoutes(
+  app: ApiApp,
+  deps: Deps,
+  opened: OpenedUploads,
+  toRequested: (actor: Actor, file: FileTable) => Promise<object>,
+): void {
+  /** Only ids are stored: a repeated call gets URLs that are signed afresh. */
+  async function replayRequests(actor: Actor, { uploads }: StoredUploads): Promise<object> {
+    const { items } = await runBatch(deps, uploads, uploads.length, async (upload) => {
+      if (!("fileId" in upload)) return upload;
+      const file = await repeatUpload(deps, actor, upload.fileId, SINGLE_URL_SEC);
+      return toRequested(actor, file);
+    });
+    return { uploads: items };
+  }
+
+  app.post(
+    "/upload/batch/request",
+    {
+      schema: {
+        tags,
+        summary: "Ask for up to 100 presigned URLs",
+        body: UploadBatchBody,
+        documentedBody: RequestUploadBatchBody,
+        description,
+        response: { 200: RequestedUploadBatch, 207: RequestedUploadBatch },
+      },
+      serializerCompiler,
+      config: { bucket, replay: ({ actor }, stored) => replayRequests(actor, stored as StoredUploads) },
+    },
+    async ({ actor, body, idempotency }, reply) => {
+      const { files } = body;
+      const hold: OnSaved = (tx) => idempotency.hold(tx);
+      const outcome = await runBatch(deps, files, files.length, async (file) =>
+        toRequested(actor, opened.remember(await requestUpload(deps, actor, checkRequest(file), hold))),
+      );
+      const uploads = outcome.items as RequestedUploads;
+      if (outcome.failure === null)
+        await idempotency.remember(deps.db, outcome.status, { uploads: uploads.map(withoutUrl) });
+      return sendOutcome(reply, outcome, { uploads });
+    },
+  );
+
+  app.post(
+    "/upload/batch/complete",
+    {
+      schema: {
+        tags,
+        summary: "Confirm up to 100 uploads",
+        body: UploadBatchBody,
+        documentedBody: CompleteUploadBatchBody,
+        description,
+        response: { 200: CompletedUploadBatch, 207: CompletedUploadBatch },
+      },
+      serializerCompiler,
+      config: { bucket },
+    },
+    async ({ actor, body, idempotency }, reply) => {
+      const hold: OnSaved = (tx) => idempotency.hold(tx);
+      const outcome = await runBatch(deps, body.files, completionsAtOnce, async (file) => {
+        const saved = await completeSingle(deps, actor, opened, checkCompletion(file), hold);
+        return { file: toCompletedFile(cdnFor(deps.config, actor), saved) };
+      });
+      const answer = { files: outcome.items };
+      if (outcome.failure === null) await idempotency.remember(deps.db, outcome.status, answer);
+      return sendOutcome(reply, outcome, answer);
+    },
+  );
+}
+
+function sendOutcome(reply: FastifyReply, { status, failure }: BatchOutcome, answer: object): FastifyReply {
+  if (failure === null) return reply.code(status).send(answer);
+  return reply
+    .code(status)
+    .headers(failure.headers)
+    .send({ ...answer, ...errorBody(failure) });
+}
+
+const withoutUrl = (item: RequestedUploads[number]) =>
+  "fileId" in item ? { index: item.index, fileId: item.fileId } : item;

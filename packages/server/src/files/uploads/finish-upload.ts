@@ -1,0 +1,248 @@
+import type { CompleteMultipartBody } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { findRoute, serves } from "../../projects/file-routes/find-route.ts";
+import { cdnFor, fileUrl } from "../../projects/file-url.ts";
+import { writeLog } from "../../projects/logs/write-log.ts";
+import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { settleUpload } from "../../projects/usage/quota.ts";
+import type { FinishMultipartResult, StoredObject } from "../../storage/object-store.ts";
+import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
+import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { serialiseMetadata } from "./metadata.ts";
+import type { OpenedUploads } from "./opened-uploads.ts";
+import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
+import { checkPartOrder, checkPartRange } from "./rules.ts";
+
+type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+type Metadata = Record<string, unknown> | undefined;
+/** Makes the bytes final, or says that they are, or why they cannot be. */
+type Seal = (tx: Queryable) => Promise<Sealed>;
+type Sealed = FinishMultipartResult | typeof notArrived;
+type Finished = { ok: true; file: FileTable } | Extract<Sealed, { ok: false }>;
+
+const notArrived = {
+  ok: false,
+  problem: "not-arrived",
+  message: "The file has not arrived in storage.",
+} as const;
+
+const putAgain =
+  "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId that it returns.";
+const putPartsAgain =
+  "PUT the part to its presigned URL, wait for its 200, then complete again with the ETags of all parts. If the URL has expired, POST /upload/multipart/sign returns a new one.";
+
+export async function completeSingle(
+  deps: Deps,
+  actor: Actor,
+  opened: OpenedUploads,
+  body: { fileId: string; metadata?: Record<string, unknown> },
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = replacement(body.metadata);
+  const finish = async (file: FileTable) =>
+    finishUpload(deps, actor, { file, seal: await sealPut(deps, file), metadata, onSaved });
+  const remembered = opened.take(body.fileId, actor);
+  const finished = remembered && (await finish(remembered));
+  if (finished?.ok) return finished.file;
+  const file = await getOpenSingle(deps, actor, body.fileId);
+  return getFinished(deps, actor, file, await finish(file));
+}
+
+async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  if (file === null) throw notOpen();
+  if (file.upload_id === null) return file;
+  throw new AppError("FILE_NOT_IN_STORAGE", "The file is not in storage: its parts are not assembled yet.", {
+    suggestion: "It is a multipart upload. Call POST /upload/multipart/complete with its uploadId and parts.",
+  });
+}
+
+const notOpen = () => notFound("An open upload with this id was");
+
+/** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
+async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileTable): Promise<Seal> {
+  const store = await deps.stores.get(name);
+  const { finishPutWithin } = store;
+  if (finishPutWithin !== undefined) return async (tx) => toSealed(await finishPutWithin(tx, key));
+  const sealed = toSealed(await store.finishPut(key, size_bytes));
+  return async () => sealed;
+}
+
+const toSealed = (object: StoredObject | null): Sealed =>
+  object === null ? notArrived : { ok: true, object };
+
+export async function completeMultipart(
+  deps: Deps,
+  actor: Actor,
+  body: CompleteMultipartBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = replacement(body.metadata);
+  checkPartOrder(body.parts);
+  const file = await getOpenUpload(deps, actor, body.fileId, body.uploadId);
+  checkPartRange(
+    "parts",
+    body.parts.map((part) => part.partNumber),
+    file.size_bytes,
+  );
+  const seal = await sealParts(deps, file, body);
+  return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
+}
+
+async function sealParts(deps: Deps, file: FileTable, body: CompleteMultipartBody): Promise<Seal> {
+  const store = await deps.stores.get(file.store);
+  const { finishMultipartWithin } = store;
+  const { uploadId, parts } = body;
+  const upload = { key: file.key, uploadId, sizeBytes: file.size_bytes, parts };
+  if (finishMultipartWithin !== undefined) return (tx) => finishMultipartWithin(tx, upload);
+  const sealed = await store.finishMultipart(upload);
+  return async () => sealed;
+}
+
+/** An upload that is open under exactly this pair of ids; a single upload has no upload id. */
+export async function getOpenUpload(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  uploadId: string | null,
+): Promise<FileTable> {
+  const { projectId, environment } = actor;
+  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  if (file === null || file.upload_id !== uploadId) throw notOpen();
+  return file;
+}
+
+interface Finish {
+  file: FileTable;
+  seal: Seal;
+  metadata: string | null;
+  onSaved: OnSaved;
+}
+
+/**
+ * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
+ * it in the same transaction. Whoever comes second finds no open row.
+ */
+async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<Finished> {
+  const { file, seal, metadata, onSaved } = finish;
+  const now = deps.now();
+  const route = await findRoute(deps.db, file.project_id, file.route_slug);
+  // The slug may have passed to a route of the other environment, whose keys must not learn of this file.
+  const webhookUrl = route !== null && serves(route, file.environment) ? route.webhook_url : null;
+  const save = async (tx: Queryable): Promise<Finished> => {
+    const sealed = await seal(tx);
+    if (!sealed.ok) return sealed;
+    const stored = sealed.object;
+    // A customer's bucket says what it likes, and what it says would be counted, shown and served.
+    if (stored.sizeBytes !== file.size_bytes) return notArrived;
+    const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
+    // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
+    const guard = tx.run(markUploaded, {
+      id: file.id,
+      routeSlug: file.route_slug,
+      sizeBytes: stored.sizeBytes,
+      etag: stored.etag,
+      sha256: stored.sha256,
+      metadata: uploaded.metadata,
+      metadataBefore: file.metadata,
+      now,
+    });
+    const consequences = Promise.all([
+      logCompleted(tx, now, uploaded),
+      settleUpload(tx, now, scopeOf(file), {
+        reservedBytes: countedBytes(file, file.size_bytes),
+        storedBytes: countedBytes(file, stored.sizeBytes),
+        reservedPeriod: file.reserved_period ?? "",
+      }),
+      enqueueUploadCompleted(tx, now, {
+        file: uploaded,
+        webhookUrl,
+        fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
+      }),
+    ]);
+    consequences.catch(() => {});
+    if ((await guard) === 0) throw notOpen();
+    await consequences;
+    await onSaved(tx, uploaded);
+    return { ok: true, file: uploaded };
+  };
+  let finished: Finished;
+  try {
+    finished = await deps.db.transact(save, file.project_id);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "NOT_FOUND") {
+      const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });
+      const isOpenButChanged =
+        found?.status === "UPLOADING" &&
+        (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
+      if (isOpenButChanged) return finishUpload(deps, actor, { ...finish, file: found });
+      await removeUnlessKept(deps, file, found);
+    }
+    throw error;
+  }
+  if (!finished.ok) return finished;
+  if (webhookUrl === null) deps.dispatcher.announce();
+  else deps.dispatcher.nudge();
+  return finished;
+}
+
+/**
+ * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
+ * were there. Nobody else would ever look for them.
+ */
+async function removeUnlessKept(deps: Deps, file: FileTable, found: FileTable | null): Promise<void> {
+  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
+  const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
+  await removeBytes(deps, [deletion]);
+}
+
+function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now: number): FileTable {
+  return {
+    ...file,
+    status: "UPLOADED",
+    size_bytes: stored.sizeBytes,
+    sha256: stored.sha256,
+    etag: stored.etag,
+    metadata,
+    reserved_period: null,
+    updated_at: now,
+    completed_at: now,
+  };
+}
+
+function scopeOf(file: FileTable) {
+  return { projectId: file.project_id, environment: file.environment };
+}
+
+function logCompleted(tx: Queryable, now: number, file: FileTable): Promise<void> {
+  return writeLog(tx, now, {
+    ...scopeOf(file),
+    type: "upload.completed",
+    message: `Upload of "${file.name}" was completed.`,
+    file,
+    data: { size: file.size_bytes },
+  });
+}
+
+async function getFinished(
+  deps: Deps,
+  actor: Actor,
+  file: FileTable,
+  finished: Finished,
+): Promise<FileTable> {
+  if (finished.ok) return finished.file;
+  if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
+  // Bytes that are not there because somebody else ended the upload are "not found", not "not arrived".
+  await getOpenUpload(deps, actor, file.id, file.upload_id);
+  const suggestion = file.upload_id === null ? putAgain : putPartsAgain;
+  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });
+}
+
+function replacement(metadata: Metadata): string | null {
+  return metadata === undefined ? null : serialiseMetadata(metadata);
+}

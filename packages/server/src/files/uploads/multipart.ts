@@ -1,0 +1,98 @@
+import { PART_URL_SEC } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { notFound } from "../../kernel/errors.ts";
+import { writeLog } from "../../projects/logs/write-log.ts";
+import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { releaseUsage } from "../../projects/usage/quota.ts";
+import type { ReceivedPart } from "../../storage/object-store.ts";
+import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { getOpenUpload } from "./finish-upload.ts";
+import { keepOpen } from "./lifetime.ts";
+import { removeOpenMultipart } from "./queries.ts";
+import { checkPartRange, partCount } from "./rules.ts";
+
+export interface SignedPart {
+  partNumber: number;
+  uploadUrl: string;
+}
+
+export async function signAllParts(deps: Deps, file: FileTable): Promise<SignedPart[]> {
+  const partNumbers = Array.from({ length: partCount(file.size_bytes) }, (_, i) => i + 1);
+  return sign(deps, file, partNumbers);
+}
+
+/** Fresh URLs for an upload that outlived its first ones; it counts as active again. */
+export async function signParts(
+  deps: Deps,
+  actor: Actor,
+  ref: { fileId: string; uploadId: string; partNumbers: number[] },
+): Promise<SignedPart[]> {
+  const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
+  checkPartRange("partNumbers", ref.partNumbers, file.size_bytes);
+  const isPostponed = await keepOpen(deps, file, PART_URL_SEC);
+  if (!isPostponed) await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
+  return sign(deps, file, ref.partNumbers);
+}
+
+export async function listReceivedParts(
+  deps: Deps,
+  actor: Actor,
+  ref: { fileId: string; uploadId: string },
+  signal: AbortSignal,
+): Promise<{ file: FileTable; parts: ReceivedPart[] }> {
+  const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
+  const store = await deps.stores.get(file.store);
+  const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId }, signal);
+  if (parts === null) throw notFound("An open upload with this id was");
+  return { file, parts };
+}
+
+/** The row goes first, so that a completion at the same moment finds nothing; the parts follow. */
+export async function abortMultipart(
+  deps: Deps,
+  actor: Actor,
+  ref: { fileId: string; uploadId: string },
+  onSaved: (tx: Queryable) => Promise<void>,
+): Promise<void> {
+  const { projectId, environment } = actor;
+  const now = deps.now();
+  const deletion = await deps.db.transact(async (tx) => {
+    const file = await tx.get(removeOpenMultipart, {
+      id: ref.fileId,
+      projectId,
+      environment,
+      uploadId: ref.uploadId,
+    });
+    if (file === null) throw notFound("An open upload with this id was");
+    await releaseUsage(tx, now, actor, {
+      storedBytes: 0,
+      reservedBytes: countedBytes(file, file.size_bytes),
+      uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
+    });
+    await writeLog(tx, now, {
+      projectId,
+      environment,
+      type: "upload.aborted",
+      message: `Upload of "${file.name}" was aborted.`,
+      file,
+    });
+    await onSaved(tx);
+    return scheduleDeletion(tx, now, file);
+  });
+  await removeBytes(deps, [deletion]);
+}
+
+async function sign(deps: Deps, file: FileTable, partNumbers: number[]): Promise<SignedPart[]> {
+  const store = await deps.stores.get(file.store);
+  const urls = await store.presignParts({
+    key: file.key,
+    uploadId: file.upload_id ?? "",
+    sizeBytes: file.size_bytes,
+    partNumbers,
+    expiresInSec: PART_URL_SEC,
+  });
+  return partNumbers.map((partNumber, i) => ({ partNumber, uploadUrl: urls[i] ?? "" }));
+}

@@ -1,0 +1,79 @@
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { writeLog } from "../../projects/logs/write-log.ts";
+import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { releaseUsage } from "../../projects/usage/quota.ts";
+import { StorageUnavailable } from "../../storage/object-store.ts";
+import { UnknownStore } from "../../storage/object-stores.ts";
+import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { findOpenUntil } from "./lifetime.ts";
+import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
+
+/** They are ended side by side, and a bucket is asked for each of them. */
+const batchSize = 20;
+const awayMs = 10 * 60_000;
+
+/**
+ * Ends uploads that nobody finishes, whatever became of their key or project: soon where nothing was received,
+ * after a day (single) or a week (multipart) without activity where bytes are there.
+ */
+export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Promise<number> {
+  let failedCount = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const candidates = await deps.db.all(listAbandoned, { now: deps.now(), take: batchSize });
+    const outcomes = await Promise.allSettled(candidates.map((file) => reap(deps, file)));
+    failedCount += outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value).length;
+    const problem = outcomes.find((outcome) => outcome.status === "rejected");
+    // The others of the batch are done, and what could not be ended is put off.
+    if (problem !== undefined) throw problem.reason;
+    if (candidates.length < batchSize) return failedCount;
+  }
+}
+
+async function reap(deps: Deps, file: FileTable): Promise<boolean> {
+  try {
+    const openUntil = await findOpenUntilIfKnown(deps, file);
+    if (openUntil === null || openUntil <= deps.now()) return await fail(deps, file);
+    await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
+    return false;
+  } catch (error) {
+    // What cannot be ended must not stand in front of everybody else's uploads.
+    await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + awayMs });
+    const isCustomersBucketAway = error instanceof StorageUnavailable && file.store !== deps.store.name;
+    if (isCustomersBucketAway) return false;
+    throw error;
+  }
+}
+
+async function findOpenUntilIfKnown(deps: Deps, file: FileTable): Promise<number | null> {
+  try {
+    return await findOpenUntil(deps, file);
+  } catch (error) {
+    if (error instanceof UnknownStore) return null;
+    throw error;
+  }
+}
+
+async function fail(deps: Deps, file: FileTable): Promise<boolean> {
+  const now = deps.now();
+  const scope = { projectId: file.project_id, environment: file.environment };
+  const deletion = await deps.db.transact(async (tx) => {
+    if ((await tx.run(markFailed, { id: file.id, now })) === 0) return null;
+    await releaseUsage(tx, now, scope, {
+      storedBytes: 0,
+      reservedBytes: countedBytes(file, file.size_bytes),
+      uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
+    });
+    await writeLog(tx, now, {
+      ...scope,
+      type: "upload.failed",
+      message: `Upload of "${file.name}" was abandoned.`,
+      file,
+    });
+    return scheduleDeletion(tx, now, file);
+  });
+  if (deletion === null) return false;
+  await removeBytes(deps, [deletion]);
+  return true;
+}

@@ -1,0 +1,160 @@
+import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { FileRouteTable, FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { createId } from "../../kernel/ids.ts";
+import { holdStore } from "../../projects/customer-storage/queries.ts";
+import { findRoute, requireServes } from "../../projects/file-routes/find-route.ts";
+import { writeLog } from "../../projects/logs/write-log.ts";
+import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { periodOf } from "../../projects/usage/period.ts";
+import { reserveQuota } from "../../projects/usage/quota.ts";
+import { quotaLimits } from "../../projects/usage/quota-limits.ts";
+import { UnknownStore } from "../../storage/object-stores.ts";
+import { buildStorageKey } from "../../storage/storage-key.ts";
+import { emptyLifeMs, keepOpen } from "./lifetime.ts";
+import { serialiseMetadata } from "./metadata.ts";
+import { findUpload, insertFile } from "./queries.ts";
+import { checkFitsPut, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
+
+export type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+
+export async function requestUpload(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
+  const route = await getUsableRoute(deps, actor, body);
+  const file = newFile(deps, actor, body, metadata);
+  const maxPutBytes = await getMaxPutBytes(deps, file);
+  return open(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
+    // Last of all checks, so behind the quota, which is only known here.
+    checkFitsPut(file.size_bytes, maxPutBytes);
+    await onSaved(tx, saved);
+  });
+}
+
+/** Only the largest files are worth asking the store. */
+async function getMaxPutBytes(deps: Deps, file: FileTable): Promise<number> {
+  if (file.size_bytes <= BUCKET_PUT_MAX_BYTES) return BUCKET_PUT_MAX_BYTES;
+  const { maxPutBytes } = await deps.stores.get(file.store);
+  return maxPutBytes ?? Number.POSITIVE_INFINITY;
+}
+
+/** The store opens its side first, outside of the transaction; if that then fails, the sweeper finds it. */
+export async function initMultipart(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
+  checkNeedsMultipart(body.fileSize);
+  const route = await getUsableRoute(deps, actor, body);
+  const file = newFile(deps, actor, body, metadata);
+  const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
+  const store = await deps.stores.get(file.store);
+  const uploadId = await store.startMultipart(upload);
+  try {
+    return await open(deps, actor, route, { ...file, upload_id: uploadId }, PART_URL_SEC, onSaved);
+  } catch (error) {
+    await store.abortMultipart({ key: file.key, uploadId });
+    throw error;
+  }
+}
+
+/**
+ * The file of an earlier call that is repeated, to be answered as it was then. While it is open, its new URLs
+ * have to live as long as the first ones did; for one that can never be completed any more there are none.
+ */
+export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileTable> {
+  const file = await getLasting(deps, actor, id);
+  if (file.status !== "UPLOADING" || (await keepOpen(deps, file, urlSec))) return file;
+  return getLasting(deps, actor, id);
+}
+
+async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileTable> {
+  const file = await deps.db.get(findUpload, { id, projectId, environment });
+  if (file === null || file.status === "FAILED" || file.status === "DELETED")
+    throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
+      suggestion: "Begin a new one, with another Idempotency-Key.",
+    });
+  return file;
+}
+
+/** In the decided order: route, its environment, type, size. The quota follows in the transaction. */
+async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
+  const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
+  if (route === null) throw notFound(`File route "${body.routeSlug}"`);
+  requireServes(route, actor.environment);
+  checkType(route, body.contentType);
+  checkSize(route, actor.tier, body.fileSize);
+  return route;
+}
+
+function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileTable {
+  const now = deps.now();
+  const id = createId(now);
+  return {
+    id,
+    key: buildStorageKey(actor.projectId, body.routeSlug, id, body.fileName),
+    project_id: actor.projectId,
+    environment: actor.environment,
+    route_slug: body.routeSlug,
+    name: body.fileName,
+    size_bytes: body.fileSize,
+    type: body.contentType,
+    status: "UPLOADING",
+    metadata,
+    sha256: null,
+    etag: null,
+    store: actor.storeName ?? deps.store.name,
+    upload_id: null,
+    reserved_period: null,
+    reap_at: now,
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+  };
+}
+
+async function open(
+  deps: Deps,
+  actor: Actor,
+  route: FileRouteTable,
+  file: FileTable,
+  urlSec: number,
+  onSaved: OnSaved,
+): Promise<FileTable> {
+  const now = file.created_at;
+  const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
+  const period = periodOf(now);
+  const saved = { ...file, reserved_period: period, reap_at: now + emptyLifeMs(urlSec) };
+  return deps.db.transact(async (tx) => {
+    const [held] = await Promise.all([
+      actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
+      tx.run(insertFile, saved),
+      writeLog(tx, now, {
+        projectId: actor.projectId,
+        environment: actor.environment,
+        type: "upload.requested",
+        message: `Upload of "${file.name}" was requested.`,
+        file,
+        data: {
+          size: file.size_bytes,
+          type: file.type,
+          routeSlug: route.slug,
+          multipart: file.upload_id !== null,
+        },
+      }),
+      reserveQuota(tx, actor, { bytes: countedBytes(file, file.size_bytes), period }, limits),
+    ]);
+    if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
+    await onSaved(tx, saved);
+    return saved;
+  }, actor.projectId);
+}

@@ -1,0 +1,153 @@
+import type { FastifyBaseLogger } from "fastify";
+import { type RateLimiter, type RateWindow, rateLimitResult } from "../../kernel/rate-limiter.ts";
+
+export interface OpenRateLimiter extends RateLimiter {
+  close(): Promise<void>;
+}
+
+export interface RedisOptions {
+  url: string;
+  windowMs: number;
+  /** Counts while Redis is away, so that its loss opens no door. */
+  fallback: RateLimiter;
+  /** A Redis that is there answers in a millisecond; one that takes this long is as good as lost. */
+  answerWithinMs?: number;
+  log: FastifyBaseLogger;
+}
+
+const defaultAnswerWithinMs = 250;
+const retryAfterMs = 1000;
+const connectWithinMs = 2000;
+
+/** Counts a hit and starts the window; a key without an end, however it came to be, gets one. */
+const countOne = `
+local function count_one(key)
+  local count = redis.call('INCR', key)
+  local left = redis.call('PTTL', key)
+  if left < 0 then
+    redis.call('PEXPIRE', key, ARGV[1])
+    left = tonumber(ARGV[1])
+  end
+  return count, left
+end
+local count, left = count_one(KEYS[1])`;
+const countHit = `${countOne}
+return { count, left }`;
+/** In the shared window only what the first has room for. Still one round trip. */
+const countBoth = `${countOne}
+if count > tonumber(ARGV[2]) then return { count, left } end
+local shared_count, shared_left = count_one(KEYS[2])
+return { count, left, shared_count, shared_left }`;
+
+const keyOf = (name: string) => `upstow:rate:${name}`;
+
+/** Windows shared by all instances through Redis. The client is loaded only where it is used. */
+export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenRateLimiter> {
+  const { windowMs, fallback, log, answerWithinMs = defaultAnswerWithinMs } = options;
+  const { createClient, defineScript } = await import("@redis/client");
+  const hit = defineScript({
+    SCRIPT: countHit,
+    NUMBER_OF_KEYS: 1,
+    parseCommand(parser, name: string) {
+      parser.pushKey(keyOf(name));
+      parser.push(String(windowMs));
+    },
+    transformReply: ([count, msLeft]: [number, number]) => ({ count, msLeft }),
+  });
+  const hitBoth = defineScript({
+    SCRIPT: countBoth,
+    NUMBER_OF_KEYS: 2,
+    parseCommand(parser, own: RateWindow, shared: RateWindow) {
+      parser.pushKeys([keyOf(own.name), keyOf(shared.name)]);
+      parser.push(String(windowMs), String(own.limit));
+    },
+    transformReply: (numbers: number[]) => numbers,
+  });
+  const client = createClient({
+    url: options.url,
+    scripts: { hit, hitBoth },
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: connectWithinMs,
+      reconnectStrategy: (retries) => Math.min(retryAfterMs, 50 * 2 ** retries),
+    },
+  });
+  // Every failed attempt to connect is such an event; what matters is said once, when a hit meets it.
+  let refusal: unknown = null;
+  client.on("error", (error) => {
+    refusal = error;
+  });
+  client.on("ready", () => {
+    refusal = null;
+  });
+  let isLost = false;
+  let retryAt = 0;
+
+  function lose(error: unknown): void {
+    retryAt = performance.now() + retryAfterMs;
+    if (!isLost) log.warn({ err: refusal ?? error }, "Redis is away; rate limits are counted without it");
+    isLost = true;
+  }
+
+  /** Asks Redis, or the fallback while it is lost. */
+  async function ask<T>(count: () => Promise<T>, countWithout: () => T | Promise<T>): Promise<T> {
+    if (performance.now() < retryAt) return countWithout();
+    // While it is lost, one hit at a time finds out whether it is back.
+    if (isLost) retryAt = performance.now() + retryAfterMs;
+    try {
+      const counted = await within(answerWithinMs, count());
+      if (isLost) log.info("Redis is back and counts rate limits again");
+      isLost = false;
+      retryAt = 0;
+      return counted;
+    } catch (error) {
+      lose(error);
+      return countWithout();
+    }
+  }
+
+  const connecting = client.connect();
+  connecting.catch(() => {});
+  await within(connectWithinMs, connecting).catch(lose);
+  return {
+    hit: (name, limit) =>
+      ask(
+        async () => {
+          const { count, msLeft } = await client.hit(name);
+          return rateLimitResult(count, limit, msLeft);
+        },
+        () => fallback.hit(name, limit),
+      ),
+    hitBoth: (own, shared) =>
+      ask(
+        async () => {
+          const [count = 0, msLeft = 0, sharedCount, sharedMsLeft = 0] = await client.hitBoth(own, shared);
+          return {
+            own: rateLimitResult(count, own.limit, msLeft),
+            shared:
+              sharedCount === undefined ? null : rateLimitResult(sharedCount, shared.limit, sharedMsLeft),
+          };
+        },
+        () => fallback.hitBoth(own, shared),
+      ),
+    async close() {
+      client.destroy();
+    },
+  };
+}
+
+const ticks = 5;
+
+/** Time is counted in steps, so that a process that stood still itself does not take Redis for lost. */
+async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  let left = ticks;
+  const timer = setInterval(() => {
+    if (--left === 0) late.reject(new Error(`no answer within ${timeMs} ms`));
+  }, timeMs / ticks);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,85 @@
+import { ERROR_STATUS, type ErrorCode, type ErrorDetail } from "@upstow/contract";
+
+export interface AppErrorOptions {
+  /** What the caller can do next. */
+  suggestion?: string;
+  details?: ErrorDetail[];
+  /** Where one code stands for several statuses, such as 413 for a VALIDATION_ERROR. */
+  status?: number;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** A failure that the caller is told about, in the words given here. Anything else becomes INTERNAL_ERROR. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly suggestion: string | undefined;
+  readonly details: ErrorDetail[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? ERROR_STATUS[code];
+    this.suggestion = options.suggestion;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** `reason` says what is wrong with the key, in a few words. */
+export function unauthorized(
+  reason: string | null = null,
+  suggestion = "Send the header 'Authorization: Bearer <API_KEY>' with an active key of this project.",
+): AppError {
+  return new AppError("UNAUTHORIZED", `Invalid or missing API key${reason === null ? "" : `: ${reason}`}.`, {
+    suggestion,
+  });
+}
+
+export function notFound(what: string): AppError {
+  return new AppError("NOT_FOUND", `${what} not found.`, {
+    suggestion: "Check the identifier, and that the key belongs to the same project and environment.",
+  });
+}
+
+export function invalid(
+  path: string,
+  message: string,
+  suggestion = "Correct the request and send it again.",
+): AppError {
+  return new AppError("VALIDATION_ERROR", `${path} ${message}`, {
+    suggestion,
+    details: [{ path, message }],
+  });
+}
+
+/** For a URL that the outbound guard refuses; `variable` is where an operator names addresses that are fine all the same. */
+export function refusedUrl(path: string, reason: string, variable: string): AppError {
+  return new AppError("VALIDATION_ERROR", `${path}: ${reason}`, {
+    suggestion: `Give a public https address. Others are for the service's operator to allow, in ${variable}.`,
+    details: [{ path, message: reason }],
+  });
+}
+
+export const nothingKept = "Nothing was kept. Send all of it again.";
+
+export function bodyCutOff(): AppError {
+  return new AppError("VALIDATION_ERROR", "The body ended before its declared length.", {
+    suggestion: nothingKept,
+  });
+}
+
+/** The disk or bucket that holds files or the database is full. */
+export class StorageFull extends Error {
+  override readonly name = "StorageFull";
+}
+
+export function fileNotFound(): AppError {
+  const error = notFound("File");
+  error.headers["cache-control"] = "no-store";
+  error.headers["access-control-allow-origin"] = "*";
+  return error;
+}

@@ -1,0 +1,44 @@
+import { AppError } from "./errors.ts";
+
+/** Counts requests in fixed windows that start at a window's first request. */
+export interface RateLimiter {
+  /** Answers at once where nobody else has to be asked. */
+  hit(name: string, limit: number): RateLimitResult | Promise<RateLimitResult>;
+  /**
+   * Counts a request in its own window and, where that has room, in a wider one that it shares with others. Takes no
+   * more round trips than `hit`.
+   */
+  hitBoth(own: RateWindow, shared: RateWindow): RateLimitPair | Promise<RateLimitPair>;
+}
+
+export interface RateWindow {
+  name: string;
+  limit: number;
+}
+
+export interface RateLimitResult {
+  isAllowed: boolean;
+  remaining: number;
+  /** Whole seconds until the window ends, at least 1. */
+  resetSec: number;
+}
+
+export interface RateLimitPair {
+  own: RateLimitResult;
+  /** Null where the request's own window is full: what is refused there costs the others nothing. */
+  shared: RateLimitResult | null;
+}
+
+export function rateLimitResult(count: number, limit: number, msLeft: number): RateLimitResult {
+  return {
+    isAllowed: count <= limit,
+    remaining: Math.max(0, limit - count),
+    resetSec: Math.max(1, Math.ceil(msLeft / 1000)),
+  };
+}
+
+export function rateLimited(hit: RateLimitResult): AppError {
+  return new AppError("RATE_LIMITED", `Rate limit exceeded. Retry after ${hit.resetSec} seconds.`, {
+    headers: { "retry-after": String(hit.resetSec) },
+  });
+}

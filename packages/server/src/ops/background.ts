@@ -1,0 +1,66 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { DatabaseReadOnly } from "../db/database.ts";
+import type { RunLeased } from "../db/job-leases.ts";
+import type { Deps } from "../deps.ts";
+import type { RunJob } from "../kernel/running-jobs.ts";
+
+type Work = (signal: AbortSignal) => Promise<unknown>;
+
+export interface Background {
+  /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
+  every(intervalMs: number, name: string, work: Work): void;
+  /** The same, but each turn is taken by one of all instances. */
+  everyInOne(intervalMs: number, name: string, work: Work): void;
+  /** Lets what runs finish. */
+  close(): Promise<void>;
+}
+
+interface BackgroundOptions {
+  /** Turns are left out meanwhile. */
+  isResting?: () => boolean;
+  runLeased: RunLeased;
+  /** Knows what runs, so that a stall of the event loop can be named after it. */
+  runJob: RunJob;
+}
+
+export function createBackground(
+  log: Deps["log"],
+  { isResting = () => false, runLeased, runJob }: BackgroundOptions,
+): Background {
+  const closing = new AbortController();
+  const loops: Promise<void>[] = [];
+
+  async function attempt(name: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await runJob(name, work);
+    } catch (error) {
+      if (!closing.signal.aborted && !(error instanceof DatabaseReadOnly))
+        log.error({ err: error, job: name }, "background work failed");
+    }
+  }
+
+  async function repeat(intervalMs: number, name: string, work: Work) {
+    while (!closing.signal.aborted) {
+      // A spread of a tenth keeps several instances from doing the same at the same moment.
+      const pauseMs = intervalMs * (0.95 + Math.random() / 10);
+      await wait(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      if (closing.signal.aborted) return;
+      if (!isResting()) await attempt(name, () => work(closing.signal));
+    }
+  }
+
+  return {
+    every(intervalMs, name, work) {
+      loops.push(repeat(intervalMs, name, work));
+    },
+    everyInOne(intervalMs, name, work) {
+      // A little shorter than the turns are apart, so that each of them finds the last one over.
+      const leaseMs = Math.round(intervalMs * 0.9);
+      loops.push(repeat(intervalMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(loops);
+    },
+  };
+}

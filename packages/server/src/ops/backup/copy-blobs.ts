@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { link, mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Queryable } from "../../db/database.ts";
+import { type Blob, type BlobCatalog, eachPage } from "./blob-catalog.ts";
+import { copyDurably, syncDirectory } from "./durable-files.ts";
+
+export interface CopyJob {
+  catalog: BlobCatalog;
+  /** Whose blobs to copy. */
+  db: Queryable;
+  from: string;
+  to: string;
+  unfinished: string;
+  /** Share the bytes with the original where both are on one filesystem. Blobs never change, so that is safe. */
+  hardLinks: boolean;
+  onProgress: (done: CopyCount) => void;
+}
+
+export interface CopyCount {
+  objects: number;
+  bytes: number;
+}
+
+export interface CopyOutcome {
+  /** Everything the database names and the backup now holds. */
+  total: CopyCount;
+  copied: CopyCount;
+  /** Named by the database, absent from the disk. */
+  missing: string[];
+  /** On the disk, but not the bytes that were stored. */
+  damaged: string[];
+}
+
+const concurrency = 4;
+const readBytes = 1024 * 1024;
+
+/** Copies what is not there yet: a blob never changes, so one of the same name and size is the same. */
+export async function copyBlobs(job: CopyJob): Promise<CopyOutcome> {
+  const outcome: CopyOutcome = {
+    total: { objects: 0, bytes: 0 },
+    copied: { objects: 0, bytes: 0 },
+    missing: [],
+    damaged: [],
+  };
+  const changedDirectories = new Set<string>();
+  const copyOne = async (row: Blob) => {
+    const path = job.catalog.pathOf(row.blob);
+    if (!(await hasSize(join(job.to, path), row.size_bytes))) {
+      const result = await copyBlob(job, row, path);
+      if (result === "missing" || result === "damaged") {
+        if (row.damaged === 0) outcome[result].push(row.blob);
+        return;
+      }
+      changedDirectories.add(dirname(join(job.to, path)));
+      count(outcome.copied, row);
+    }
+    count(outcome.total, row);
+  };
+  for await (const page of eachPage(job.catalog, job.db)) {
+    await forEach(page, copyOne);
+    job.onProgress(outcome.copied);
+  }
+  for (const directory of changedDirectories) await syncDirectory(directory);
+  await syncDirectory(join(job.to, "blobs"));
+  return outcome;
+}
+
+/** How much a copy would have to write. */
+export async function measureMissing(job: Pick<CopyJob, "catalog" | "db" | "to">): Promise<CopyCount> {
+  const missing = { objects: 0, bytes: 0 };
+  for await (const page of eachPage(job.catalog, job.db)) {
+    await forEach(page, async (row) => {
+      if (!(await hasSize(join(job.to, job.catalog.pathOf(row.blob)), row.size_bytes))) count(missing, row);
+    });
+  }
+  return missing;
+}
+
+async function copyBlob(job: CopyJob, row: Blob, path: string): Promise<"copied" | "missing" | "damaged"> {
+  const from = join(job.from, path);
+  const to = join(job.to, path);
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  try {
+    if (job.hardLinks && (await isLinked(from, to))) return "copied";
+    // A name in the backup always stands for a whole file.
+    const temporary = join(job.unfinished, `${row.blob}.${randomBytes(4).toString("hex")}`);
+    await copyDurably(from, temporary);
+    if (!(await hasBytes(temporary, row))) return "damaged";
+    await rename(temporary, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "missing";
+    throw error;
+  }
+  return "copied";
+}
+
+async function isLinked(from: string, to: string): Promise<boolean> {
+  try {
+    await rm(to, { force: true });
+    await link(from, to);
+    return true;
+  } catch (error) {
+    // Another filesystem, or one that has no links: then the bytes are copied.
+    if (["EXDEV", "EPERM", "ENOTSUP", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return false;
+    throw error;
+  }
+}
+
+async function hasBytes(path: string, row: Blob): Promise<boolean> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: readBytes }), hash);
+  return hash.digest("hex") === row.sha256;
+}
+
+async function hasSize(path: string, sizeBytes: number): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.size === sizeBytes;
+}
+
+async function forEach<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const workers = Array.from({ length: concurrency }, async () => {
+    for (const item of rest) await work(item);
+  });
+  await Promise.all(workers);
+}
+
+function count(counter: CopyCount, row: Blob): void {
+  counter.objects++;
+  counter.bytes += row.size_bytes;
+}

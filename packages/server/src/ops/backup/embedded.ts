@@ -1,0 +1,67 @@
+import { rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Database, Queryable } from "../../db/database.ts";
+import { findDamage } from "../sqlite-integrity.ts";
+import type { layoutOf } from "./backup-directory.ts";
+import { type BlobCatalog, isNamed } from "./blob-catalog.ts";
+import type { CopyOutcome } from "./copy-blobs.ts";
+import { syncDirectory, syncFile } from "./durable-files.ts";
+import { findObsolete } from "./find-obsolete.ts";
+import { takeSnapshot } from "./snapshot.ts";
+
+export type OpenSnapshot = (path: string) => Database;
+
+interface EmbeddedBackup {
+  /** The running installation. */
+  db: Database;
+  source: string;
+  layout: ReturnType<typeof layoutOf>;
+  catalog: BlobCatalog;
+  openSnapshot: OpenSnapshot;
+  copy: (db: Queryable) => Promise<CopyOutcome>;
+}
+
+export type BackupResult = CopyOutcome & { removed: number; deletedMeanwhile: number };
+
+const mostRounds = 5;
+
+/**
+ * The database first, then the blobs it names. A blob may be deleted in between; then a second snapshot, which
+ * no longer names it, is taken, and only what came since has to be copied. The former backup stays whole until
+ * everything the new one names is there.
+ */
+export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResult> {
+  const { layout, catalog } = backup;
+  const path = join(layout.unfinished, "upstow.db");
+  for (let round = 1; ; round++) {
+    await takeSnapshot(backup.source, path);
+    const snapshot = backup.openSnapshot(path);
+    let result: BackupResult;
+    let obsolete: string[];
+    try {
+      const damage = await findDamage(snapshot);
+      if (damage !== null) throw new Error(`the database is damaged and was not backed up: ${damage}`);
+      const outcome = await backup.copy(snapshot);
+      const { lost, deleted } = await tellApart(backup, outcome.missing);
+      if (deleted.length > 0 && round < mostRounds) continue;
+      for (const blob of deleted) await catalog.markDamaged(snapshot, blob);
+      obsolete = await findObsolete(catalog, snapshot, layout.objects);
+      result = { ...outcome, missing: lost, removed: obsolete.length, deletedMeanwhile: deleted.length };
+    } finally {
+      await snapshot.close();
+    }
+    await syncFile(path);
+    await rename(path, layout.database);
+    await syncDirectory(dirname(layout.database));
+    for (const file of obsolete) await rm(file, { force: true });
+    return result;
+  }
+}
+
+/** A row goes before its blob does: one that still names a missing blob tells of a loss. */
+export async function tellApart({ catalog, db }: Pick<EmbeddedBackup, "catalog" | "db">, missing: string[]) {
+  const lost: string[] = [];
+  const deleted: string[] = [];
+  for (const blob of missing) ((await isNamed(catalog, db, blob)) ? lost : deleted).push(blob);
+  return { lost, deleted };
+}

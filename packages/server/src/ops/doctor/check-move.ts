@@ -1,0 +1,63 @@
+import { type Config, ConfigError } from "../../config.ts";
+import type { Database } from "../../db/database.ts";
+import type { RelocationName, RelocationTable } from "../../db/schema.ts";
+import { findRelocation, listReasons } from "../../http/read-only/queries.ts";
+import { checkRelocations } from "../relocation/follow-relocations.ts";
+import { type Check, createChecks } from "./check.ts";
+
+const { ok, warning, failed } = createChecks("move");
+
+/** Where both are moved, the database is what the next step is about. */
+const names: RelocationName[] = ["database", "storage"];
+const subjects = {
+  storage: { are: "the files are", were: "the files were", finish: "upstow migrate storage --finish" },
+  database: { are: "the database is", were: "the database was", finish: "upstow migrate database" },
+};
+
+/** What `upstow migrate` has begun: it may have left the installation read-only, or where it does not start. */
+export async function checkMove(db: Database, config: Config): Promise<Check[]> {
+  const refusal = await findRefusal(db, config);
+  if (refusal !== null) {
+    return [
+      failed(`${refusal}.`, "Do so, or take the variables back; the service does not start like this."),
+    ];
+  }
+  const since = new Map((await db.all(listReasons, {})).map((row) => [row.reason, row.since]));
+  for (const name of names) {
+    const move = await db.get(findRelocation, { name });
+    const readOnlySince = since.get(name);
+    if (move !== null && readOnlySince !== undefined) return [describeReadOnly(move, readOnlySince)];
+    if (move?.state === "copying") return [describeCopying(move)];
+  }
+  return [];
+}
+
+async function findRefusal(db: Database, config: Config): Promise<string | null> {
+  try {
+    await checkRelocations({ config, db, log: { warn() {} } });
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
+function describeReadOnly({ name, state, target }: RelocationTable, since: number): Check {
+  const { are, were, finish } = subjects[name];
+  const readOnly = `The installation is read-only since ${new Date(since).toISOString()}`;
+  const orGiveUp = `or give the move up with \`upstow migrate ${name} --abort\`, and changes are taken again.`;
+  return state === "copied"
+    ? warning(
+        `${readOnly}: ${were} copied to ${target}, and the service was not restarted there yet.`,
+        `Restart it with the variables that \`${finish}\` prints, again if need be, ${orGiveUp}`,
+      )
+    : warning(
+        `${readOnly}: ${are} being moved to ${target}.`,
+        `Wait for the end of \`${finish}\`, run it again if it was cut off, ${orGiveUp}`,
+      );
+}
+
+function describeCopying({ name, target }: RelocationTable): Check {
+  const { are, finish } = subjects[name];
+  return ok(`${are} being copied to ${target} while the service is used; \`${finish}\` ends it`);
+}

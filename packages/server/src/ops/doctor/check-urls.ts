@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import type { Config } from "../../config.ts";
+import { isLoopbackHost } from "../../kernel/net/loopback.ts";
+import type { Keyring } from "../../kernel/security/keyring.ts";
+import { checkPath, proofOf } from "../../projects/cdn-domain/check-domain.ts";
+import { type Check, createChecks } from "./check.ts";
+import { probe } from "./probe.ts";
+
+const { ok, warning, failed } = createChecks("public URL");
+const cdn = createChecks("CDN URL");
+
+/** Whether callers reach this very installation at the addresses it gives out. */
+export async function checkUrls(config: Config, keyring: Keyring | null): Promise<Check[]> {
+  const { publicUrl, cdnUrl } = config;
+  const url = new URL(publicUrl);
+  const isPlainAccepted = config.tls === null && (isLoopbackHost(url.hostname) || config.httpFrom !== null);
+  if (url.protocol === "http:" && !isPlainAccepted) {
+    return [
+      failed(
+        `${publicUrl} is plain http, which is refused ${config.tls === null ? "everywhere but on the machine itself" : "where the process has a certificate"}.`,
+        "Set UPSTOW_PUBLIC_URL to an https address, with UPSTOW_TLS_CERT or a proxy in front.",
+      ),
+    ];
+  }
+  const checks = [await checkService(config, keyring), ...checkSeparation(config)];
+  return cdnUrl === publicUrl || checks[0]?.status !== "ok" ? checks : [...checks, await checkCdn(cdnUrl)];
+}
+
+/** Browsers keep sites apart, not paths: on another domain, a file can never act as a page of the dashboard. */
+function checkSeparation({ publicUrl, cdnUrl }: Config): Check[] {
+  const [dashboard, files] = [new URL(publicUrl), new URL(cdnUrl)];
+  if (dashboard.hostname !== files.hostname || isLoopbackHost(dashboard.hostname)) return [];
+  return [
+    cdn.warning(
+      `Uploaded files are served from the dashboard's host, ${files.hostname}.`,
+      "Set UPSTOW_CDN_URL to another registrable domain that leads to this service too.",
+    ),
+  ];
+}
+
+async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | null): Promise<Check> {
+  const health = await probe(`${publicUrl}/healthz`);
+  if (!health.isAnswered) {
+    const fix =
+      "Start the service if it should run; otherwise check UPSTOW_PUBLIC_URL, DNS and the certificate.";
+    return warning(`Nothing answers at ${publicUrl} (${health.reason}).`, fix);
+  }
+  if (health.status !== 200 || health.body["status"] !== "ok") {
+    return failed(
+      `Something that is not Upstow answers at ${publicUrl}.`,
+      "Correct UPSTOW_PUBLIC_URL or its proxy.",
+    );
+  }
+  const ready = await probe(`${publicUrl}/readyz`);
+  if (!ready.isAnswered || ready.status !== 200) {
+    return failed(
+      `The service at ${publicUrl} runs but is not ready.`,
+      "Read its log: database or storage do not answer.",
+    );
+  }
+  const api = await probe(`${publicUrl}/api/v1/projects`);
+  if (api.isAnswered && api.status === 403) {
+    return failed(
+      `The service refuses requests through ${publicUrl} as plain HTTP.`,
+      "List the proxy's address in UPSTOW_TRUSTED_PROXIES and let it send X-Forwarded-Proto.",
+    );
+  }
+  if (keyring === null || !(await hasOurSecret(publicUrl, keyring))) {
+    const here = keyring === null ? `and ${dataDir} holds none` : `not the one in ${dataDir}`;
+    return failed(
+      `Another installation answers at ${publicUrl}, ${here}.`,
+      "Set UPSTOW_DATA_DIR and UPSTOW_SECRET as for that service to examine it, or UPSTOW_PORT and UPSTOW_PUBLIC_URL to run another one beside it.",
+    );
+  }
+  return ok(`the installation in ${dataDir} answers at ${publicUrl}`);
+}
+
+async function hasOurSecret(publicUrl: string, keyring: Keyring): Promise<boolean> {
+  const nonce = randomBytes(16).toString("base64url");
+  const answer = await probe(`${publicUrl}${checkPath}${nonce}`);
+  return answer.isAnswered && answer.status === 200 && proofOf(keyring, nonce).includes(answer.text);
+}
+
+async function checkCdn(cdnUrl: string): Promise<Check> {
+  const answer = await probe(`${cdnUrl}/f/no/such/file`);
+  const fix = "Let the CDN fetch from UPSTOW_PUBLIC_URL and pass its answers on, or correct UPSTOW_CDN_URL.";
+  if (!answer.isAnswered) return cdn.failed(`Nothing answers at ${cdnUrl} (${answer.reason}).`, fix);
+  const error = answer.body["error"] as { code?: unknown } | undefined;
+  if (answer.status !== 404 || error?.code !== "NOT_FOUND") {
+    return cdn.failed(`${cdnUrl} does not pass requests for files on to this service.`, fix);
+  }
+  return cdn.ok(`${cdnUrl} reaches the service`);
+}

@@ -1,0 +1,81 @@
+import type { Config } from "../../config.ts";
+import type { Database } from "../../db/database.ts";
+import type { Keyring } from "../../kernel/security/keyring.ts";
+import { type Check, createChecks } from "./check.ts";
+import { type Bucket, checkBucket } from "./check-bucket.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkConfiguration } from "./check-configuration.ts";
+import { checkDataDirectory } from "./check-data-directory.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkLeftovers } from "./check-leftovers.ts";
+import { checkMove } from "./check-move.ts";
+import { checkProxies } from "./check-proxies.ts";
+import { checkRedis } from "./check-redis.ts";
+import { checkRenderers } from "./check-renderers.ts";
+import { checkSecret } from "./check-secret.ts";
+import { type BlobPath, checkStorage } from "./check-storage.ts";
+import { checkTls } from "./check-tls.ts";
+import { checkUrls } from "./check-urls.ts";
+
+export interface DoctorDeps {
+  config: Config;
+  /** Opens the database as it is; null where the service was never started. */
+  openDatabase: (() => Database) | null;
+  /** Whether an embedded installation lies in the data directory, where PostgreSQL is configured. */
+  isLeftBehind: boolean;
+  /** Null where there is no secret yet. */
+  keyring: Keyring | null;
+  blobPath: BlobPath;
+  /** Null where files lie on the disk. */
+  bucket: Bucket | null;
+  /** Throws when Redis cannot be used; null where none is configured. */
+  tryRedis: (() => Promise<void>) | null;
+  /** Mend what can be mended from here. */
+  mend: boolean;
+  now: () => number;
+}
+
+/** Looks at everything the service stands on; changes nothing unless it is to mend. */
+export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
+  const { config, keyring, now } = deps;
+  const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config))];
+  checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
+  if (deps.tryRedis !== null) checks.push(await checkRedis(deps.tryRedis));
+  if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
+  checks.push(...(await checkRenderers(config)));
+  checks.push(...checkTls(config, now()));
+  checks.push(...checkProxies(config));
+  checks.push(...(await checkUrls(config, keyring)));
+  return checks;
+}
+
+async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
+  const { config, now } = deps;
+  const { failed, warning } = createChecks("database");
+  if (deps.openDatabase === null) {
+    return [warning(`${config.dataDir} holds no database yet.`, "Start the service once with npm start.")];
+  }
+  let db: Database;
+  try {
+    db = deps.openDatabase();
+  } catch (error) {
+    return [
+      failed(
+        `It cannot be opened: ${(error as Error).message}.`,
+        "Restore the last backup, or mend the file's permissions.",
+      ),
+    ];
+  }
+  try {
+    const { checks, isUsable } = await checkDatabase(db, deps.isLeftBehind);
+    if (!isUsable) return checks;
+    checks.push(...(await checkSecret(db, config, deps.keyring)));
+    checks.push(...(await checkMove(db, config)));
+    checks.push(...(await checkClock(db, now())));
+    checks.push(...(await checkStorage(db, config, deps.blobPath)));
+    checks.push(...(await checkLeftovers(db, config.dataDir, now())));
+    return checks;
+  } finally {
+    await db.close();
+  }
+}

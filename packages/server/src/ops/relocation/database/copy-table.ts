@@ -1,0 +1,80 @@
+import { sql } from "#kysely";
+import type { Database } from "../../../db/database.ts";
+import { statement } from "../../../db/statement.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import type { CopyPlan, Row } from "./copy-plan.ts";
+import { insertInto, type KeyValues, readPages, type TableShape, toJson } from "./table-shape.ts";
+
+export interface CopyJob {
+  source: Database;
+  target: Database;
+  plan: CopyPlan;
+  /** Those of an earlier run too. */
+  onRows: (count: number) => void;
+}
+
+interface Progress {
+  name: string;
+  lastKey: string;
+  rowCount: number;
+  isComplete: number;
+}
+
+const findProgress = statement((q, p: { name: string }) =>
+  q.selectFrom("relocated_table").selectAll().where("name", "=", p.name),
+);
+
+const putProgress = statement((q, p: Progress) =>
+  q
+    .insertInto("relocated_table")
+    .values({ name: p.name, last_key: p.lastKey, row_count: p.rowCount, is_complete: p.isComplete })
+    .onConflict((conflict) =>
+      conflict.column("name").doUpdateSet({
+        last_key: sql`excluded.last_key`,
+        row_count: sql`excluded.row_count`,
+        is_complete: sql`excluded.is_complete`,
+      }),
+    ),
+);
+
+/** Goes on where an earlier run stopped: how far it came is written in the transaction that writes the rows. */
+export async function copyTable(job: CopyJob, shape: TableShape): Promise<void> {
+  const { source, target, plan } = job;
+  const { name } = shape;
+  const begun = await target.get(findProgress, { name });
+  job.onRows(begun?.row_count ?? 0);
+  if (begun?.is_complete === 1) return;
+  const insert = insertInto(shape);
+  let rowCount = begun?.row_count ?? 0;
+  let lastKey = begun?.last_key ?? "";
+  const after = lastKey === "" ? null : (JSON.parse(lastKey) as KeyValues);
+  for await (const { rows, last } of readPages(source, shape, after)) {
+    const converted = rows.map((row) => plan.convert(name, row));
+    rowCount += rows.length;
+    lastKey = JSON.stringify(last);
+    const progress = { name, lastKey, rowCount, isComplete: 0 };
+    await target
+      .transact(async (tx) => {
+        await tx.run(insert, [toJson(converted)]);
+        await tx.run(putProgress, progress);
+      })
+      .catch((error) => {
+        throw explainRefusal(error, name, rows);
+      });
+    job.onRows(rows.length);
+  }
+  await target.run(putProgress, { name, lastKey, rowCount, isComplete: 1 });
+}
+
+/** SQLSTATE: text that PostgreSQL cannot hold. */
+const untranslatable = ["22P05", "22021"];
+
+function explainRefusal(error: unknown, table: string, rows: Row[]): unknown {
+  if (!untranslatable.includes(String((error as { code?: unknown }).code))) return error;
+  const odd = rows.find((row) => Object.values(row).some((value) => String(value).includes("\0")));
+  return new AppError(
+    "VALIDATION_ERROR",
+    `PostgreSQL cannot hold a zero byte, and the table ${table} has one: ${JSON.stringify(odd ?? null)}.`,
+    { suggestion: "Correct or delete that record through the API after `upstow migrate database --abort`." },
+  );
+}

@@ -1,0 +1,180 @@
+import type { Database } from "../../../db/database.ts";
+import type { RelocationTable } from "../../../db/schema.ts";
+import { tableNames } from "../../../db/table-names.ts";
+import { findRelocation, listReasons } from "../../../http/read-only/queries.ts";
+import { enterReadOnly, leaveReadOnly } from "../../../http/read-only/switch.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import { getInstallationId } from "../installation-id.ts";
+import { changeState, putRelocation, setState } from "../queries.ts";
+import { compareTable, type TableDigest } from "./compare-table.ts";
+import { type CopyPlan, planCopy } from "./copy-plan.ts";
+import { copyTable } from "./copy-table.ts";
+import { prepareTarget } from "./prepare-target.ts";
+import { countRows, describeTable, raw, type TableShape } from "./table-shape.ts";
+
+export interface MoveDatabaseDeps {
+  /** The embedded database, which a service may be running on. */
+  source: Database;
+  /** PostgreSQL, as it is. */
+  target: Database;
+  /** Names the target, without credentials. */
+  description: string;
+  now: () => number;
+  onProgress: (progress: { step: "copy" | "compare"; done: number; total: number }) => void;
+  onReadOnly: () => void;
+}
+
+export interface MoveDatabaseReport {
+  target: string;
+  tables: ({ name: string } & TableDigest)[];
+  leftOut: CopyPlan["leftOut"];
+  /** The new database belongs with the bucket that the files were copied to. */
+  isInBucket: boolean;
+}
+
+/**
+ * Copies every row to PostgreSQL while the source is read-only, and compares both from end to end. May be killed at
+ * any moment and run again. The source stays read-only ever after, so that no two databases take changes.
+ */
+export async function moveDatabase(deps: MoveDatabaseDeps): Promise<MoveDatabaseReport> {
+  const { source, target, description, now } = deps;
+  const installation = await getInstallationId(source);
+  const storage = await source.get(findRelocation, { name: "storage" });
+  if (storage?.state === "switching") throw halfSwitched();
+  const begunThere = await prepareTarget(target, installation, description);
+  if (begunThere?.state === "done") throw inUse(description);
+  const begunHere = await source.get(findRelocation, { name: "database" });
+  const isResumed = begunHere !== null && begunHere.state !== "abandoned";
+  if (isResumed && begunHere.target !== description) throw otherTarget(begunHere);
+
+  const startedAt = isResumed ? begunHere.started_at : now();
+  const begun = { name: "database", installation, target: description, started_at: startedAt } as const;
+  const isInBucket = storage?.state === "copied";
+  const plan = planCopy(isInBucket);
+  if (!isResumed) await source.run(putRelocation, { ...begun, state: "copying", changed_at: now() });
+  await enterReadOnly(source, "database", now());
+  deps.onReadOnly();
+  // What an attempt has copied that was given up since is of another day.
+  if (begunThere !== null && begunThere.started_at !== startedAt) await clear(target);
+  if (begunThere?.started_at !== startedAt)
+    await target.run(putRelocation, { ...begun, state: "copying", changed_at: now() });
+
+  const shapes: TableShape[] = [];
+  for (const table of plan.tables) shapes.push(await describeTable(source, table));
+  await copyAll(deps, plan, shapes);
+  const tables = await compareAll(deps, plan, shapes);
+
+  await target.transact(async (tx) => {
+    if (storage !== null) await tx.run(putRelocation, isInBucket ? { ...storage, state: "done" } : storage);
+    await tx.run(putRelocation, { ...begun, state: "copied", changed_at: now() });
+  });
+  await source.run(setState, { name: "database", state: "copied", now: now() });
+  return { target: description, tables, leftOut: plan.leftOut, isInBucket };
+}
+
+async function copyAll(deps: MoveDatabaseDeps, plan: CopyPlan, shapes: TableShape[]): Promise<void> {
+  const { source, target } = deps;
+  const count = await createCounter(deps, "copy", source, shapes);
+  for (const shape of shapes) await copyTable({ source, target, plan, onRows: count }, shape);
+  // The planner of PostgreSQL knows nothing of tables that were filled a moment ago.
+  await target.migrate((tx) => tx.script(shapes.map(({ name }) => `ANALYZE "${name}";`).join("\n")));
+}
+
+async function compareAll(deps: MoveDatabaseDeps, plan: CopyPlan, shapes: TableShape[]) {
+  const { source, target } = deps;
+  const count = await createCounter(deps, "compare", source, shapes);
+  const tables: MoveDatabaseReport["tables"] = [];
+  for (const shape of shapes) {
+    const digest = await compareTable({ source, target, plan }, shape);
+    if (digest === null) throw differs(shape.name);
+    tables.push({ name: shape.name, ...digest });
+    count(digest.rows);
+  }
+  return tables;
+}
+
+async function createCounter(
+  { onProgress }: MoveDatabaseDeps,
+  step: "copy" | "compare",
+  source: Database,
+  shapes: TableShape[],
+): Promise<(rows: number) => void> {
+  let [done, total] = [0, 0];
+  for (const { name } of shapes) total += await countRows(source, name);
+  onProgress({ step, done, total });
+  return (rows) => {
+    done += rows;
+    onProgress({ step, done, total });
+  };
+}
+
+async function clear(target: Database): Promise<void> {
+  const filled = tableNames.filter((name) => name !== "migration" && name !== "relocation");
+  const names = filled.map((name) => `"${name}"`).join(", ");
+  await target.migrate((tx) => tx.script(`TRUNCATE ${names}`));
+}
+
+/**
+ * Gives the move up: the embedded database takes changes again, and what was copied is of no use any more. Returns
+ * whether the copy itself says so, and no service starts on it.
+ */
+export async function abandonDatabase(
+  source: Database,
+  target: Database | null,
+  now: number,
+): Promise<boolean> {
+  const begun = await source.get(findRelocation, { name: "database" });
+  // One that was cut off has left the mode on.
+  const isReadOnly = (await source.all(listReasons, {})).some(({ reason }) => reason === "database");
+  if (begun === null || (begun.state === "abandoned" && !isReadOnly)) {
+    throw new AppError("NOT_FOUND", "The database is not being moved.");
+  }
+  // The copy first: from the moment the source takes changes, it lacks them.
+  const isMarked = target !== null && (await markAbandoned(target, begun, now));
+  await source.run(setState, { name: "database", state: "abandoned", now });
+  await leaveReadOnly(source, "database");
+  return isMarked;
+}
+
+/** False: what was begun is not there. */
+async function markAbandoned(target: Database, begun: RelocationTable, now: number): Promise<boolean> {
+  const hasTable = raw<{ found: string | null }>("select cast(to_regclass('relocation') as text) as found");
+  if ((await target.get(hasTable, []))?.found == null) return false;
+  const there = await target.get(findRelocation, { name: "database" });
+  if (there?.installation !== begun.installation) return false;
+  const change = { name: "database", from: there.state, to: "abandoned", now } as const;
+  if (there.state === "done" || (await target.run(changeState, change)) === 0) throw inUse(begun.target);
+  return true;
+}
+
+function inUse(description: string): AppError {
+  return new AppError(
+    "VALIDATION_ERROR",
+    `The service has been started on ${description} since; what it did there would be lost.`,
+    { suggestion: "Go on with it there, or name another, empty database." },
+  );
+}
+
+function otherTarget({ target }: RelocationTable): AppError {
+  return new AppError("VALIDATION_ERROR", `The database is being moved to ${target} already.`, {
+    suggestion:
+      "Name that one in UPSTOW_DATABASE_URL, or give the move up first with `upstow migrate database --abort`.",
+  });
+}
+
+function halfSwitched(): AppError {
+  return new AppError("VALIDATION_ERROR", "The switch to the bucket was cut short.", {
+    suggestion: "Start the service once with the variables of the bucket, which ends it; then try again.",
+  });
+}
+
+function differs(table: string): AppError {
+  return new AppError(
+    "INTERNAL_ERROR",
+    `The copy of the table ${table} is not the same as the original; something else has written to it.`,
+    {
+      suggestion:
+        "Run `upstow migrate database --abort`, then the move again into an empty database that nothing else uses.",
+    },
+  );
+}

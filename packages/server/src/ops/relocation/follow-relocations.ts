@@ -1,0 +1,81 @@
+import { ConfigError } from "../../config.ts";
+import type { RelocationTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { findRelocation } from "../../http/read-only/queries.ts";
+import { describeBucket } from "./describe-target.ts";
+import { changeState } from "./queries.ts";
+import { switchStorage } from "./switch-storage.ts";
+
+type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
+
+/** At start, before anything else is opened: a place that lacks something of the installation is refused. */
+export async function checkRelocations({
+  config,
+  db,
+  log,
+}: Pick<Deps, "config" | "db"> & { log: Pick<Deps["log"], "warn"> }): Promise<void> {
+  const database = await db.get(findRelocation, { name: "database" });
+  const storage = await db.get(findRelocation, { name: "storage" });
+  const isMovedAway = db.dialect === "sqlite" && database?.state === "copied";
+  if (db.dialect === "postgres") checkCopy(database);
+  if (storage !== null && config.s3 === null) checkDisk(storage);
+  if (storage !== null && config.s3 !== null) checkBucket(describeBucket(config.s3), storage);
+  if (isMovedAway && storage?.state === "copied" && config.s3 !== null) {
+    throw new ConfigError(
+      `UPSTOW_DATABASE_URL must be set: the database was moved to ${database.target} as the files were to the bucket`,
+    );
+  }
+  if (isMovedAway) {
+    const { target } = database;
+    log.warn({ target }, "this database was moved to PostgreSQL and is read-only; set UPSTOW_DATABASE_URL");
+  }
+}
+
+function checkCopy(database: RelocationTable | null): void {
+  if (database?.state === "copying") {
+    throw new ConfigError(
+      "UPSTOW_DATABASE_URL names a database that the installation was not wholly copied to; run `upstow migrate database` again",
+    );
+  }
+  if (database?.state === "abandoned") {
+    throw new ConfigError(
+      "UPSTOW_DATABASE_URL names a copy that was given up and lacks what has changed since; leave the variable out, or run `upstow migrate database` again",
+    );
+  }
+}
+
+function checkDisk({ state, target }: RelocationTable): void {
+  if (state !== "switching" && state !== "done") return;
+  throw new ConfigError(
+    `UPSTOW_S3_BUCKET and its siblings must be set: the files of this installation were moved to ${target}`,
+  );
+}
+
+function checkBucket(bucket: string, { state, target }: RelocationTable): void {
+  if (state === "copying") {
+    throw new ConfigError(
+      "UPSTOW_S3_BUCKET is set, but not all files are in the bucket; run `upstow migrate storage --finish`, or with --abort to stay on the disk",
+    );
+  }
+  if ((state === "copied" || state === "switching") && target !== bucket) {
+    throw new ConfigError(
+      `UPSTOW_S3_BUCKET and its siblings name ${bucket}, but the files were copied to ${target}`,
+    );
+  }
+}
+
+/**
+ * A place that everything was copied to is taken over. With an embedded database the caller holds the data directory's
+ * lock, so that no former process still runs; with a shared one such a process can change nothing on the disk.
+ */
+export async function followRelocations(deps: FollowDeps): Promise<void> {
+  const { config, db, now } = deps;
+  if (db.dialect === "postgres") {
+    await db.run(changeState, { name: "database", from: "copied", to: "done", now: now() });
+    // It may have been given up since the first look.
+    checkCopy(await db.get(findRelocation, { name: "database" }));
+  }
+  const storage = await db.get(findRelocation, { name: "storage" });
+  if (config.s3 !== null && (storage?.state === "copied" || storage?.state === "switching"))
+    await switchStorage(deps);
+}

@@ -1,0 +1,59 @@
+import { sql } from "#kysely";
+import type { RelocationName, RelocationState, RelocationTable } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+export const putRelocation = statement((q, p: RelocationTable) =>
+  q
+    .insertInto("relocation")
+    .values({
+      name: p.name,
+      installation: p.installation,
+      target: p.target,
+      state: p.state,
+      started_at: p.started_at,
+      changed_at: p.changed_at,
+    })
+    .onConflict((conflict) =>
+      conflict.column("name").doUpdateSet({
+        installation: sql`excluded.installation`,
+        target: sql`excluded.target`,
+        state: sql`excluded.state`,
+        started_at: sql`excluded.started_at`,
+        changed_at: sql`excluded.changed_at`,
+      }),
+    ),
+);
+
+export const setState = statement((q, p: { name: RelocationName; state: RelocationState; now: number }) =>
+  q.updateTable("relocation").set({ state: p.state, changed_at: p.now }).where("name", "=", p.name),
+);
+
+/** As `setState`, where another process may be changing it too: only from the state that was seen. */
+export const changeState = statement(
+  (q, p: { name: RelocationName; from: RelocationState; to: RelocationState; now: number }) =>
+    q
+      .updateTable("relocation")
+      .set({ state: p.to, changed_at: p.now })
+      .where("name", "=", p.name)
+      .where("state", "=", p.from),
+);
+
+/** The next files, variants or deletions in the order of their ids; none when all are done. */
+const renameStoreOf = (table: "file" | "variant" | "storage_deletion") =>
+  statement((q, p: { after: string; from: string; to: string; take: number }) =>
+    q
+      .updateTable(table)
+      .set({ store: p.to })
+      .where("id", "in", (inner) =>
+        inner
+          .selectFrom(table)
+          .select("id")
+          .where("id", ">", p.after)
+          .where("store", "=", p.from)
+          .orderBy("id")
+          .limit(p.take),
+      )
+      .returning("id"),
+  );
+
+export const renameStores = (["file", "variant", "storage_deletion"] as const).map(renameStoreOf);

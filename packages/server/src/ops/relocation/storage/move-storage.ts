@@ -1,0 +1,176 @@
+import type { Database } from "../../../db/database.ts";
+import type { RelocationState, RelocationTable } from "../../../db/schema.ts";
+import { findRelocation, listReasons } from "../../../http/read-only/queries.ts";
+import { enterReadOnly, leaveReadOnly } from "../../../http/read-only/switch.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import { getInstallationId } from "../installation-id.ts";
+import { putRelocation, setState } from "../queries.ts";
+import { storeNames } from "../switch-storage.ts";
+import { checkOwn } from "./check-own.ts";
+import { type Amount, copyMissing, copyStaged, type DamagedObject, type PassDeps } from "./copy-pass.ts";
+import { countOpenMultipart, forgetAll, measureMoved } from "./queries.ts";
+import { takeCensus } from "./take-census.ts";
+
+export interface MoveStorageDeps extends PassDeps {
+  now: () => number;
+  onReadOnly: () => void;
+}
+
+export interface MoveStorageOptions {
+  /** Also the last part, for which the service is read-only. */
+  finish: boolean;
+  /** Files that are damaged on the disk are left behind. */
+  skipDamaged: boolean;
+}
+
+export interface MoveStorageReport {
+  target: string;
+  /** `copied`: the service may be started on the bucket. */
+  state: "copying" | "copied";
+  isReadOnly: boolean;
+  /** In the bucket, checked. */
+  total: Amount;
+  /** By this run. */
+  copied: Amount;
+  /** Deleted since they were copied, and so removed from the bucket. */
+  removed: number;
+  /** Bodies that were copied for uploads that are not completed. */
+  staged: number;
+  /** Uploads in parts that have to be started again after the switch. */
+  openMultipart: number;
+  damaged: DamagedObject[];
+}
+
+const mostRounds = 5;
+
+/**
+ * Copies every object to the bucket: most of it while the service is used, the rest while it is read-only. May be
+ * killed at any moment and run again.
+ */
+export async function moveStorage(
+  deps: MoveStorageDeps,
+  { finish, skipDamaged }: MoveStorageOptions,
+): Promise<MoveStorageReport> {
+  const { db, target, now } = deps;
+  const wasCopied = (await begin(deps)) === "copied";
+  await target.clearLeftovers();
+  const first = await copyMissing(deps);
+  const openMultipart = (await db.get(countOpenMultipart, { store: storeNames.from }))?.count ?? 0;
+  const report: MoveStorageReport = {
+    target: target.description,
+    state: "copying",
+    isReadOnly: false,
+    total: { objects: 0, bytes: 0 },
+    copied: first.copied,
+    removed: 0,
+    staged: 0,
+    openMultipart,
+    damaged: first.damaged,
+  };
+  if ((finish || wasCopied) && (skipDamaged || report.damaged.length === 0)) {
+    await enterReadOnly(db, "storage", now());
+    deps.onReadOnly();
+    await copyRest(deps, report);
+    if (skipDamaged || report.damaged.length === 0) {
+      await db.run(setState, { name: "storage", state: "copied", now: now() });
+      report.state = "copied";
+    }
+  }
+  report.isReadOnly = (await db.all(listReasons, {})).length > 0;
+  report.total = (await db.get(measureMoved, {})) ?? report.total;
+  return report;
+}
+
+/** Nothing changes any more: what is in the bucket at the end is what is on the disk. */
+async function copyRest(deps: MoveStorageDeps, report: MoveStorageReport): Promise<void> {
+  for (let round = 1; ; round++) {
+    const { copied, damaged } = await copyMissing(deps);
+    report.copied.objects += copied.objects;
+    report.copied.bytes += copied.bytes;
+    report.damaged = damaged;
+    const { removed, hasLosses } = await takeCensus(deps.db, deps.target);
+    report.removed += removed;
+    if (!hasLosses) break;
+    if (round >= mostRounds) throw unsteady(deps.target.description);
+  }
+  const staged = await copyStaged(deps);
+  report.staged = staged.copied.objects;
+}
+
+/** Returns how far an earlier run came; null for the first. */
+async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationState | null> {
+  const { description } = target;
+  const installation = await getInstallationId(db);
+  const database = await db.get(findRelocation, { name: "database" });
+  if (db.dialect === "sqlite" && database?.state === "copying") throw databaseFirst();
+  const begun = await db.get(findRelocation, { name: "storage" });
+  if (begun?.state === "switching" || begun?.state === "done") throw alreadyThere(begun);
+  if (begun?.target === description) {
+    for await (const object of target.list()) {
+      await checkOwn(db, target, [object]);
+      break;
+    }
+    // The state goes back from "copied" as well: until the end of this run nobody may switch.
+    await db.run(setState, { name: "storage", state: "copying", now: now() });
+    return begun.state;
+  }
+  if (begun !== null && begun.state !== "abandoned") throw otherTarget(begun);
+  if (!(await target.isEmpty())) throw notEmpty(description);
+  await db.run(forgetAll, {});
+  await db.run(putRelocation, {
+    name: "storage",
+    installation,
+    target: description,
+    state: "copying",
+    started_at: now(),
+    changed_at: now(),
+  });
+  return null;
+}
+
+/** Gives the move up: the service takes changes again. What was copied stays in the bucket, for another time. */
+export async function abandonStorage(db: Database, now: number): Promise<void> {
+  const begun = await db.get(findRelocation, { name: "storage" });
+  // One that was cut off has left the mode on.
+  const isReadOnly = (await db.all(listReasons, {})).some(({ reason }) => reason === "storage");
+  if (begun === null || (begun.state === "abandoned" && !isReadOnly))
+    throw new AppError("NOT_FOUND", "The files are not being moved.");
+  if (begun.state === "switching" || begun.state === "done") throw alreadyThere(begun);
+  const database = await db.get(findRelocation, { name: "database" });
+  if (db.dialect === "sqlite" && (database?.state === "copying" || database?.state === "copied"))
+    throw databaseFirst();
+  await db.run(setState, { name: "storage", state: "abandoned", now });
+  await leaveReadOnly(db, "storage");
+}
+
+function alreadyThere({ target }: RelocationTable): AppError {
+  return new AppError("VALIDATION_ERROR", `The files are in ${target} already; the service has switched.`, {
+    suggestion: "There is nothing left to move.",
+  });
+}
+
+function otherTarget({ target }: RelocationTable): AppError {
+  return new AppError("VALIDATION_ERROR", `The files are being moved to ${target} already.`, {
+    suggestion:
+      "Name that bucket in UPSTOW_S3_BUCKET, or give the move up first with `upstow migrate storage --abort`.",
+  });
+}
+
+function notEmpty(description: string): AppError {
+  return new AppError("VALIDATION_ERROR", `${description} already holds objects.`, {
+    suggestion: "Name an empty bucket, or an empty folder of it in UPSTOW_S3_PREFIX.",
+  });
+}
+
+function databaseFirst(): AppError {
+  return new AppError("VALIDATION_ERROR", "The database is being moved to PostgreSQL.", {
+    suggestion:
+      "End that first with `upstow migrate database`, or give it up with `upstow migrate database --abort`.",
+  });
+}
+
+function unsteady(description: string): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", `Objects go missing from ${description} while it is filled.`, {
+    suggestion: "Look for a lifecycle rule or a program that deletes there, then run the command again.",
+  });
+}

@@ -1,0 +1,37 @@
+import type { TableName } from "../../db/table-names.ts";
+import type { Deps } from "../../deps.ts";
+import { findRelocation } from "../../http/read-only/queries.ts";
+import { closeForGood, leaveReadOnly } from "../../http/read-only/switch.ts";
+import { changeState, renameStores, setState } from "./queries.ts";
+
+/** How files and variants name the store that holds them. */
+export const storeNames = { from: "disk", to: "s3" };
+
+const batchSize = 5_000;
+
+const tablesOfDisk: TableName[] = ["disk_small_blob", "disk_part", "disk_object", "disk_store"];
+
+/**
+ * The rows follow their bytes, all at once and before anything may change again. Killed in between, the next start
+ * does it.
+ */
+export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | "now">): Promise<void> {
+  await db.run(changeState, { name: "storage", from: "copied", to: "switching", now: now() });
+  await leaveReadOnly(db, "storage", async (tx) => {
+    // Another instance was first.
+    if ((await tx.get(findRelocation, { name: "storage" }))?.state === "done") return;
+    for (const rename of renameStores) {
+      for (let after = ""; ; ) {
+        const renamed = await tx.all(rename, { ...storeNames, after, take: batchSize });
+        if (renamed.length === 0) break;
+        after = renamed.reduce((last, { id }) => (id > last ? id : last), after);
+      }
+    }
+    // What the disk's records and the journal were for is over.
+    for (const table of ["relocated_object", ...tablesOfDisk]) await tx.script(`DELETE FROM ${table}`);
+    // With a shared database a process may still run on the disk: what it received now would never be found.
+    if (db.dialect === "postgres") await tx.script(closeForGood(tablesOfDisk));
+    await tx.run(setState, { name: "storage", state: "done", now: now() });
+  });
+  log.info("the files are served from the bucket now");
+}

@@ -1,0 +1,124 @@
+import { KEYS_PER_HOUR, type KeyType, TIERS, type TierName } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { ApiKeyTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { AppError, notFound, unauthorized } from "../../kernel/errors.ts";
+import { createId } from "../../kernel/ids.ts";
+import { createApiKeySecret } from "../../kernel/security/api-key-secret.ts";
+import { writeLog } from "../logs/write-log.ts";
+import {
+  countActiveKeys,
+  countKeyCreation,
+  findKey,
+  findKeyCreations,
+  freeKeyPlace,
+  insertKey,
+  revokeKey as revokeKeyRow,
+  takeKeyPlace,
+} from "./queries.ts";
+
+const hourMs = 3_600_000;
+
+export interface NewKey {
+  projectId: string;
+  tier: TierName;
+  type: KeyType;
+  name: string;
+}
+
+/** A key that somebody asked for. Operator commands call `createKey` itself and are not counted. */
+export async function createCountedKey(
+  tx: Queryable,
+  now: number,
+  accountId: string,
+  wanted: NewKey,
+): Promise<{ key: ApiKeyTable; secret: string }> {
+  const created = await createKey(tx, now, wanted);
+  // Behind the project's row, in the order in which deleting a project changes both.
+  const counted = await tx.get(countKeyCreation, { accountId, limit: KEYS_PER_HOUR, now, windowMs: hourMs });
+  if (counted !== null) return created;
+  const since = (await tx.get(findKeyCreations, { accountId }))?.keys_made_since ?? now;
+  const resetSec = Math.max(1, Math.ceil((since + hourMs - now) / 1000));
+  throw new AppError(
+    "RATE_LIMITED",
+    `An account can create ${KEYS_PER_HOUR} API keys per hour. Retry after ${resetSec} seconds.`,
+    { headers: { "retry-after": String(resetSec) } },
+  );
+}
+
+export async function createKey(
+  tx: Queryable,
+  now: number,
+  wanted: NewKey,
+): Promise<{ key: ApiKeyTable; secret: string }> {
+  await takePlace(tx, wanted);
+  const { secret, hash, prefix } = createApiKeySecret(wanted.type);
+  const key: ApiKeyTable = {
+    id: createId(now),
+    project_id: wanted.projectId,
+    name: wanted.name,
+    type: wanted.type,
+    hash,
+    prefix,
+    last_used_at: null,
+    created_at: now,
+    revoked_at: null,
+  };
+  await tx.run(insertKey, key);
+  await writeLog(tx, now, {
+    projectId: wanted.projectId,
+    environment: wanted.type,
+    type: "key.created",
+    message: `API key "${wanted.name}" was created.`,
+    data: { keyId: key.id, prefix },
+  });
+  return { key, secret };
+}
+
+/** Live and test keys count apart, so that there is room to rotate either. */
+async function takePlace(tx: Queryable, { projectId, tier, type }: NewKey): Promise<void> {
+  const limit = TIERS[tier].keysPerProject;
+  const place = await tx.get(takeKeyPlace, { projectId });
+  const active = place === null || limit === null ? null : await tx.get(countActiveKeys, { projectId, type });
+  if (place !== null && (limit === null || Number(active?.count) < limit)) return;
+  throw new AppError("TIER_LIMIT_EXCEEDED", `The ${tier} tier allows ${limit} ${type} keys per project.`, {
+    suggestion: "Revoke a key you no longer use, or move to a larger tier.",
+  });
+}
+
+/** A key makes keys of its own type only. */
+export function typeForNewKey(actor: Actor, asked: KeyType | undefined): KeyType {
+  if (asked === undefined || asked === actor.environment) return actor.environment;
+  throw unauthorized(
+    `a ${actor.environment} key cannot create ${asked} keys`,
+    `A key makes keys of its own type only. Send a ${asked} key, or make the first one in the dashboard or by 'upstow key create'.`,
+  );
+}
+
+export async function revokeOwnKey(deps: Deps, actor: Actor, id: string): Promise<void> {
+  await deps.db.transact(async (tx) => {
+    const key = await tx.get(findKey, { id });
+    if (key === null || key.project_id !== actor.projectId || key.revoked_at !== null)
+      throw notFound("API key");
+    if (actor.environment === "test" && key.type !== "test")
+      throw unauthorized(
+        "a test key cannot revoke live keys",
+        "A test key revokes only test keys. Send a live key.",
+      );
+    await revokeKey(tx, deps.now(), id);
+  });
+}
+
+export async function revokeKey(tx: Queryable, now: number, id: string): Promise<void> {
+  const revoked = await tx.get(revokeKeyRow, { id, now });
+  if (revoked === null) throw notFound("API key");
+  await tx.run(freeKeyPlace, { projectId: revoked.project_id });
+  await writeLog(tx, now, {
+    projectId: revoked.project_id,
+    environment: revoked.type,
+    type: "key.revoked",
+    message: `API key "${revoked.name}" was revoked.`,
+    data: { keyId: id, prefix: revoked.prefix },
+  });
+}

@@ -1,0 +1,64 @@
+import type { Deps } from "../../deps.ts";
+import { createShortMemory } from "../../kernel/short-memory.ts";
+import { findProjectOfDomain } from "./queries.ts";
+
+/** How long another instance may not have heard of a change. */
+const rememberMs = 1000;
+/** Hosts come from strangers, so there may be any number of them. */
+const mostRemembered = 1000;
+
+/** Hosts that serve the files of one project alone. */
+export interface CustomHosts {
+  /** The project that the host is bound to; null for a host that serves everything. */
+  findProject(host: string): string | null | Promise<string | null>;
+  /** To be called after a change, so that it takes effect here at once. */
+  forget(): void;
+}
+
+interface Answer {
+  projectId: string | null;
+  until: number;
+}
+
+export function createCustomHosts({ config, db }: Pick<Deps, "config" | "db">): CustomHosts {
+  const publicHost = new URL(config.publicUrl).host;
+  const cdnHost = new URL(config.cdnUrl).host;
+  const own = new Set([config.publicUrl, config.cdnUrl].flatMap(spellingsOf));
+  let remembered = createShortMemory<Answer>(mostRemembered);
+
+  async function look(host: string): Promise<string | null> {
+    const name = normalizeHost(host);
+    if (name === null || own.has(name)) return null;
+    const found = await db.get(findProjectOfDomain, { cdnUrl: `https://${name}` });
+    return found?.id ?? null;
+  }
+
+  return {
+    findProject(host) {
+      // Nearly every request ends here.
+      if (host === publicHost || host === cdnHost) return null;
+      const known = remembered.find(host);
+      if (known !== undefined && known.until > performance.now()) return known.projectId;
+      const memory = remembered;
+      return look(host).then((projectId) => {
+        memory.remember(host, { projectId, until: performance.now() + rememberMs });
+        return projectId;
+      });
+    },
+    forget() {
+      // What is being looked up now goes into the old one, and is forgotten with it.
+      remembered = createShortMemory(mostRemembered);
+    },
+  };
+}
+
+/** A proxy may leave the port out. */
+function spellingsOf(address: string): string[] {
+  const { host, hostname } = new URL(address);
+  return [host, hostname];
+}
+
+/** As a custom domain is kept: in lower case, without the usual port or the root's dot. Null if it is no host. */
+function normalizeHost(host: string): string | null {
+  return URL.parse(`https://${host.replace(/\.(?=:\d+$|$)/, "")}`)?.host ?? null;
+}

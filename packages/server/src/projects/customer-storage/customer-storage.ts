@@ -1,0 +1,174 @@
+import type { Queryable } from "../../db/database.ts";
+import type { CustomerStoreTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid, notFound, refusedUrl } from "../../kernel/errors.ts";
+import { writeLog } from "../logs/write-log.ts";
+import type { BucketFindings, BucketPlace, CustomerBucket } from "./customer-bucket.ts";
+import {
+  changeStore,
+  chooseStore,
+  deleteStore,
+  findHeldDeletion,
+  findHeldFile,
+  findProjectId,
+  findStoreOfProject,
+  insertStore,
+  leaveStore,
+  listStoresOfProject,
+  lockStore,
+} from "./queries.ts";
+import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
+import { openCredentials, placeOf, sealCredentials } from "./sealed-store.ts";
+import { createStoreId } from "./store-id.ts";
+
+type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
+
+/** What may be shown of a store: everything but its credentials. */
+export interface ShownStore extends BucketPlace {
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface ProbeReport extends BucketFindings {
+  ok: boolean;
+  /** Whether pages may upload and see the ETag; null where that was not to be found out. */
+  allowsBrowsers: boolean | null;
+}
+
+/** Rights that the service cannot do without. Listing is for sweeping, which a customer's bucket is spared. */
+const needed = ["write", "read", "copy", "upload in parts", "delete"];
+
+export async function findStorage(deps: StorageDeps, projectId: string): Promise<ShownStore | null> {
+  await checkProject(deps, projectId);
+  const row = await deps.db.get(findStoreOfProject, { projectId });
+  return row && toShown(row);
+}
+
+/** New files of the project go to the bucket from now on; it is tried before anything is kept. */
+export async function setStorage(
+  deps: StorageDeps,
+  projectId: string,
+  input: StorageInput,
+  signal?: AbortSignal,
+): Promise<ShownStore> {
+  await checkProject(deps, projectId);
+  const place = checkPlace(input);
+  const refusal = place.endpoint === null ? null : await deps.customerBuckets.judgeEndpoint(place.endpoint);
+  if (refusal !== null) throw refusedUrl("endpoint", refusal, "UPSTOW_STORAGE_ALLOW_CIDRS");
+  const bucket = deps.customerBuckets.open("candidate", place, input);
+  const report = await probe(bucket, signal);
+  if (!report.ok) throw invalid("bucket", `cannot be used: ${explain(report)}`);
+  const now = deps.now();
+  const sealed = sealCredentials(deps.keyring, input);
+  const row = await deps.db.transact((tx) => save(tx, now, projectId, place, sealed));
+  return toShown(row);
+}
+
+async function save(
+  tx: Queryable,
+  now: number,
+  projectId: string,
+  place: BucketPlace,
+  sealed: string,
+): Promise<CustomerStoreTable> {
+  const { forcePathStyle, ...where } = place;
+  const known = await tx.all(listStoresOfProject, { projectId });
+  const same = known.find((row) => isSamePlace(placeOf(row), place));
+  const row: CustomerStoreTable = {
+    id: same?.id ?? createStoreId(now),
+    project_id: projectId,
+    ...where,
+    force_path_style: forcePathStyle ? 1 : 0,
+    sealed,
+    created_at: same?.created_at ?? now,
+    updated_at: now,
+  };
+  // One that was known may have been removed by now.
+  const isChanged = same !== undefined && (await tx.run(changeStore, row)) === 1;
+  if (!isChanged) await tx.run(insertStore, row);
+  if ((await tx.get(chooseStore, { projectId, storeId: row.id, now })) === null) throw notFound("Project");
+  // A former bucket stays known as long as it holds files.
+  for (const other of known) if (other.id !== row.id) await forgetIfEmpty(tx, other);
+  await log(tx, now, projectId, "storage.set", `New files go to the bucket "${place.bucket}".`);
+  return row;
+}
+
+export async function probeStorage(
+  deps: StorageDeps,
+  projectId: string,
+  signal?: AbortSignal,
+): Promise<ProbeReport> {
+  const row = await getRow(deps, projectId);
+  const credentials = openCredentials(deps.keyring, row.sealed);
+  return probe(deps.customerBuckets.open(row.id, placeOf(row), credentials), signal);
+}
+
+export async function removeStorage(deps: StorageDeps, projectId: string): Promise<void> {
+  const row = await getRow(deps, projectId);
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    if (!(await forgetIfEmpty(tx, row))) {
+      throw new AppError(
+        "VALIDATION_ERROR",
+        `The bucket "${row.bucket}" still holds files of this project.`,
+        {
+          suggestion: "Delete them first, or set another bucket: new files then go there.",
+          status: 409,
+        },
+      );
+    }
+    if ((await tx.run(leaveStore, { projectId, storeId: row.id, now })) === 0) throw noBucket();
+    await log(tx, now, projectId, "storage.removed", `New files no longer go to the bucket "${row.bucket}".`);
+  });
+}
+
+async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreTable): Promise<boolean> {
+  await tx.get(lockStore, { id });
+  const file = await tx.get(findHeldFile, { projectId: project_id, storeId: id });
+  if (file !== null || (await tx.get(findHeldDeletion, { storeId: id })) !== null) return false;
+  await tx.run(deleteStore, { id });
+  return true;
+}
+
+async function probe(bucket: CustomerBucket, signal: AbortSignal | undefined): Promise<ProbeReport> {
+  try {
+    const { unusable, refused, clockAheadMs } = await bucket.examine(signal);
+    const ok = unusable === null && !refused.some(({ act }) => needed.includes(act));
+    const allowsBrowsers = ok ? await bucket.allowsBrowsers(signal).catch(() => null) : null;
+    return { ok, unusable, refused, clockAheadMs, allowsBrowsers };
+  } finally {
+    await bucket.close();
+  }
+}
+
+function explain({ unusable, refused }: ProbeReport): string {
+  const first = refused.find(({ act }) => needed.includes(act));
+  return unusable ?? `the key may not ${first?.act}: ${first?.reason}`;
+}
+
+async function checkProject({ db }: StorageDeps, projectId: string): Promise<void> {
+  if ((await db.get(findProjectId, { projectId })) === null) throw notFound("Project");
+}
+
+async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerStoreTable> {
+  const row = await deps.db.get(findStoreOfProject, { projectId });
+  if (row === null) throw noBucket();
+  return row;
+}
+
+const noBucket = () => notFound("A bucket of this project was");
+
+function toShown(row: CustomerStoreTable): ShownStore {
+  const [createdAt, updatedAt] = [row.created_at, row.updated_at].map((time) => new Date(time).toISOString());
+  return { ...placeOf(row), createdAt: createdAt ?? "", updatedAt: updatedAt ?? "" };
+}
+
+function log(
+  tx: Queryable,
+  now: number,
+  projectId: string,
+  type: "storage.set" | "storage.removed",
+  message: string,
+): Promise<void> {
+  return writeLog(tx, now, { projectId, environment: "live", type, message });
+}

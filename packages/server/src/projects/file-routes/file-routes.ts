@@ -1,0 +1,182 @@
+import {
+  ALLOWED_TYPES_MAX_BYTES,
+  type CreateRouterBody,
+  ROUTES_PER_PROJECT_MAX,
+  type RouteEnvironment,
+  type UpdateRouterBody,
+} from "@upstow/contract";
+import { type Queryable, UniqueViolation } from "../../db/database.ts";
+import type { FileRouteTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../kernel/errors.ts";
+import { createId } from "../../kernel/ids.ts";
+import { writeLog } from "../logs/write-log.ts";
+import {
+  deleteRoute as deleteRouteRow,
+  findRoute,
+  freeRoutePlace,
+  insertRoute,
+  moveOpenUploads,
+  takeRoutePlace,
+  updateRoute as updateRouteRow,
+} from "./queries.ts";
+
+type OnSaved = (tx: Queryable, route: FileRouteTable) => Promise<void>;
+
+export async function createRoute(
+  deps: Deps,
+  actor: Actor,
+  body: CreateRouterBody,
+  onSaved: OnSaved,
+): Promise<FileRouteTable> {
+  const environment = body.environment ?? "all";
+  mayChange(actor, environment);
+  checkAllowedTypes(body.allowedTypes);
+  await checkWebhookUrl(deps, body.webhookUrl);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const place = await tx.get(takeRoutePlace, { projectId: actor.projectId });
+    if (place === null) throw tooManyRoutes();
+    const route = await tx.get(insertRoute, {
+      id: createId(now),
+      project_id: actor.projectId,
+      slug: body.slug,
+      allowed_types: JSON.stringify(body.allowedTypes ?? []),
+      max_file_size_bytes: body.maxFileSize ?? null,
+      webhook_url: body.webhookUrl ?? null,
+      environment,
+      created_at: now,
+      updated_at: now,
+    });
+    if (route === null) throw duplicateSlug(body.slug);
+    await logChange(tx, now, actor, "router.created", route.slug);
+    await onSaved(tx, route);
+    return route;
+  });
+}
+
+export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteTable> {
+  const route = await deps.db.get(findRoute, { id, projectId: actor.projectId });
+  if (route === null) throw notFound("File route");
+  return route;
+}
+
+export async function updateRoute(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  body: UpdateRouterBody,
+): Promise<FileRouteTable> {
+  checkAllowedTypes(body.allowedTypes);
+  await checkWebhookUrl(deps, body.webhookUrl);
+  try {
+    for (;;) {
+      const updated = await deps.db.transact((tx) => mergeAndUpdate(tx, deps.now(), actor, id, body));
+      if (updated !== null) return updated;
+    }
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw duplicateSlug(body.slug ?? "");
+    throw error;
+  }
+}
+
+/** Null when another call changed the route since it was read here; then the merge has to be made again. */
+async function mergeAndUpdate(
+  tx: Queryable,
+  time: number,
+  actor: Actor,
+  id: string,
+  body: UpdateRouterBody,
+): Promise<FileRouteTable | null> {
+  const route = await tx.get(findRoute, { id, projectId: actor.projectId });
+  if (route === null) throw notFound("File route");
+  mayChange(actor, route.environment);
+  mayChange(actor, body.environment ?? route.environment);
+  // Strictly later than what was read, so that the guard tells every two versions apart.
+  const now = Math.max(time, route.updated_at + 1);
+  const updated = await tx.get(updateRouteRow, {
+    ...route,
+    slug: body.slug ?? route.slug,
+    allowed_types: body.allowedTypes === undefined ? route.allowed_types : JSON.stringify(body.allowedTypes),
+    max_file_size_bytes: body.maxFileSize === undefined ? route.max_file_size_bytes : body.maxFileSize,
+    webhook_url: body.webhookUrl === undefined ? route.webhook_url : body.webhookUrl,
+    environment: body.environment ?? route.environment,
+    updated_at: now,
+    seenUpdatedAt: route.updated_at,
+  });
+  if (updated === null) return null;
+  if (updated.slug !== route.slug) await takeUploadsAlong(tx, route, updated.slug);
+  await logChange(tx, now, actor, "router.updated", updated.slug);
+  return updated;
+}
+
+/** So that the events of uploads that are open still go to the webhook of the route they were made on. */
+async function takeUploadsAlong(tx: Queryable, route: FileRouteTable, newSlug: string): Promise<void> {
+  const { project_id: projectId, environment, slug: oldSlug } = route;
+  await tx.run(moveOpenUploads, { projectId, environment, oldSlug, newSlug });
+}
+
+/** Files stay; new uploads to the slug find no route. */
+export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise<void> {
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    const route = await tx.get(deleteRouteRow, { id, projectId: actor.projectId });
+    if (route === null) throw notFound("File route");
+    mayChange(actor, route.environment);
+    await tx.run(freeRoutePlace, { projectId: actor.projectId });
+    await logChange(tx, now, actor, "router.deleted", route.slug);
+  });
+}
+
+/** A test key may touch only what live traffic never meets. */
+function mayChange(actor: Actor, environment: RouteEnvironment): void {
+  if (actor.environment !== "test" || environment === "test") return;
+  throw unauthorized(
+    `a test key cannot change ${environment === "all" ? "routes of all environments" : "live routes"}`,
+    'A test key changes only routes of the environment "test". Name that one, or send a live key.',
+  );
+}
+
+function checkAllowedTypes(types: string[] | undefined): void {
+  if (types === undefined || Buffer.byteLength(JSON.stringify(types)) <= ALLOWED_TYPES_MAX_BYTES) return;
+  throw invalid(
+    "allowedTypes",
+    `must be at most ${ALLOWED_TYPES_MAX_BYTES} bytes as JSON; use wildcards such as image/*`,
+  );
+}
+
+async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {
+  if (url === null || url === undefined) return;
+  const verdict = await deps.webhookGuard.checkUrl(url);
+  if (!verdict.ok) throw refusedUrl("webhookUrl", verdict.reason, "UPSTOW_WEBHOOK_ALLOW_CIDRS");
+}
+
+function tooManyRoutes(): AppError {
+  return new AppError("TIER_LIMIT_EXCEEDED", `A project can have ${ROUTES_PER_PROJECT_MAX} file routes.`, {
+    suggestion: "Delete routes you no longer use, or create another project.",
+  });
+}
+
+function duplicateSlug(slug: string): AppError {
+  return new AppError("DUPLICATE_SLUG", `A file route with the slug "${slug}" already exists.`, {
+    suggestion: "Choose another slug, or change the existing route.",
+  });
+}
+
+async function logChange(
+  tx: Queryable,
+  now: number,
+  actor: Actor,
+  type: "router.created" | "router.updated" | "router.deleted",
+  slug: string,
+): Promise<void> {
+  const done = type.replace("router.", "");
+  await writeLog(tx, now, {
+    projectId: actor.projectId,
+    environment: actor.environment,
+    type,
+    message: `File route "${slug}" was ${done}.`,
+    data: { slug },
+  });
+}

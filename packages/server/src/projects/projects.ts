@@ -1,0 +1,138 @@
+import { DELETED_PROJECTS_MAX, TIERS, type TierName } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
+import type { ProjectTable } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { AppError, notFound } from "../kernel/errors.ts";
+import { createId, randomText } from "../kernel/ids.ts";
+import { revokeKeysOfProject } from "./api-keys/queries.ts";
+import { insertDefaultRoute } from "./file-routes/queries.ts";
+import { writeLog } from "./logs/write-log.ts";
+import {
+  countDeletedProjects,
+  deleteProject as deleteProjectRow,
+  findOwningRight,
+  findProject,
+  forgetEmptyProjects,
+  freeProjectPlace,
+  insertProject,
+  renameProject,
+  takeProjectPlace,
+} from "./queries.ts";
+import { insertUsageTotals } from "./usage/counter-queries.ts";
+import { periodOf } from "./usage/period.ts";
+
+const unlimited = Number.MAX_SAFE_INTEGER;
+
+/** The limit is held by taking a place, not by counting: concurrent calls cannot overshoot it. */
+export async function createProject(
+  tx: Queryable,
+  now: number,
+  owner: { accountId: string; tier: TierName },
+  name: string,
+): Promise<ProjectTable> {
+  const limit = TIERS[owner.tier].projects;
+  const place = await tx.get(takeProjectPlace, { accountId: owner.accountId, limit: limit ?? unlimited });
+  if (place === null) {
+    const right = await tx.get(findOwningRight, { accountId: owner.accountId });
+    if (right?.mayOwnProjects === 0) throw ownsNoProjects();
+    throw new AppError("TIER_LIMIT_EXCEEDED", `The ${owner.tier} tier allows ${limit} projects.`, {
+      suggestion: "Delete a project you no longer need, or move to a larger tier.",
+    });
+  }
+  if (limit !== null) await boundDeletedProjects(tx, now, owner.accountId);
+  const project = await tx.get(insertProject, {
+    id: createId(now),
+    account_id: owner.accountId,
+    name,
+    slug: createSlug(name),
+    created_at: now,
+    updated_at: now,
+  });
+  if (project === null) throw new Error("inserting a project returned no row");
+  await tx.run(insertUsageTotals, { projectId: project.id });
+  await tx.run(insertDefaultRoute, { id: createId(now), projectId: project.id, now });
+  await writeLog(tx, now, {
+    projectId: project.id,
+    environment: "live",
+    type: "project.created",
+    message: `Project "${name}" was created.`,
+  });
+  return project;
+}
+
+/**
+ * Every reservation of a limited account adds up its projects, deleted ones included, so those must stay few. The
+ * account's row is locked by the place that was taken: no reservation is under way.
+ */
+async function boundDeletedProjects(tx: Queryable, now: number, accountId: string): Promise<void> {
+  await tx.run(forgetEmptyProjects, { accountId, period: periodOf(now) });
+  const deleted = await tx.get(countDeletedProjects, { accountId });
+  if (Number(deleted?.count) < DELETED_PROJECTS_MAX) return;
+  throw new AppError(
+    "TIER_LIMIT_EXCEEDED",
+    `The account has ${DELETED_PROJECTS_MAX} deleted projects that still hold files, open uploads or usage of this month.`,
+    {
+      suggestion:
+        "Purge deleted projects in the dashboard or with 'upstow project purge', or wait for the next month.",
+    },
+  );
+}
+
+function ownsNoProjects(): AppError {
+  return new AppError(
+    "TIER_LIMIT_EXCEEDED",
+    "This account was created by an invitation. It owns no projects until the operator sets its tier.",
+    { suggestion: "Ask the operator for a tier: upstow account set-tier <email> <tier>" },
+  );
+}
+
+export async function getProject(deps: Deps, actor: Actor, id: string): Promise<ProjectTable> {
+  const project = await deps.db.get(findProject, { id, accountId: actor.accountId });
+  if (project === null) throw notFound("Project");
+  return project;
+}
+
+export async function updateProject(deps: Deps, actor: Actor, id: string, name: string | undefined) {
+  if (name === undefined) return getProject(deps, actor, id);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const project = await tx.get(renameProject, { id, accountId: actor.accountId, name, now });
+    if (project === null) throw notFound("Project");
+    await writeLog(tx, now, {
+      projectId: id,
+      environment: "live",
+      type: "project.updated",
+      message: `Project was renamed to "${name}".`,
+    });
+    return project;
+  });
+}
+
+/** Revokes the keys and frees the place; files and routes stay (spec §4.7). */
+export async function deleteProject(deps: Deps, actor: Actor, id: string): Promise<void> {
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    const deleted = await tx.get(deleteProjectRow, { id, accountId: actor.accountId, now });
+    if (deleted === null) throw notFound("Project");
+    await tx.run(revokeKeysOfProject, { projectId: id, now });
+    await tx.run(freeProjectPlace, { accountId: actor.accountId });
+    await writeLog(tx, now, {
+      projectId: id,
+      environment: "live",
+      type: "project.deleted",
+      message: "Project was deleted and its keys were revoked.",
+    });
+  });
+}
+
+export function createSlug(name: string): string {
+  const words = name
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replaceAll(/^-+|-+$/g, "");
+  return `${words === "" ? "project" : words}-${randomText(8)}`;
+}

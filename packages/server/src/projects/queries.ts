@@ -1,0 +1,117 @@
+import { LIST_MAX } from "@upstow/contract";
+import { sql } from "#kysely";
+import type { ProjectTable } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
+
+export const listProjects = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("project")
+    .selectAll()
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .orderBy("id", "desc")
+    .limit(LIST_MAX),
+);
+
+export const findProject = statement((q, p: { id: string; accountId: string }) =>
+  q
+    .selectFrom("project")
+    .selectAll()
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null),
+);
+
+/** Takes one of the account's project places; no row when all are taken, or it may own none. The condition is the lock. */
+export const takeProjectPlace = statement((q, p: { accountId: string; limit: number }) =>
+  q
+    .updateTable("account")
+    .set({ project_count: sql`project_count + 1` })
+    .where("id", "=", p.accountId)
+    .where("project_count", "<", p.limit)
+    .where("may_own_projects", "=", 1)
+    .returning("id"),
+);
+
+export const findOwningRight = statement((q, p: { accountId: string }) =>
+  q.selectFrom("account").select("may_own_projects as mayOwnProjects").where("id", "=", p.accountId),
+);
+
+export const freeProjectPlace = statement((q, p: { accountId: string }) =>
+  q.updateTable("account").set({ project_count: sql`project_count - 1` }).where("id", "=", p.accountId),
+);
+
+export const insertProject = statement(
+  (
+    q,
+    p: Omit<ProjectTable, "key_count" | "route_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">,
+  ) =>
+    q
+      .insertInto("project")
+      .values({
+        id: p.id,
+        account_id: p.account_id,
+        name: p.name,
+        slug: p.slug,
+        key_count: 0,
+        // The default route, which every project starts with.
+        route_count: 1,
+        created_at: p.created_at,
+        updated_at: p.updated_at,
+        deleted_at: null,
+        store_id: null,
+        cdn_url: null,
+        is_counted: 1,
+      })
+      .returningAll(),
+);
+
+export const renameProject = statement((q, p: { id: string; accountId: string; name: string; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ name: p.name, updated_at: p.now })
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .returningAll(),
+);
+
+export const deleteProject = statement((q, p: { id: string; accountId: string; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ deleted_at: p.now, updated_at: p.now, key_count: 0 })
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .where("deleted_at", "is", null)
+    .returning("id"),
+);
+
+/**
+ * Deleted projects that no longer hold anything stop counting: no bytes or open uploads, and no usage in this period.
+ * Nothing can be added to them, because their keys are revoked.
+ */
+export const forgetEmptyProjects = statement((q, p: { accountId: string; period: string }) =>
+  q
+    .updateTable("project")
+    .set({ is_counted: 0 })
+    .where("account_id", "=", p.accountId)
+    .where(sql<boolean>`is_counted = 1`)
+    .where("deleted_at", "is not", null)
+    .where(
+      sql<boolean>`not exists (select 1 from usage_total where usage_total.project_id = project.id
+        and stored_bytes + reserved_bytes > 0)`,
+    )
+    .where(
+      sql<boolean>`not exists (select 1 from usage_period where usage_period.project_id = project.id
+        and period >= ${p.period} and uploads + reserved_uploads + transform_units > 0)`,
+    ),
+);
+
+export const countDeletedProjects = statement((q, p: { accountId: string }) =>
+  q
+    .selectFrom("project")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("account_id", "=", p.accountId)
+    .where(sql<boolean>`is_counted = 1`)
+    .where("deleted_at", "is not", null),
+);

@@ -1,0 +1,128 @@
+import {
+  CreatedProject,
+  CreateProjectBody,
+  IdParam,
+  Ok,
+  Project,
+  type Project as ProjectAnswer,
+  ProjectListItem,
+  Type,
+  UpdateProjectBody,
+} from "@upstow/contract";
+import type { ProjectTable } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { unauthorized } from "../kernel/errors.ts";
+import { isoTime } from "../kernel/iso-time.ts";
+import { createKeysFor } from "./create-keys.ts";
+import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
+import { listProjects } from "./queries.ts";
+
+const tags = ["projects"];
+const ProjectEnvelope = Type.Object({ project: Project });
+
+export function projectRoutes(app: ApiApp, deps: Deps): void {
+  app.get(
+    "/projects",
+    {
+      schema: {
+        tags,
+        summary: "List the account's projects",
+        response: { 200: Type.Object({ projects: Type.Array(ProjectListItem) }) },
+      },
+    },
+    async ({ actor }) => {
+      const { accountId } = actor;
+      const rows = await deps.db.recallAll(listProjects, accountId, () => ({ accountId }));
+      return { projects: rows.map(toProject) };
+    },
+  );
+
+  app.post(
+    "/projects",
+    {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "create projects"),
+      schema: {
+        tags,
+        summary: "Create a project, and keys for it where asked to",
+        body: CreateProjectBody,
+        response: { 201: CreatedProject },
+      },
+    },
+    async ({ actor, body, idempotency }, reply) => {
+      const { createKeys } = body;
+      const answer = await deps.db.transact(async (tx) => {
+        const now = deps.now();
+        const project = toProject(await createProject(tx, now, actor, body.name));
+        if (createKeys === undefined) {
+          await idempotency.remember(tx, 201, { project });
+          return { project };
+        }
+        const keys = await createKeysFor(tx, now, actor, project._id, createKeys);
+        const masked = keys.map(({ secret: _, ...key }) => key);
+        await idempotency.remember(tx, 201, { project, keys: masked });
+        return { project, keys };
+      });
+      return reply.code(201).send(answer);
+    },
+  );
+
+  app.get(
+    "/projects/:id",
+    { schema: { tags, summary: "Get a project", params: IdParam, response: { 200: ProjectEnvelope } } },
+    async ({ actor, params }) => ({ project: toProject(await getProject(deps, actor, params.id)) }),
+  );
+
+  app.patch(
+    "/projects/:id",
+    {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "change projects"),
+      schema: {
+        tags,
+        summary: "Rename a project",
+        params: IdParam,
+        body: UpdateProjectBody,
+        response: { 200: ProjectEnvelope },
+      },
+    },
+    async ({ actor, params, body }) => ({
+      project: toProject(await updateProject(deps, actor, params.id, body.name)),
+    }),
+  );
+
+  app.delete(
+    "/projects/:id",
+    {
+      onRequest: async ({ actor }) => requireLiveKey(actor, "delete projects"),
+      schema: {
+        tags,
+        summary: "Delete a project and revoke its keys",
+        params: IdParam,
+        response: { 200: Ok },
+      },
+    },
+    async ({ actor, params }) => {
+      await deleteProject(deps, actor, params.id);
+      return { ok: true };
+    },
+  );
+}
+
+/** Projects hold what is live, which no test key may touch. */
+function requireLiveKey(actor: Actor, what: string): void {
+  if (actor.environment === "live") return;
+  throw unauthorized(`a test key cannot ${what}`, "Send a live key.");
+}
+
+/** The wire calls a project's id "_id" and its account "userId". */
+function toProject(row: ProjectTable): ProjectAnswer {
+  return {
+    _id: row.id,
+    name: row.name,
+    slug: row.slug,
+    userId: row.account_id,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}

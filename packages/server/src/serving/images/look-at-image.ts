@@ -1,0 +1,78 @@
+import type { FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { createShortMemory } from "../../kernel/short-memory.ts";
+import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
+import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
+import { unsupportedType } from "./image-type.ts";
+
+type LookedAt = Pick<FileTable, "id" | "key" | "etag" | "size_bytes">;
+
+/** Throws what the caller is told where a stored file is no image that can be transformed. */
+export type LookAtImage = (file: LookedAt) => Promise<void>;
+
+const mostRemembered = 10_000;
+/** For all reads of one look. */
+const withinMs = 10_000;
+
+export function createLookAtImage({ store }: Pick<Deps, "store">): LookAtImage {
+  const verdicts = createShortMemory<HeaderVerdict>(mostRemembered);
+  return async (file) => {
+    const version = `${file.id} ${file.etag}`;
+    let verdict = verdicts.find(version);
+    if (verdict === undefined) {
+      verdict = await examine(store, file);
+      verdicts.remember(version, verdict);
+    }
+    if (verdict === "unsupported") throw unsupportedType();
+    if (verdict === "too-large") throw tooManyPixels();
+  };
+}
+
+async function examine(store: ObjectStore, { key, size_bytes }: LookedAt): Promise<HeaderVerdict> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), withinMs);
+  try {
+    return await examineHeader((start, length) => read(store, key, start, length, late.signal), size_bytes);
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    throw new StorageUnavailable("the storage took too long to show an image", { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Exactly so many bytes, whatever a store sends. */
+async function read(
+  store: ObjectStore,
+  key: string,
+  start: number,
+  length: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const source = await store.read(key, { range: { start, end: start + length - 1 }, signal });
+  if (source === null) throw notFound("File");
+  const bytes = Buffer.isBuffer(source) ? source : await collect(source, length);
+  if (bytes.length !== length)
+    throw new StorageUnavailable("the storage sent another length than it was asked for");
+  return bytes;
+}
+
+async function collect(source: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sum = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    sum += chunk.length;
+    if (sum > length) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooManyPixels(): AppError {
+  return new AppError(
+    "UNSUPPORTED_TRANSFORM_TYPE",
+    "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
+    { suggestion: "Upload a version of the image with fewer pixels." },
+  );
+}

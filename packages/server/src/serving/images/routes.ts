@@ -1,0 +1,142 @@
+import { TransformedImage, TransformImageBody } from "@upstow/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/api-app.ts";
+import { signalGone } from "../../http/signal-gone.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { recallServedFile } from "../queries.ts";
+import { sendObject } from "../send-object.ts";
+import { checkIsImage } from "./image-type.ts";
+import { negotiateFormat } from "./negotiate-format.ts";
+import { parseRecipe, type Recipe } from "./recipe.ts";
+import { toServed } from "./served-variant.ts";
+import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
+import type { Transforms } from "./transforms.ts";
+
+export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
+  app.post(
+    "/transforms/image",
+    {
+      onRequest: async ({ actor }) => checkMayTransform(actor),
+      schema: {
+        tags: ["transforms"],
+        summary: "Get the URL of an image variant",
+        body: TransformImageBody,
+        response: { 200: TransformedImage },
+      },
+      config: {
+        bucket: "transform",
+        replay: ({ actor, body }, first) =>
+          repeatTransform(
+            deps,
+            transforms.signer,
+            actor,
+            body as TransformImageBody,
+            first as TransformedImage["usage"],
+          ),
+      },
+    },
+    async ({ actor, body, idempotency }) => {
+      const { file, recipe, answer } = await transformImage(deps, transforms, actor, body, (tx, { usage }) =>
+        idempotency.remember(tx, 200, usage),
+      );
+      transforms.renderAhead(file, recipe);
+      return answer;
+    },
+  );
+}
+
+const longestRefusalSec = 60;
+
+interface VariantPath {
+  Params: { expires?: string; signature: string; recipe: string; "*": string };
+}
+
+/** Variants at their CDN address: nothing is looked up before the signature holds. */
+export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+  const options = { schema: { hide: true }, config: { customDomain: "own-files" } } as const;
+
+  app.get<VariantPath>("/p/:signature/:recipe/*", options, async (request, reply) => {
+    const { signature, recipe, "*": key } = request.params;
+    return send(request, reply, transforms.signer.verifyPublic({ signature, recipe, key }));
+  });
+
+  app.get<VariantPath>("/t/:expires/:signature/:recipe/*", options, async (request, reply) => {
+    const { expires = "", signature, recipe, "*": key } = request.params;
+    const nowSec = deps.now() / 1000;
+    return send(
+      request,
+      reply,
+      transforms.signer.verifyExpiring({ signature, expires, recipe, key }, nowSec),
+    );
+  });
+
+  // An address with parts missing was edited like any other.
+  for (const path of ["/p/*", "/t/*"]) {
+    app.get(path, options, async () => {
+      throw badSignature();
+    });
+  }
+
+  async function send(request: FastifyRequest<VariantPath>, reply: FastifyReply, isSigned: boolean) {
+    const recipe = parseRecipe(request.params.recipe);
+    if (recipe?.format === "auto") reply.header("vary", "Accept");
+    if (!isSigned || recipe === null || endsInSlash(request.url)) throw badSignature();
+    try {
+      return await sendVariant(request, reply, recipe);
+    } catch (error) {
+      // Said by the reply: all who waited for one render are refused with the same error.
+      reply.header("access-control-allow-origin", "*");
+      if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
+        reply.header("cache-control", `public, max-age=${getRefusalSec(request.params.expires)}`);
+      }
+      throw error;
+    }
+  }
+
+  /** How long a cache may keep a refusal: never beyond the URL itself. */
+  function getRefusalSec(expires: string | undefined): number {
+    if (expires === undefined) return longestRefusalSec;
+    return Math.min(longestRefusalSec, Math.max(0, Math.floor(Number(expires) - deps.now() / 1000)));
+  }
+
+  async function sendVariant(
+    request: FastifyRequest<VariantPath>,
+    reply: FastifyReply,
+    recipe: Recipe,
+    mayRenderAnew = true,
+  ): Promise<FastifyReply> {
+    const file = await recallServedFile(deps, request.params["*"]);
+    if (file === null) throw notFound("File");
+    checkIsImage(file.type);
+    const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
+    const variant = await transforms.variants.get(file, recipe, format, {
+      signal: () => signalGone(reply.raw),
+    });
+    transforms.touch(variant.id);
+    const isPlainAddress = request.params.expires === undefined && recipe.format !== "auto";
+    const object = toServed(file, variant, isPlainAddress);
+    try {
+      return (await sendObject(deps, request, reply, object)) ?? reply;
+    } catch (error) {
+      if (!(error instanceof AppError && error.status === 404)) throw error;
+      // The row was there and its bytes were not: damaged, or evicted a moment ago.
+      await transforms.variants.forget(variant);
+      if (!mayRenderAnew) throw error;
+      return sendVariant(request, reply, recipe, false);
+    }
+  }
+}
+
+/** The router forgives a slash at the end; a signature does not. */
+function endsInSlash(url: string): boolean {
+  const query = url.indexOf("?");
+  return url.at(query === -1 ? -1 : query - 1) === "/";
+}
+
+function badSignature(): AppError {
+  return new AppError("FORBIDDEN", "The signature of this URL does not hold, or the URL has expired.", {
+    suggestion: "Ask POST /api/v1/transforms/image for the URL and use it unchanged.",
+    headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
+  });
+}

@@ -1,0 +1,300 @@
+import { finished } from "node:stream/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Queryable } from "../../db/database.ts";
+import type { FileTable, StorageDeletionTable, VariantTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
+import { randomText } from "../../kernel/ids.ts";
+import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
+import { unsupportedType } from "./image-type.ts";
+import {
+  claimVariant,
+  dropClaim,
+  extendClaim,
+  findOwner,
+  findVariant,
+  forgetVariant,
+  markFailed,
+  markReady,
+} from "./queries.ts";
+import { formatRecipe, type Recipe } from "./recipe.ts";
+import type { GetMemory } from "./render/frame-channel.ts";
+import {
+  RenderAbandoned,
+  RenderQueueFull,
+  RenderTimeout,
+  RenderUnavailable,
+} from "./render/render-errors.ts";
+import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
+import type { RenderPool, RenderResult } from "./render/render-pool.ts";
+import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
+import { variantId, variantStoreKey } from "./variant-id.ts";
+
+type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store" | "project_id">;
+
+/** Extended while the holder lives, so that a claim runs out only when that died. */
+const leaseMs = 15_000;
+const extendEveryMs = leaseMs / 3;
+const failedForMs = 60_000;
+/** Longer than a claim outlives its holder, so that whoever asks after a crash waits and need not come back. */
+const waitForOthersMs = 20_000;
+/** Shorter than proxies wait, which would make a 504 of it. */
+const waitAtMostMs = 50_000;
+
+export interface Variants {
+  /**
+   * The stored variant, rendered now if it has to be. Throws what the client is to be told; after a while that it has to
+   * come back for what is still being rendered. When all who wait have hung up, a render that has not begun is dropped.
+   */
+  get(file: SourceFile, recipe: Recipe, format: RequestedFormat, asker?: Asker): Promise<VariantTable>;
+  /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
+  forget(variant: VariantTable): Promise<void>;
+  /** Once nothing is under way any more: what a closed pool has refused still gives its claim back. */
+  settled(): Promise<void>;
+}
+
+/** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
+export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAtMostMs): Variants {
+  const underWay = new Map<string, SharedWork<VariantTable>>();
+
+  function begin(wanted: Wanted, stored: VariantTable | null): SharedWork<VariantTable> {
+    const work = shareWork((terms) =>
+      makeOrAwait(deps, pool, wanted, stored, terms).finally(() => underWay.delete(wanted.id)),
+    );
+    underWay.set(wanted.id, work);
+    return work;
+  }
+
+  return {
+    async get(file, recipe, format, asker = {}) {
+      const id = variantId(file.id, recipe, format);
+      for (;;) {
+        let work = underWay.get(id);
+        if (work === undefined) {
+          const stored = await deps.db.recall(findVariant, id, () => ({ id }));
+          if (stored?.state === "ready") return stored;
+          work = underWay.get(id) ?? begin({ id, file, recipe, format }, stored);
+        }
+        try {
+          return await work.join(asker, patienceMs, () => busy(5));
+        } catch (error) {
+          // Dropped in the moment between the last one's leaving and this one's coming.
+          if (!(error instanceof RenderAbandoned)) throw error;
+        }
+      }
+    },
+    async forget({ id, etag }) {
+      const now = deps.now();
+      await deps.db.transact(async (tx) => {
+        const gone = await tx.get(forgetVariant, { id, etag: etag ?? "" });
+        if (gone !== null)
+          await scheduleDeletion(tx, now, { store: gone.store, key: gone.store_key, upload_id: null });
+      });
+    },
+    async settled() {
+      await Promise.allSettled([...underWay.values()].map(({ result }) => result));
+    },
+  };
+}
+
+interface Wanted {
+  id: string;
+  file: SourceFile;
+  recipe: Recipe;
+  format: RequestedFormat;
+}
+
+async function makeOrAwait(
+  deps: Deps,
+  pool: RenderPool,
+  wanted: Wanted,
+  stored: VariantTable | null,
+  terms: WorkTerms,
+): Promise<VariantTable> {
+  const { id, file, recipe } = wanted;
+  const claim = randomText(16);
+  const storeKey = variantStoreKey(file.key, id, claim);
+  const deadline = performance.now() + waitForOthersMs;
+  let last = stored;
+  for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
+    terms.signal.throwIfAborted();
+    const claimed = await deps.db.change(claimVariant, {
+      id,
+      fileId: file.id,
+      store: file.store,
+      storeKey,
+      recipe: formatRecipe(recipe),
+      claim,
+      leaseMs,
+      usedAt: deps.now(),
+    });
+    if (claimed.length > 0) {
+      if (last?.state === "rendering") await clearAway(deps, last);
+      return make(deps, pool, wanted, terms, { claim, storeKey });
+    }
+    last = await deps.db.get(findVariant, { id });
+    if (last?.state === "ready") return last;
+    if (last?.state === "failed") throw explainProblem(last.problem as RenderProblem);
+    await wait(pauseMs);
+  }
+  throw busy(5);
+}
+
+/** Bytes may have been written that no row tells of: their writer died before it said so, or had no answer. */
+async function clearAway(
+  deps: Deps,
+  { store, store_key }: Pick<VariantTable, "store" | "store_key">,
+): Promise<void> {
+  await deps.db.transact((tx) =>
+    scheduleDeletion(tx, deps.now(), { store, key: store_key, upload_id: null }),
+  );
+}
+
+async function make(
+  deps: Deps,
+  pool: RenderPool,
+  wanted: Wanted,
+  terms: WorkTerms,
+  held: { claim: string; storeKey: string },
+): Promise<VariantTable> {
+  const { id } = wanted;
+  const { claim, storeKey } = held;
+  const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
+  const extending = setInterval(() => {
+    // Lost or away, the claim is looked at again when the bytes are there.
+    deps.db.run(extendClaim, { id, claim, leaseMs }).catch(() => {});
+  }, extendEveryMs);
+  try {
+    const rendered = await render(deps, pool, wanted, terms);
+    if (!rendered.ok) {
+      await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
+      throw explainProblem(rendered.problem);
+    }
+    const tooLate: StorageDeletionTable[] = [];
+    const recordReady = async (tx: Queryable, { sizeBytes, etag }: StoredObject) => {
+      const { contentType } = rendered;
+      const now = deps.now();
+      const ready = await tx.get(markReady, { id, claim, sizeBytes, etag, contentType, now });
+      if (ready === null) tooLate.push(await scheduleDeletion(tx, now, toDelete));
+      return ready;
+    };
+    const ready = await store(deps, storeKey, rendered, recordReady);
+    if (ready !== null) return ready;
+    await removeBytes(deps, tooLate);
+    return await getOthers(deps, id, claim);
+  } catch (error) {
+    await deps.db.run(dropClaim, { id, claim });
+    throw error;
+  } finally {
+    clearInterval(extending);
+  }
+}
+
+async function store(
+  deps: Deps,
+  storeKey: string,
+  { bytes, contentType }: Extract<RenderResult, { ok: true }>,
+  recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantTable | null>,
+): Promise<VariantTable | null> {
+  try {
+    const object = await deps.store.write(storeKey, bytes, { contentType });
+    return await deps.db.transact((tx) => recordReady(tx, object));
+  } catch (error) {
+    await clearAway(deps, { store: deps.store.name, store_key: storeKey });
+    throw error;
+  }
+}
+
+/** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */
+async function getOthers(deps: Deps, id: string, claim: string): Promise<VariantTable> {
+  const other = await deps.db.get(findVariant, { id });
+  if (other?.state === "ready") return other;
+  throw other === null || other.claim === claim ? notFound("File") : busy(1);
+}
+
+async function render(
+  deps: Deps,
+  pool: RenderPool,
+  { file, recipe, format }: Wanted,
+  { signal, isPreview }: WorkTerms,
+): Promise<RenderResult> {
+  if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
+  const owner = await deps.db.get(findOwner, { projectId: file.project_id });
+  try {
+    return await pool.render({
+      account: owner?.account_id ?? file.project_id,
+      isPreview,
+      signal,
+      findSourceFile: async () => (await deps.store.findFile?.(file.key)) ?? null,
+      readSource: (getMemory) => readSource(deps, file, getMemory),
+      recipe,
+      format,
+    });
+  } catch (error) {
+    if (error instanceof RenderTimeout) return { ok: false, problem: "unprocessable" };
+    if (error instanceof RenderQueueFull) throw explainFull(error);
+    if (error instanceof RenderUnavailable) throw busy(5);
+    throw error;
+  }
+}
+
+async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
+  const source = await deps.store.read(file.key);
+  if (source === null) throw notFound("File");
+  return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
+}
+
+/** Straight into place: by way of stream/consumers each image would cost half as much again outside its worker. */
+async function collect(source: ObjectStream, memory: Buffer): Promise<Buffer> {
+  let sizeBytes = 0;
+  source.on("data", (chunk: Buffer) => {
+    if (sizeBytes + chunk.length > memory.length) source.destroy(new Error("longer than recorded"));
+    chunk.copy(memory, sizeBytes);
+    sizeBytes += chunk.length;
+    source.recycle?.(chunk);
+  });
+  await finished(source);
+  return memory.subarray(0, sizeBytes);
+}
+
+const refusals: Record<Exclude<RenderProblem, "unsupported">, [message: string, suggestion: string]> = {
+  unprocessable: [
+    "The image is damaged or takes too long to read and cannot be transformed.",
+    "Upload another version of the image.",
+  ],
+  "too-large": [
+    "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
+    "Upload a version of the image with fewer pixels.",
+  ],
+  "too-many-bytes": [
+    "The image is larger than 128 MiB and cannot be transformed.",
+    "Upload a version of the image with fewer bytes.",
+  ],
+  "result-too-large": [
+    "The animation would be larger than 50 megapixels in this size, all frames counted.",
+    "Ask for a smaller width or height, or for another format than WebP: that has the first frame alone.",
+  ],
+};
+
+function explainProblem(problem: RenderProblem): AppError {
+  if (problem === "unsupported") return unsupportedType();
+  const [message, suggestion] = refusals[problem];
+  return new AppError("VALIDATION_ERROR", message, { status: 422, suggestion });
+}
+
+/** Said to the account whose queue it is; nobody else's variants are touched. */
+function explainFull({ retryAfterSec, isPreview }: RenderQueueFull): AppError {
+  if (!isPreview) return busy(retryAfterSec, "Too many images of this account are waiting to be rendered.");
+  return new AppError("RATE_LIMITED", "Too many previews are waiting to be rendered.", {
+    suggestion: "Try again when those that were asked for have come.",
+    headers: { "retry-after": String(retryAfterSec) },
+  });
+}
+
+function busy(retryAfterSec: number, message = "Too many images are being rendered right now."): AppError {
+  return new AppError("SERVICE_UNAVAILABLE", message, {
+    suggestion: "Try again in a moment.",
+    headers: { "retry-after": String(retryAfterSec) },
+  });
+}

@@ -1,0 +1,89 @@
+import type { CdnPurgeConfig } from "../config/delivery.ts";
+import type { Config } from "../config.ts";
+
+/** What a shared cache may still hold of a file: its addresses, and everything tagged with its id. */
+export interface PurgedFile {
+  id: string;
+  urls: string[];
+}
+
+export interface CdnPurge {
+  /** Resolves once the CDN has taken the order, throws where it did not. At most 100 files. */
+  purge(files: PurgedFile[]): Promise<void>;
+}
+
+export interface PurgeApis {
+  cloudflare: string;
+  fastly: string;
+}
+
+const publicApis: PurgeApis = {
+  cloudflare: "https://api.cloudflare.com/client/v4",
+  fastly: "https://api.fastly.com",
+};
+const timeoutMs = 10_000;
+const yearSec = 31_536_000;
+
+export function createCdnPurge(config: CdnPurgeConfig, apis: PurgeApis = publicApis): CdnPurge {
+  return {
+    async purge(files) {
+      const response = await fetch(orderFor(config, apis, files));
+      if (!response.ok) throw new Error(`the CDN answered ${response.status} to a purge`);
+      // Cloudflare may say no in the body of a 200.
+      if (config.driver === "cloudflare") {
+        const { success } = (await response.json()) as { success?: boolean };
+        if (success !== true) throw new Error("the CDN refused a purge");
+      } else {
+        await response.body?.cancel();
+      }
+    },
+  };
+}
+
+function orderFor(config: CdnPurgeConfig, apis: PurgeApis, files: PurgedFile[]): Request {
+  const tags = files.map((file) => tagOf(file.id));
+  switch (config.driver) {
+    case "cloudflare":
+      return post(
+        `${apis.cloudflare}/zones/${config.zoneId}/purge_cache`,
+        { tags },
+        { authorization: `Bearer ${config.token}` },
+      );
+    case "fastly":
+      return post(
+        `${apis.fastly}/service/${config.serviceId}/purge`,
+        { surrogate_keys: tags },
+        { "fastly-key": config.token },
+      );
+    case "http":
+      return post(config.url, { urls: files.flatMap((file) => file.urls), tags }, {});
+  }
+}
+
+function post(url: string, body: object, headers: Record<string, string>): Request {
+  return new Request(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    // A redirect would carry the token to a place that nobody named.
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+}
+
+function tagOf(fileId: string): string {
+  return `file-${fileId}`;
+}
+
+/** A shared cache may keep a file only where a deletion can reach it. */
+export function sharedCacheHeaders(
+  { cdnPurge }: Pick<Config, "cdnPurge">,
+  fileId: string,
+): Record<string, string> {
+  if (cdnPurge === null) return {};
+  const lifetime = `max-age=${yearSec}`;
+  // Fastly reads neither of the general names.
+  return cdnPurge.driver === "fastly"
+    ? { "surrogate-control": lifetime, "surrogate-key": tagOf(fileId) }
+    : { "cdn-cache-control": lifetime, "cache-tag": tagOf(fileId) };
+}

@@ -1,0 +1,53 @@
+import { type Statement, statement } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
+import { type NamedFile, nameFile } from "../files/name-file.ts";
+
+const columns = [
+  "file.id",
+  "file.key",
+  "file.name",
+  "file.size_bytes",
+  "file.type",
+  "file.etag",
+  "file.completed_at",
+  "file.project_id",
+  "file.environment",
+  "file.store",
+] as const;
+
+/** What delivery needs of a file that may be served; none once it is deleted, whatever caches believe. */
+export const findServedFile = statement((q, p: NamedFile) =>
+  q
+    .selectFrom("file")
+    .select(columns)
+    .where("id", "=", p.id)
+    .where("key", "=", p.key)
+    .where("status", "=", "UPLOADED"),
+);
+
+/** For where shared caches are told to keep files: with the project's own domain, whose cache we cannot purge. */
+const findCacheableFile = statement((q, p: NamedFile) =>
+  q
+    .selectFrom("file")
+    .innerJoin("project", "project.id", "file.project_id")
+    .select([...columns, "project.cdn_url"])
+    .where("file.id", "=", p.id)
+    .where("file.key", "=", p.key)
+    .where("file.status", "=", "UPLOADED"),
+);
+
+export type ServedFile = NonNullable<(typeof findServedFile)["types"]>["row"] & { cdn_url?: string | null };
+
+export function recallServedFile(
+  { config, db }: Pick<Deps, "config" | "db">,
+  key: string,
+): ServedFile | null | Promise<ServedFile | null> {
+  const find: Statement<NamedFile, ServedFile> =
+    config.cdnPurge === null ? findServedFile : findCacheableFile;
+  return db.recall(find, key, () => nameFile(key));
+}
+
+/** A shared cache may keep a file only where a deletion reaches every cache that may have it. */
+export function isPurgeable(file: ServedFile): boolean {
+  return (file.cdn_url ?? null) === null;
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import { fileNotFound } from "../kernel/errors.ts";
+import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
+import { crossOrigin, type ServedObject, sendObject } from "./send-object.ts";
+
+/** Files at their CDN address. The row is looked at on every hit, so that a deletion holds at once. */
+export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
+  const schema = { hide: true };
+
+  app.get<{ Params: { "*": string } }>(
+    "/f/*",
+    { schema, config: { customDomain: "own-files" } },
+    (request, reply) => {
+      const serve = (file: ServedFile | null) => {
+        if (file === null) throw fileNotFound();
+        return sendObject(deps, request, reply, toServed(file));
+      };
+      const file = recallServedFile(deps, request.params["*"]);
+      return file instanceof Promise ? file.then(serve) : serve(file);
+    },
+  );
+
+  for (const path of ["/f/*", "/p/*", "/t/*"]) {
+    app.options(path, { schema, config: { customDomain: "always" } }, async (_request, reply) =>
+      reply
+        .code(204)
+        .headers({
+          ...crossOrigin,
+          "access-control-allow-methods": "GET, HEAD",
+          "access-control-allow-headers":
+            "Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since",
+          "access-control-max-age": "86400",
+        })
+        .send(),
+    );
+  }
+}
+
+const served = new WeakMap<ServedFile, ServedObject>();
+
+/** The same object for the same row, which the database may hand out again and again. */
+function toServed(file: ServedFile): ServedObject {
+  let object = served.get(file);
+  if (object === undefined) {
+    object = {
+      fileId: file.id,
+      mayBeShared: isPurgeable(file),
+      isLasting: true,
+      store: file.store,
+      storeKey: file.key,
+      sizeBytes: file.size_bytes,
+      etag: file.etag ?? "",
+      modifiedMs: file.completed_at ?? 0,
+      contentType: file.type,
+      fileName: file.name,
+      projectId: file.project_id,
+      environment: file.environment,
+    };
+    served.set(file, object);
+  }
+  return object;
+}

@@ -1,0 +1,223 @@
+import { Readable } from "node:stream";
+import type { Environment } from "@upstow/contract";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../deps.ts";
+import { signalGone } from "../http/signal-gone.ts";
+import { AppError, fileNotFound } from "../kernel/errors.ts";
+import type { ByteRange, ObjectBytes } from "../storage/object-store.ts";
+import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
+import { contentDisposition } from "./content-disposition.ts";
+import { sharedCacheHeaders } from "./purge.ts";
+import { parseRange } from "./range.ts";
+import { findRedirect } from "./redirect.ts";
+import { servedType, typePolicy } from "./safe-type.ts";
+import { sendStream } from "./send-stream.ts";
+import { findHandover } from "./sendfile.ts";
+import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
+
+export const crossOrigin = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, Content-Range, Content-Length, Accept-Ranges",
+  "cross-origin-resource-policy": "cross-origin",
+};
+
+/** Less than this is read before anyone could stop it. */
+const longBytes = 64 * 1024;
+
+/** Something in the store that a file's address stands for: the file itself, or a variant of it. */
+export interface ServedObject {
+  fileId: string;
+  /**
+   * Whether a shared cache that can be purged may keep it. Not what expires by itself, nor what depends on other
+   * headers: not every CDN heeds Vary.
+   */
+  mayBeShared: boolean;
+  /** Whether this very object stands for the same bytes as long as anyone holds it, with no headers added. */
+  isLasting: boolean;
+  /** The name of the store that holds it. */
+  store: string;
+  storeKey: string;
+  sizeBytes: number;
+  etag: string;
+  modifiedMs: number;
+  contentType: string;
+  fileName: string;
+  projectId: string;
+  environment: Environment;
+}
+
+const whole = createWholeAnswers();
+
+/** Answers GET and HEAD with conditions, one byte range, safe types and counted bytes. */
+export function sendObject(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  object: ServedObject,
+): Promise<FastifyReply> | undefined {
+  const answer = whole.find(object, request);
+  if (answer === undefined)
+    return sendAsAsked(deps, request, reply, object).catch((error) => {
+      // A refusal is not the file: no cache may keep it under the file's tag, or take it for current by its ETag.
+      clearHeaders(reply);
+      reply.header("cache-control", "no-store");
+      throw error;
+    });
+  deps.bandwidth.count(object.projectId, object.environment, answer.bytes.length);
+  sendWhole(reply, answer);
+  return undefined;
+}
+
+async function sendAsAsked(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  object: ServedObject,
+): Promise<FastifyReply> {
+  const { sizeBytes, modifiedMs } = object;
+  const description = describe(deps, object);
+  const validators = { etag: description.etag, modifiedMs };
+  reply.headers(description.headers);
+  if (failsPrecondition(request.headers, validators)) throw preconditionFailed();
+  if (isNotModified(request.headers, validators)) return sendNoBody(reply.code(304));
+  if (request.method === "HEAD") return sendHead(deps, reply, object, description);
+
+  const isCurrent = isRangeCurrent(request.headers, validators);
+  const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
+  if (asked === "none") throw rangeNotSatisfiable(sizeBytes);
+  const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
+  const length = range.end - range.start + 1;
+
+  const isOwn = object.store === deps.store.name;
+  const handover =
+    isOwn && deps.config.sendfile !== null ? await findHandover(deps, request, object.storeKey, asked) : null;
+  if (handover !== null) {
+    // The proxy cuts the range itself, and says that it can.
+    reply.removeHeader("accept-ranges");
+    deps.bandwidth.count(object.projectId, object.environment, length);
+    return reply.type(description.type).header(handover.header, handover.path).send();
+  }
+  const address = isOwn ? findRedirect(deps, object) : null;
+  if (address !== null) {
+    deps.bandwidth.count(object.projectId, object.environment, length);
+    clearHeaders(reply);
+    return reply.header("cache-control", "no-store").redirect(address, 302);
+  }
+  const bytes = await readBytes(deps, object, range, reply);
+  const count = (sent: number) => deps.bandwidth.count(object.projectId, object.environment, sent);
+  if (asked !== "all")
+    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`);
+  reply.header("content-type", description.type).header("content-length", length);
+  if (!Buffer.isBuffer(bytes)) {
+    await sendStream(reply, bytes, length, count);
+    return reply;
+  }
+  count(bytes.length);
+  if (asked === "all" && object.isLasting && deps.config.sendfile === null) {
+    const own = { "content-type": description.type, "content-length": String(length) };
+    whole.keep(object, { ...description.headers, ...own }, bytes);
+  }
+  return reply.send(bytes);
+}
+
+interface Description {
+  etag: string;
+  type: string;
+  headers: Record<string, string>;
+}
+
+const descriptions = new WeakMap<ServedObject, Description>();
+
+/** Made once for an object that is sent many times: it takes longer than reading it does. */
+function describe(deps: Deps, object: ServedObject): Description {
+  let description = descriptions.get(object);
+  if (description === undefined) {
+    description = createDescription(deps, object);
+    descriptions.set(object, description);
+  }
+  return description;
+}
+
+function createDescription(deps: Deps, object: ServedObject): Description {
+  const policy = typePolicy(object.contentType);
+  const etag = `"${object.etag}"`;
+  const headers = {
+    ...crossOrigin,
+    "cache-control": "public, max-age=0, must-revalidate",
+    ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
+    etag,
+    "last-modified": new Date(object.modifiedMs).toUTCString(),
+    "accept-ranges": "bytes",
+    "x-content-type-options": "nosniff",
+    "content-disposition": contentDisposition(policy.disposition, object.fileName),
+    ...(policy.contentSecurityPolicy === null
+      ? {}
+      : { "content-security-policy": policy.contentSecurityPolicy }),
+  };
+  return { etag, type: servedType(object.contentType), headers };
+}
+
+/** Ranges are for GET alone (RFC 9110 §14.2). */
+async function sendHead(
+  deps: Deps,
+  reply: FastifyReply,
+  object: ServedObject,
+  { type }: Description,
+): Promise<FastifyReply> {
+  if ((await (await deps.stores.get(object.store)).head(object.storeKey)) === null)
+    throw bytesNotFound(reply);
+  return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
+}
+
+/** To HEAD the framework would add the length of what is sent, even of nothing; of a stream it knows none. */
+function sendNoBody(reply: FastifyReply): FastifyReply {
+  return reply.send(reply.request.method === "HEAD" ? Readable.from([]) : undefined);
+}
+
+async function readBytes(
+  deps: Deps,
+  object: ServedObject,
+  range: ByteRange,
+  reply: FastifyReply,
+): Promise<ObjectBytes> {
+  const isLong = range.end - range.start >= longBytes;
+  const store = await deps.stores.get(object.store);
+  const bytes = await store.read(
+    object.storeKey,
+    isLong ? { range, signal: signalGone(reply.raw) } : { range },
+  );
+  if (bytes === null) throw bytesNotFound(reply);
+  return bytes;
+}
+
+function preconditionFailed(): AppError {
+  return new AppError(
+    "VALIDATION_ERROR",
+    "The file is not the one that If-Match or If-Unmodified-Since asks for.",
+    {
+      status: 412,
+      suggestion: "Read the file without the condition, and go on with its new ETag.",
+    },
+  );
+}
+
+function rangeNotSatisfiable(sizeBytes: number): AppError {
+  return new AppError("VALIDATION_ERROR", `The file has ${sizeBytes} bytes, and none in this range.`, {
+    status: 416,
+    suggestion: "Ask for a range within the size that Content-Range names.",
+    headers: { "content-range": `bytes */${sizeBytes}` },
+  });
+}
+
+/** The row is there and its bytes are not: deleted a moment ago, or damaged. The answer is no longer the file's. */
+function bytesNotFound(reply: FastifyReply) {
+  clearHeaders(reply);
+  return fileNotFound();
+}
+
+/** Takes back what describes the file. */
+function clearHeaders(reply: FastifyReply): void {
+  for (const header of Object.keys(reply.getHeaders())) {
+    if (!/^(?:access-control-|x-|vary$|strict-transport-)/.test(header)) reply.removeHeader(header);
+  }
+}

@@ -1,0 +1,139 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rmdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { randomText } from "../../kernel/ids.ts";
+import { createFileName, shardOf } from "./blob-name.ts";
+import { createReaders } from "./blob-readers.ts";
+import { hasCode } from "./disk-errors.ts";
+import { createDirectorySync } from "./sync-directory.ts";
+
+export interface TempFile {
+  name: string;
+  file: FileHandle;
+}
+
+/** An object may have thousands of parts, and other callers need the disk as well. */
+const removersAtOnce = 4;
+
+export type BlobFiles = Awaited<ReturnType<typeof openBlobFiles>>;
+
+/**
+ * The files under the store's root: `tmp/<random>` while bytes arrive, then `blobs/<shard>/<blob>` for good.
+ * A blob counts only once the database names it; whatever is found without a record is swept.
+ */
+export async function openBlobFiles(root: string, now: () => number) {
+  const tempRoot = join(root, "tmp");
+  const blobRoot = join(root, "blobs");
+  const syncDirectory = createDirectorySync();
+  /** Temporary files and blobs this process still works on; the sweeper leaves them alone. */
+  const inUse = new Set<string>();
+  const readers = createReaders();
+  let shard: { name: string; ready: Promise<void> } | null = null;
+
+  for (const path of [root, tempRoot, blobRoot]) await mkdir(path, { recursive: true, mode: 0o700 });
+  await syncDirectory(root);
+
+  const shardPath = (name: string) => join(blobRoot, name);
+  const pathOf = (blob: string) => join(shardPath(shardOf(blob)), blob);
+
+  /** A new directory is durable before the first blob in it is. */
+  function prepareShard(name: string): Promise<void> {
+    if (shard?.name !== name) {
+      const ready = mkdir(shardPath(name), { recursive: true, mode: 0o700 }).then(() =>
+        syncDirectory(blobRoot),
+      );
+      shard = { name, ready };
+      ready.catch(() => {
+        if (shard?.name === name) shard = null;
+      });
+    }
+    return shard.ready;
+  }
+
+  return {
+    root,
+    inUse: inUse as ReadonlySet<string>,
+    pathOf,
+
+    async openTemp(): Promise<TempFile> {
+      const name = randomText(26);
+      inUse.add(name);
+      try {
+        const file = await open(
+          join(tempRoot, name),
+          constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+          0o600,
+        );
+        return { name, file };
+      } catch (error) {
+        inUse.delete(name);
+        throw error;
+      }
+    },
+
+    async discardTemp({ name, file }: TempFile): Promise<void> {
+      await file.close().catch(() => {});
+      await unlink(join(tempRoot, name)).catch(() => {});
+      inUse.delete(name);
+    },
+
+    /**
+     * Makes a temporary file a durable blob and returns its name, which stays in use until `release`. After a
+     * failed fsync the kernel drops the bytes and calls the next fsync a success, so there is no second try.
+     */
+    async seal({ name, file }: TempFile): Promise<string> {
+      await file.sync();
+      await file.close();
+      const blob = createFileName(now());
+      await prepareShard(shardOf(blob));
+      inUse.add(blob);
+      try {
+        await rename(join(tempRoot, name), pathOf(blob));
+        await syncDirectory(shardPath(shardOf(blob)));
+      } catch (error) {
+        await unlink(pathOf(blob)).catch(() => {});
+        inUse.delete(blob);
+        throw error;
+      }
+      inUse.delete(name);
+      return blob;
+    },
+
+    release(blob: string): void {
+      inUse.delete(blob);
+    },
+
+    /** Keeps blobs that a reader has yet to open, even if they are removed meanwhile, until the returned call. */
+    keepFor(blobs: string[]): () => void {
+      readers.add(blobs);
+      return () => {
+        for (const blob of readers.leave(blobs)) void unlink(pathOf(blob)).catch(() => {});
+      };
+    },
+
+    /** What cannot be removed now has no record any more, so a later sweep finds it. */
+    async remove(blobs: string[]): Promise<void> {
+      if (blobs.length === 0) return;
+      const rest = blobs.values();
+      const removeRest = async () => {
+        for (const blob of rest) if (!readers.postpone(blob)) await unlink(pathOf(blob)).catch(() => {});
+      };
+      await Promise.all(Array.from({ length: removersAtOnce }, removeRest));
+    },
+
+    /** Tells a lost blob from a disk that is not there. */
+    async isMounted(): Promise<boolean> {
+      return (await stat(join(root, "identity")).catch(() => null)) !== null;
+    },
+
+    listTemp: () => readdir(tempRoot),
+    listShards: () => readdir(blobRoot),
+    listShard: (name: string) =>
+      readdir(shardPath(name)).catch((error) => {
+        if (hasCode(error, "ENOENT")) return [];
+        throw error;
+      }),
+    tempPath: (name: string) => join(tempRoot, name),
+    removeShardIfEmpty: (name: string) => rmdir(shardPath(name)).catch(() => {}),
+  };
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from "node:http";
+import { bodyCutOff } from "../../kernel/errors.ts";
+import type { Arrival } from "./arrivals.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import { createRowName } from "./blob-name.ts";
+import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
+import type { Checksums } from "./checksums.ts";
+import { explainDiskError } from "./disk-errors.ts";
+import type { FreeSpace } from "./free-space.ts";
+import type { SealedBlob } from "./object-records.ts";
+import type { UploadTarget } from "./presigned-url.ts";
+import type { RateWatch } from "./rate-watch.ts";
+import { receiveBody } from "./receive-body.ts";
+
+export interface BlobWriter {
+  /** Makes a blob of a request's body. A body of any other length leaves nothing behind. */
+  writeBody(request: IncomingMessage, arrival: Arrival, kind: UploadTarget["kind"]): Promise<SealedBlob>;
+  writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
+}
+
+interface Source {
+  fill: (writer: Pick<BodyWriter, "push">) => Promise<void>;
+  isOwned: boolean;
+}
+
+const largestBatch = 512 * 1024;
+const smallestBatch = 64 * 1024;
+/** For all bodies together; each holds up to two batches. */
+const memoryBytes = 64 * 1024 * 1024;
+
+export function createBlobWriter(
+  files: BlobFiles,
+  space: FreeSpace,
+  rate: RateWatch,
+  checksums: Checksums,
+  options: { now: () => number; largestRowBytes: number },
+): BlobWriter {
+  let active = 0;
+  const batchBytes = () => Math.min(largestBatch, Math.max(smallestBatch, memoryBytes / (2 * active)));
+
+  async function writeFile({ fill, isOwned }: Source, sizeBytes: number): Promise<SealedBlob> {
+    active++;
+    try {
+      const temp = await files.openTemp();
+      try {
+        const writer = createBodyWriter(temp.file, { batchBytes, space, isOwned });
+        await fill(writer);
+        const content = await writer.finish();
+        if (content.sizeBytes !== sizeBytes) throw bodyCutOff();
+        return { blob: await files.seal(temp), ...content, rowBytes: null };
+      } catch (error) {
+        await files.discardTemp(temp);
+        throw error;
+      }
+    } catch (error) {
+      throw explainDiskError(error);
+    } finally {
+      active--;
+    }
+  }
+
+  async function gatherRow({ fill }: Source, sizeBytes: number): Promise<SealedBlob> {
+    const chunks: Buffer[] = [];
+    await fill({
+      push(chunk) {
+        chunks.push(chunk);
+        return null;
+      },
+    });
+    const [whole] = chunks;
+    const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
+    if (rowBytes.length !== sizeBytes) throw bodyCutOff();
+    return new SealedRow(createRowName(options.now()), rowBytes, checksums.ofBody(rowBytes));
+  }
+
+  const writeSingle = (source: Source, sizeBytes: number) =>
+    (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
+
+  return {
+    writeBody(request, arrival, kind) {
+      const { sizeBytes } = arrival;
+      const body: Source = { fill: (writer) => receiveBody(request, writer, rate, arrival), isOwned: true };
+      // Parts are streamed one after another, which wants files.
+      return kind === "part" ? writeFile(body, sizeBytes) : writeSingle(body, sizeBytes);
+    },
+    writeBytes(bytes) {
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const fill: Source["fill"] = async (writer) => {
+        await writer.push(chunk);
+      };
+      return writeSingle({ fill, isOwned: false }, bytes.byteLength);
+    },
+  };
+}
+
+/** A class: a getter that is made anew for each object costs microseconds. */
+class SealedRow implements SealedBlob {
+  readonly blob: string;
+  readonly rowBytes: Buffer;
+  readonly sizeBytes: number;
+  readonly #readChecksum: () => string;
+
+  constructor(blob: string, rowBytes: Buffer, readChecksum: () => string) {
+    this.blob = blob;
+    this.rowBytes = rowBytes;
+    this.sizeBytes = rowBytes.length;
+    this.#readChecksum = readChecksum;
+  }
+
+  get sha256(): string {
+    return this.#readChecksum();
+  }
+}

@@ -1,0 +1,140 @@
+import { readFile, unlink, writeFile } from "node:fs/promises";
+import { PUT_TAKEOVER_SEC, TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
+import type { Database } from "../../db/database.ts";
+import { randomText } from "../../kernel/ids.ts";
+import type { Keyring } from "../../kernel/security/keyring.ts";
+import { type ObjectFile, type ObjectStore, StorageUnavailable } from "../object-store.ts";
+import { createArrivals } from "./arrivals.ts";
+import { createBlobCache } from "./blob-cache.ts";
+import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
+import { createBlobReader } from "./blob-reader.ts";
+import { createBlobWriter } from "./blob-writer.ts";
+import { type Checksums, createChecksums } from "./checksums.ts";
+import { createDamageReport, type Damage } from "./damage.ts";
+import { createFreeSpace } from "./free-space.ts";
+import { checkIdentity } from "./identity.ts";
+import { createMultipart } from "./multipart.ts";
+import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
+import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
+import { createRateWatch } from "./rate-watch.ts";
+import { createReads } from "./reads.ts";
+import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
+import { largestRowBytes } from "./small-blobs.ts";
+import { createStagedUploads } from "./staged-uploads.ts";
+import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";
+
+export interface DiskStoreOptions {
+  /** The store's own directory. One process at a time: see `lockDataDir`. */
+  root: string;
+  db: Database;
+  keyring: Keyring;
+  /** Where clients reach this server, without a slash at the end; known only once it listens. */
+  publicUrl: () => string;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Bytes that no longer are what was stored: somebody should look. */
+  onDamage: (damage: Damage) => void;
+  minFreeBytes?: number;
+  /** The window over which a body has to keep up the least rate. */
+  idleMs?: number;
+  /** How long a body has to be silent before a newer one for the same URL may replace it. */
+  takeOverAfterMs?: number;
+  /** Called for each body that is cut because it arrives too slowly. */
+  onSlowBody?: () => void;
+  /** Larger bodies become files. */
+  largestRowBytes?: number;
+  checksums?: Checksums;
+}
+
+/** The embedded store: blobs in files, small ones in the database, where the records of all are. */
+export interface DiskStore extends ObjectStore, UploadReceiver {
+  /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
+  findPath(key: string): Promise<string | null>;
+  findFile(key: string): Promise<ObjectFile | null>;
+  /** Removes what nothing needs, and reports what is needed and missing. */
+  sweep(options: SweepOptions): Promise<SweepReport>;
+  /** Reads the next blobs again and marks the damaged ones. */
+  scrub(options: ScrubOptions): Promise<ScrubReport>;
+}
+
+const defaultFloorBytes = 64 * 1024 * 1024;
+const cacheBytes = 32 * 1024 * 1024;
+
+export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStore> {
+  const { db, now } = options;
+  const files = await openBlobFiles(options.root, now);
+  await checkIdentity(db, files);
+  const space = createFreeSpace(files.root, options.minFreeBytes ?? defaultFloorBytes);
+  const mostRowBytes = options.largestRowBytes ?? largestRowBytes;
+  const windowMs = options.idleMs ?? TRANSFER_IDLE_SEC * 1000;
+  const rate = createRateWatch({ bytesPerSec: TRANSFER_MIN_BYTES_PER_SEC, windowMs }, options.onSlowBody);
+  const arrivals = createArrivals(options.takeOverAfterMs ?? PUT_TAKEOVER_SEC * 1000);
+  const checksums = options.checksums ?? createChecksums({ largestBodyBytes: largestRowBytes });
+  const writer = createBlobWriter(files, space, rate, checksums, { now, largestRowBytes: mostRowBytes });
+  const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
+  const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
+  const uploads = createStagedUploads(db, files, space, now);
+  const report = createDamageReport(db, files, options.onDamage);
+  const urlLifeMs = longestUrlSec * 1000;
+
+  return {
+    name: "disk",
+    ...createUploadReceiver(tokens, arrivals, uploads, writer, now),
+    ...createMultipart(db, files, signUrl, now),
+    ...createReads(db, files, createBlobReader(db, files, createBlobCache(cacheBytes), report), report),
+
+    async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
+      return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
+    },
+    finishPut: (key) => db.transact((tx) => uploads.finish(tx, key)),
+    finishPutWithin: uploads.finish,
+    findReceived: (key) => findArrival(db, key),
+    isArriving: uploads.isArriving,
+
+    async write(key, bytes) {
+      const expected = { sizeBytes: bytes.byteLength, receivedBytes: 0 };
+      await space.admit(expected);
+      try {
+        const sealed = await writer.writeBytes(bytes);
+        try {
+          await files.remove(await db.transact((tx) => keepFinal(tx, key, sealed, now())));
+        } finally {
+          files.release(sealed.blob);
+        }
+        return { sizeBytes: sealed.sizeBytes, etag: etagOf(sealed.sha256), sha256: sealed.sha256 };
+      } finally {
+        space.release(expected);
+      }
+    },
+
+    async delete(keys) {
+      // In one order everywhere, so that two deletions cannot wait for each other's locks.
+      const sorted = [...new Set(keys)].sort();
+      const unused = await db.transact(async (tx) => {
+        const blobs: string[] = [];
+        for (const key of sorted) blobs.push(...(await buryObject(tx, key, now())));
+        return blobs;
+      });
+      await files.remove(unused);
+      return [];
+    },
+
+    sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
+    scrub: (scrubOptions) => scrub({ db, files, report }, scrubOptions),
+    check: () => probe(files),
+    close: checksums.close,
+  };
+}
+
+async function probe(files: BlobFiles): Promise<void> {
+  const path = files.tempPath(`probe-${randomText(16)}`);
+  try {
+    await writeFile(path, "probe", { flag: "wx", mode: 0o600 });
+    const found = await readFile(path, "utf8");
+    await unlink(path);
+    if (found !== "probe") throw new Error("the bytes read are not the bytes written");
+  } catch (error) {
+    throw new StorageUnavailable(`the object directory ${files.root} cannot be used`, { cause: error });
+  }
+}

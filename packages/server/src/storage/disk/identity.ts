@@ -1,0 +1,56 @@
+import { open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Database } from "../../db/database.ts";
+import { statement } from "../../db/statement.ts";
+import { randomText } from "../../kernel/ids.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import { listBlobs } from "./blob-records.ts";
+import { hasCode } from "./disk-errors.ts";
+import { createDirectorySync } from "./sync-directory.ts";
+
+const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
+const recordIdentity = statement((q, p: { identity: string }) =>
+  q
+    .insertInto("disk_store")
+    .values({ id: 1, identity: p.identity, scrubbed_up_to: "" })
+    // Of instances that start together on an empty database, the first one's stands.
+    .onConflict((conflict) => conflict.column("id").doNothing()),
+);
+
+/**
+ * Ties the directory to the database. Sweeping a full directory for an empty database would remove every blob,
+ * and an unmounted disk would make every object look lost, so a mismatch stops the start.
+ */
+export async function checkIdentity(db: Database, files: BlobFiles): Promise<void> {
+  const path = join(files.root, "identity");
+  const onDisk = await readFile(path, "utf8").catch((error) => {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  });
+  const recorded = (await db.get(findIdentity, {}))?.identity ?? null;
+  if (onDisk !== null && onDisk === recorded) return;
+
+  const hasRecords = (await listBlobs(db, { after: "", before: "~", limit: 1 })).length > 0;
+  const hasBlobs = (await files.listShards()).length > 0;
+  if (recorded === null ? hasBlobs : hasRecords) {
+    throw new Error(
+      `the directory ${files.root} does not belong to this database; restore the two together, or move the directory away to start empty`,
+    );
+  }
+  if (recorded === null) await db.run(recordIdentity, { identity: randomText(26) });
+  const identity = recorded ?? (await db.get(findIdentity, {}))?.identity;
+  if (identity === undefined) throw new Error("the identity of the object directory was not recorded");
+  await writeDurably(path, identity, files.root);
+}
+
+async function writeDurably(path: string, text: string, directory: string): Promise<void> {
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  await createDirectorySync()(directory);
+}

@@ -1,0 +1,231 @@
+import { type QueryCreator, sql } from "#kysely";
+import type { Database, Queryable } from "../../db/database.ts";
+import type { Schema } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { StoredObject } from "../object-store.ts";
+import { deletePartsOfKey, sumParts } from "./part-records.ts";
+import { deleteRows, insertSmallBlob } from "./small-blobs.ts";
+
+/** A sealed blob and what is known of its bytes. */
+export interface SealedBlob {
+  blob: string;
+  sizeBytes: number;
+  sha256: string;
+  /** The bytes of a small blob, which becomes durable with its record; null for a file, which is already. */
+  rowBytes: Buffer | null;
+}
+
+export interface FinalObject extends StoredObject {
+  /** Null for multipart, whose bytes are in the parts of `uploadId`. */
+  blob: string | null;
+  uploadId: string | null;
+}
+
+const findStateStatement = statement((q, p: { key: string }) =>
+  q.selectFrom("disk_object").select(["state", "upload_id"]).where("key", "=", p.key),
+);
+
+interface Keep {
+  key: string;
+  blob: string;
+  sizeBytes: number;
+  etag: string;
+  sha256: string;
+  now: number;
+}
+
+const insertObject = (q: QueryCreator<Schema>, p: Keep, state: "open" | "final") =>
+  q.insertInto("disk_object").values({
+    key: p.key,
+    state,
+    upload_id: null,
+    size_bytes: p.sizeBytes,
+    etag: p.etag,
+    sha256: p.sha256,
+    blob: p.blob,
+    replaced_blob: null,
+    damaged: 0,
+    received_at: p.now,
+    gone_at: null,
+  });
+
+const takeOver = {
+  state: sql<"open" | "final">`excluded.state`,
+  upload_id: null,
+  size_bytes: sql<number>`excluded.size_bytes`,
+  etag: sql<string>`excluded.etag`,
+  sha256: sql<string>`excluded.sha256`,
+  blob: sql<string>`excluded.blob`,
+  replaced_blob: sql<string | null>`disk_object.blob`,
+  damaged: 0,
+  received_at: sql<number>`excluded.received_at`,
+  gone_at: null,
+};
+
+const keepFirstStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "open").onConflict((conflict) => conflict.column("key").doNothing()),
+);
+
+/** The condition is the lock against a late PUT: only an object that is still open changes its bytes. */
+const replaceStagedStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "open")
+    .onConflict((conflict) =>
+      conflict
+        .column("key")
+        .doUpdateSet(takeOver)
+        .where("disk_object.state", "=", "open")
+        .where("disk_object.upload_id", "is", null),
+    )
+    .returning("replaced_blob"),
+);
+
+const keepFinalStatement = statement((q, p: Keep) =>
+  insertObject(q, p, "final")
+    .onConflict((conflict) => conflict.column("key").doUpdateSet(takeOver))
+    .returning("replaced_blob"),
+);
+
+const finish = (q: QueryCreator<Schema>, p: { key: string }) =>
+  q
+    .updateTable("disk_object")
+    .set({ state: "final" })
+    .where("key", "=", p.key)
+    .where("state", "in", ["open", "final"])
+    .where("upload_id", "is", null)
+    .where("damaged", "=", 0);
+
+const finishStatement = statement((q, p: { key: string }) => finish(q, p).where("blob", "is not", null));
+
+const finishBlobStatement = statement((q, p: { key: string; blob: string }) =>
+  finish(q, p).where("blob", "=", p.blob),
+);
+
+const findFinalStatement = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["size_bytes", "etag", "sha256", "blob", "upload_id"])
+    .where("key", "=", p.key)
+    .where("state", "=", "final")
+    .where("damaged", "=", 0),
+);
+
+const findArrivalStatement = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["upload_id", "size_bytes", "received_at"])
+    .where("key", "=", p.key)
+    .where("state", "<>", "gone")
+    .where("damaged", "=", 0),
+);
+
+const buryStatement = statement((q, p: { key: string; now: number }) =>
+  q
+    .insertInto("disk_object")
+    .values({ key: p.key, state: "gone", size_bytes: 0, damaged: 0, gone_at: p.now })
+    .onConflict((conflict) =>
+      conflict.column("key").doUpdateSet({
+        state: "gone",
+        blob: null,
+        replaced_blob: sql<string | null>`disk_object.blob`,
+        damaged: 0,
+        gone_at: sql<number>`excluded.gone_at`,
+      }),
+    )
+    .returning("replaced_blob"),
+);
+
+const nothingReplaced = { replaced_blob: null };
+
+export function etagOf(sha256: string): string {
+  return sha256.slice(0, 32);
+}
+
+/** Whether a PUT to this key could still be kept. The record itself decides; this saves reading a lost body. */
+export async function isOpenForPut(db: Queryable, key: string): Promise<boolean> {
+  const row = await db.get(findStateStatement, { key });
+  return row === null || (row.state === "open" && row.upload_id === null);
+}
+
+/** Makes the blob the staged bytes of its key. Null when the upload has ended; else the files it replaced. */
+export function keepStaged(
+  db: Database,
+  key: string,
+  sealed: SealedBlob,
+  now: number,
+): Promise<string[] | null> {
+  return db.transact(async (tx) => {
+    const keep = toKeep(key, sealed, now);
+    const isFirst = (await tx.run(keepFirstStatement, keep)) === 1;
+    const kept = isFirst ? nothingReplaced : await tx.get(replaceStagedStatement, keep);
+    if (kept === null) return null;
+    if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
+    return isFirst ? [] : deleteRows(tx, blobsOf(kept));
+  });
+}
+
+/** Makes the blob the final bytes of its key, whatever was there. Returns the files it replaced. */
+export async function keepFinal(
+  tx: Queryable,
+  key: string,
+  sealed: SealedBlob,
+  now: number,
+): Promise<string[]> {
+  const parts = await deletePartsOfKey(tx, key);
+  const kept = await tx.all(keepFinalStatement, toKeep(key, sealed, now));
+  if (sealed.rowBytes !== null) await insertSmallBlob(tx, sealed.blob, sealed.rowBytes);
+  return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
+}
+
+/** Of `known`, the blob that the caller takes for the current one, nothing needs to be read if it is. */
+export async function finishObject(
+  tx: Queryable,
+  key: string,
+  known: Omit<SealedBlob, "rowBytes"> | undefined,
+): Promise<StoredObject | null> {
+  if (known !== undefined && (await tx.run(finishBlobStatement, { key, blob: known.blob })) === 1) {
+    const { sizeBytes, sha256 } = known;
+    return { sizeBytes, etag: etagOf(sha256), sha256 };
+  }
+  // The change comes first, so that what is found is what it made final. RETURNING costs SQLite more than asking does.
+  const [changed, row] = await Promise.all([
+    tx.run(finishStatement, { key }),
+    tx.get(findFinalStatement, { key }),
+  ]);
+  return changed === 0 || row === null ? null : toStored(row);
+}
+
+export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {
+  const row = await db.recall(findFinalStatement, key, () => ({ key }));
+  return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
+}
+
+/** What has arrived under a key, staged or final. */
+export async function findArrival(
+  db: Queryable,
+  key: string,
+): Promise<{ sizeBytes: number; receivedAt: number } | null> {
+  const row = await db.get(findArrivalStatement, { key });
+  if (row === null) return null;
+  if (row.upload_id !== null) return sumParts(db, row.upload_id);
+  return { sizeBytes: row.size_bytes, receivedAt: row.received_at ?? 0 };
+}
+
+/** Leaves a tombstone, so that URLs signed before stay refused. Returns the files that nothing needs any more. */
+export async function buryObject(tx: Queryable, key: string, now: number): Promise<string[]> {
+  const buried = await tx.all(buryStatement, { key, now });
+  // The tombstone comes first: it holds off a part that is being recorded at this moment.
+  const parts = await deletePartsOfKey(tx, key);
+  return [...(await deleteRows(tx, buried.flatMap(blobsOf))), ...parts];
+}
+
+function toKeep(key: string, { blob, sizeBytes, sha256 }: SealedBlob, now: number): Keep {
+  return { key, blob, sizeBytes, sha256, etag: etagOf(sha256), now };
+}
+
+function blobsOf(row: { replaced_blob: string | null }): string[] {
+  return row.replaced_blob === null ? [] : [row.replaced_blob];
+}
+
+function toStored(row: { size_bytes: number; etag: string | null; sha256: string | null }): StoredObject {
+  return { sizeBytes: row.size_bytes, etag: row.etag ?? "", sha256: row.sha256 };
+}

@@ -1,0 +1,54 @@
+import { PUT_TAKEOVER_SEC } from "@upstow/contract";
+import { AppError, nothingKept } from "../../kernel/errors.ts";
+import type { UploadTarget } from "./presigned-url.ts";
+
+const startAfresh = "Request a new upload and use the URL it returns.";
+
+export const refused = (message: string, suggestion = startAfresh) =>
+  new AppError("FORBIDDEN", message, { suggestion });
+
+const renewals: Record<UploadTarget["kind"], string> = {
+  single: "Call POST /upload/request again and use the uploadUrl and fileId that it returns.",
+  part: "Call POST /upload/multipart/sign with the fileId, uploadId and this part's number for a new URL; parts that have arrived stay.",
+};
+
+export const urlExpired = ({ kind }: UploadTarget) => refused("This upload URL has expired.", renewals[kind]);
+
+export const wrongType = (type: string) =>
+  refused(
+    `This upload URL takes the Content-Type '${type}' only.`,
+    `Send the header 'Content-Type: ${type}', letter for letter.`,
+  );
+
+export const uploadEnded = () => refused("This upload has ended; its URL takes no more bytes.");
+
+export const tooManyBytes = () =>
+  new AppError("FORBIDDEN", "The parts together are larger than the file.", {
+    suggestion: "Split the file so that its parts add up to the size it was announced with.",
+  });
+
+export const lengthRequired = () =>
+  new AppError("VALIDATION_ERROR", "The upload needs a Content-Length.", {
+    status: 411,
+    suggestion: "Send the size of the body in the header 'Content-Length', without chunked encoding.",
+  });
+
+export const uploadBusy = () =>
+  new AppError("CONFLICT", "Another request is already sending the body for this upload URL.", {
+    suggestion: `Wait for it to finish, or retry in ${PUT_TAKEOVER_SEC} seconds.`,
+    headers: { "retry-after": String(PUT_TAKEOVER_SEC) },
+  });
+
+/** For the older of two bodies; its client is most likely gone. */
+export const replacedByNewer = () =>
+  new AppError("CONFLICT", "The body stalled, and a newer request for the same upload URL replaced it.", {
+    suggestion: nothingKept,
+    headers: { connection: "close" },
+  });
+
+export const bodyTooSlow = () =>
+  new AppError("VALIDATION_ERROR", "The body arrived too slowly and was cut off.", {
+    status: 408,
+    suggestion: nothingKept,
+    headers: { connection: "close" },
+  });

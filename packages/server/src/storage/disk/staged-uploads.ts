@@ -1,0 +1,125 @@
+import type { Database, Queryable } from "../../db/database.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { createShortMemory } from "../../kernel/short-memory.ts";
+import type { StoredObject } from "../object-store.ts";
+import type { Arrival } from "./arrivals.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import type { FreeSpace } from "./free-space.ts";
+import { etagOf, finishObject, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
+import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
+import type { PartTarget, SingleTarget, UploadTarget } from "./presigned-url.ts";
+import { tooManyBytes, uploadEnded } from "./refusals.ts";
+import { largestRowBytes } from "./small-blobs.ts";
+
+export interface StagedUploads {
+  /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */
+  stage(
+    target: UploadTarget,
+    arrival: Arrival,
+    writeBlob: () => Promise<SealedBlob>,
+  ): Promise<{ etag: string }>;
+  /** Makes the staged bytes of a key final; null where there are none. */
+  finish(tx: Queryable, key: string): Promise<StoredObject | null>;
+  /** Whether a body or a part for this key is on its way; its tombstone must outlive it. */
+  isArriving(key: string): boolean;
+}
+
+const mostRemembered = 10_000;
+
+export function createStagedUploads(
+  db: Database,
+  files: BlobFiles,
+  space: FreeSpace,
+  now: () => number,
+): StagedUploads {
+  const arriving = new Map<string, number>();
+  // Most uploads are completed within seconds of their PUT.
+  const staged = createShortMemory<Omit<SealedBlob, "rowBytes">>(mostRemembered);
+
+  async function write(target: UploadTarget, writeBlob: () => Promise<SealedBlob>) {
+    const sealed = await writeBlob();
+    try {
+      await files.remove(await record(db, target, sealed, now()));
+    } catch (error) {
+      // Any other failure leaves open whether the record was made; without one the sweeper removes the blob.
+      if (error instanceof AppError && sealed.rowBytes === null) await files.remove([sealed.blob]);
+      throw error;
+    } finally {
+      files.release(sealed.blob);
+    }
+    const { blob, sizeBytes, sha256 } = sealed;
+    if (target.kind === "single") staged.remember(target.key, { blob, sizeBytes, sha256 });
+    return { etag: etagOf(sealed.sha256) };
+  }
+
+  return {
+    finish: (tx, key) => finishObject(tx, key, staged.take(key)),
+    isArriving: (key) => arriving.has(key),
+    async stage(target, arrival, writeBlob) {
+      const { sizeBytes } = arrival;
+      // What comes with the head of a request costs least where it is waited for at once.
+      const measuring = space.admit(arrival);
+      if (measuring !== undefined) await measuring;
+      try {
+        const key = needsNoAsking(target, sizeBytes) ? target.key : await getOpenKey(db, target, sizeBytes);
+        arriving.set(key, (arriving.get(key) ?? 0) + 1);
+        try {
+          return await write(target, writeBlob);
+        } finally {
+          const others = (arriving.get(key) ?? 0) - 1;
+          if (others > 0) arriving.set(key, others);
+          else arriving.delete(key);
+        }
+      } finally {
+        space.release(arrival);
+      }
+    },
+  };
+}
+
+/** A small body costs less to read than to ask whether it is lost. */
+function needsNoAsking(target: UploadTarget, sizeBytes: number): target is SingleTarget {
+  return target.kind === "single" && sizeBytes <= largestRowBytes;
+}
+
+/** A lost body need not be read. The record, made in one guarded change, decides. */
+async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number): Promise<string> {
+  if (target.kind === "single") {
+    if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
+    return target.key;
+  }
+  const upload = await findUpload(db, target.uploadId);
+  if (upload?.state !== "open") throw uploadEnded();
+  const { othersBytes } = await weighParts(db, target);
+  if (othersBytes + sizeBytes > upload.size_bytes) throw tooManyBytes();
+  return upload.key;
+}
+
+/** Returns the files that this one replaced. */
+async function record(
+  db: Database,
+  target: UploadTarget,
+  sealed: SealedBlob,
+  now: number,
+): Promise<string[]> {
+  if (target.kind === "part") return recordPart(db, target, sealed, now);
+  const replaced = await keepStaged(db, target.key, sealed, now);
+  if (replaced === null) throw uploadEnded();
+  return replaced;
+}
+
+function recordPart(db: Database, target: PartTarget, sealed: SealedBlob, now: number): Promise<string[]> {
+  return db.transact(async (tx) => {
+    const upload = await lockUpload(tx, target.uploadId);
+    if (upload?.state !== "open") throw uploadEnded();
+    const { othersBytes, replaced } = await weighParts(tx, target);
+    if (othersBytes + sealed.sizeBytes > upload.size_bytes) throw tooManyBytes();
+    await keepPart(tx, {
+      ...sealed,
+      uploadId: target.uploadId,
+      partNumber: target.partNumber,
+      now,
+    });
+    return replaced === null ? [] : [replaced];
+  });
+}

@@ -1,0 +1,134 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import { http } from "../../kernel/net/node-http.ts";
+import { BucketFault } from "./s3-error.ts";
+
+export interface HttpRequest {
+  method: string;
+  /** As it goes over the wire: nothing resolves its dots or encodes it again. */
+  path: string;
+  headers: Record<string, string>;
+  body?: Uint8Array;
+  /** For the headers of the answer; `readBody` has what is left of it. */
+  deadlineMs: number;
+  /** How much of a success `fetch` reads; more is a fault. */
+  maxBodyBytes?: number;
+  signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Not read yet, and never decoded whatever its Content-Encoding says. */
+  stream: IncomingMessage;
+}
+
+export interface Exchange {
+  /** Resolves with the headers; the stream is the caller's to read or to destroy. */
+  start(request: HttpRequest): Promise<HttpAnswer>;
+  /** Resolves with the whole body, or the beginning of a refusal, within one deadline. */
+  fetch(request: HttpRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }>;
+  close(): void;
+}
+
+export interface ExchangeOptions {
+  /** Judges addresses that we do not choose ourselves. */
+  lookup?: LookupFunction | undefined;
+  maxSockets?: number | undefined;
+}
+
+const usualMaxSockets = 256;
+const maxHeaderBytes = 16 * 1024;
+const maxInterimAnswers = 20;
+/** Of every answer whose body is of no use but to explain. */
+export const maxErrorBytes = 64 * 1024;
+
+/** HTTP to one origin over connections that are kept. Trusts nothing that comes back. */
+export function createExchange(origin: string, options: ExchangeOptions = {}): Exchange {
+  const { lookup, maxSockets = usualMaxSockets } = options;
+  const url = new URL(origin);
+  const isTls = url.protocol === "https:";
+  const agentOptions = { keepAlive: true, keepAliveMsecs: 15_000, maxSockets, timeout: 60_000 };
+  const agent = isTls ? new HttpsAgent(agentOptions) : new http.Agent(agentOptions);
+  const target = {
+    agent,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    maxHeaderSize: maxHeaderBytes,
+    ...(lookup === undefined ? {} : { lookup }),
+  };
+
+  function start(request: HttpRequest, deadline: AbortSignal): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    const { method, path, headers, body } = request;
+    const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+    const outgoing = (isTls ? httpsRequest : http.request)({ ...target, method, path, headers });
+    const abort = () => {
+      outgoing.destroy(signal.reason as Error);
+      // A request that still waits for a connection tells nobody that it was destroyed.
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    let interim = 0;
+    outgoing.on("information", () => {
+      if (++interim > maxInterimAnswers)
+        outgoing.destroy(new BucketFault("the bucket does not get to its answer"));
+    });
+    outgoing.once("response", (stream) => {
+      signal.removeEventListener("abort", abort);
+      resolve({ status: stream.statusCode ?? 0, headers: stream.headers, stream });
+    });
+    outgoing.on("error", (error) => {
+      signal.removeEventListener("abort", abort);
+      reject(error);
+    });
+    outgoing.end(body);
+    return promise;
+  }
+
+  return {
+    start: (request) => start(request, AbortSignal.timeout(Math.ceil(request.deadlineMs))),
+    async fetch(request) {
+      const deadline = AbortSignal.timeout(Math.ceil(request.deadlineMs));
+      const { status, headers, stream } = await start(request, deadline);
+      // There is no body to wait for, though some stores send the end of one.
+      if (request.method === "HEAD") {
+        stream.on("error", () => {}).resume();
+        return { status, headers, body: "" };
+      }
+      const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+      if (status >= 300)
+        return { status, headers, body: (await readBody(stream, maxErrorBytes, signal)).text };
+      const { text, isWhole } = await readBody(stream, request.maxBodyBytes ?? maxErrorBytes, signal);
+      if (!isWhole) throw new BucketFault("the bucket's answer is too large");
+      return { status, headers, body: text };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** The first so many bytes as text. What comes after them is not read, and costs the connection. */
+export async function readBody(
+  stream: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ text: string; isWhole: boolean }> {
+  const abort = () => stream.destroy(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length;
+      chunks.push(chunk);
+      if (sizeBytes > maxBytes) break;
+    }
+    const text = Buffer.concat(chunks).toString("utf8", 0, maxBytes);
+    return { text, isWhole: sizeBytes <= maxBytes };
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,138 @@
+import type {
+  FinishMultipart,
+  FinishMultipartResult,
+  MultipartRef,
+  ObjectStore,
+  ReceivedPart,
+} from "../object-store.ts";
+import type { AccessProbe } from "./access-probe.ts";
+import { unquote } from "./bucket-values.ts";
+import type { ObjectHeaders } from "./object-calls.ts";
+import type { ObjectNames } from "./object-names.ts";
+import type { S3Client } from "./s3-client.ts";
+import { hasCode, isMissing } from "./s3-error.ts";
+import { toStored } from "./single-put.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
+type Failure = Extract<FinishMultipartResult, { ok: false }>;
+
+/** S3's own rule for every part but the last. */
+export const minPartBytes = 5 * 1024 * 1024;
+
+export interface MultipartDeps {
+  client: S3Client;
+  names: ObjectNames;
+  probe: AccessProbe;
+  headersOf: (contentType: string) => ObjectHeaders;
+}
+
+/** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
+export function createMultipart(
+  { client, names, probe, headersOf }: MultipartDeps,
+  finishDeadlineMs: number,
+): Multipart {
+  const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
+
+  /** After a crash or a lost answer: an upload that is gone and left an object of the right size was finished. */
+  async function findFinished(
+    { objects }: S3Client,
+    { key, sizeBytes }: FinishMultipart,
+  ): Promise<FinishMultipartResult> {
+    const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
+    if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
+    return failed("unknown-upload", "Storage has no such upload any more; abort it and start again.");
+  }
+
+  async function complete(limited: S3Client, upload: FinishMultipart, hasUnclaimed: boolean) {
+    try {
+      await limited.multipart.complete({ ...refOf(upload), parts: upload.parts });
+    } catch (error) {
+      const refusal = toFailure(error, hasUnclaimed);
+      if (refusal !== null) return refusal;
+      if (!isMissing(error)) throw error;
+    }
+    return findFinished(limited, upload);
+  }
+
+  const running = new Map<string, Promise<FinishMultipartResult>>();
+
+  async function finish(limited: S3Client, upload: FinishMultipart): Promise<FinishMultipartResult> {
+    const received = await limited.multipart.findParts(refOf(upload));
+    if (received === null) return findFinished(limited, upload);
+    const problem = findProblem(received, upload);
+    if (problem === null) return complete(limited, upload, received.length > upload.parts.length);
+    // Only here can it be seen: S3 takes any size for a part.
+    if (isTooLarge(received, upload)) await limited.multipart.abort(refOf(upload));
+    return problem;
+  }
+
+  return {
+    startMultipart: ({ key, contentType }) =>
+      client.multipart.create(names.finalOf(key), headersOf(contentType)),
+
+    listParts: (upload, signal) =>
+      (signal === undefined ? client : client.within(signal)).multipart.findParts(refOf(upload)),
+
+    /** Those who ask for the same at once share one answer: assembling a large object is no small work. */
+    finishMultipart(upload) {
+      const question = JSON.stringify([upload.key, upload.uploadId, upload.sizeBytes, upload.parts]);
+      const start = () => withDeadline(finishDeadlineMs, (signal) => finish(client.within(signal), upload));
+      const joined = running.get(question) ?? start().finally(() => running.delete(question));
+      running.set(question, joined);
+      return joined;
+    },
+
+    abortMultipart: (upload) => client.multipart.abort(refOf(upload)),
+  };
+}
+
+function claimedOf(received: ReceivedPart[], { parts }: FinishMultipart): ReceivedPart[] {
+  const claimed = new Set(parts.map((part) => part.partNumber));
+  return received.filter((part) => claimed.has(part.partNumber));
+}
+
+const totalOf = (parts: ReceivedPart[]) => parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+
+function isTooLarge(received: ReceivedPart[], upload: FinishMultipart): boolean {
+  const largest = Math.max(0, ...received.map((part) => part.sizeBytes));
+  return largest > upload.sizeBytes || totalOf(claimedOf(received, upload)) > upload.sizeBytes;
+}
+
+function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure | null {
+  const byNumber = new Map(received.map((part) => [part.partNumber, part]));
+  const last = upload.parts.at(-1)?.partNumber;
+  for (const { partNumber, etag } of upload.parts) {
+    const part = byNumber.get(partNumber);
+    if (part === undefined) return failed("missing-part", `Part ${partNumber} has not been uploaded.`);
+    if (unquote(etag) !== part.etag)
+      return failed("wrong-etag", `The etag of part ${partNumber} does not match.`);
+  }
+  const total = totalOf(claimedOf(received, upload));
+  if (total !== upload.sizeBytes)
+    return failed("wrong-size", `The parts add up to ${total} bytes, not to ${upload.sizeBytes}.`);
+  const small = claimedOf(received, upload).find(
+    (part) => part.partNumber !== last && part.sizeBytes < minPartBytes,
+  );
+  return small === undefined ? null : tooSmall(`part ${small.partNumber} has ${small.sizeBytes}`);
+}
+
+/** What changed between the list of parts and the completion; and older Ceph takes all parts or none. */
+function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
+  if (hasCode(error, "EntityTooSmall")) return tooSmall("one has fewer");
+  if (!hasCode(error, "InvalidPart")) return null;
+  if (hasUnclaimed)
+    return failed("missing-part", "This storage needs every part that was uploaded to be named.");
+  return failed("wrong-etag", "A part was uploaded again in the meantime.");
+}
+
+function tooSmall(found: string): Failure {
+  return failed(
+    "part-too-small",
+    `Every part but the last must have at least ${minPartBytes} bytes; ${found}. Parts of partSize bytes always work.`,
+  );
+}
+
+function failed(problem: Failure["problem"], message: string): Failure {
+  return { ok: false, problem, message };
+}

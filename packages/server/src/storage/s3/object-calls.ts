@@ -1,0 +1,134 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { ByteRange } from "../object-store.ts";
+import { readEtag, readSize } from "./bucket-values.ts";
+import type { S3Calls } from "./s3-call.ts";
+import { isMissing, S3Error } from "./s3-error.ts";
+import { encodePath } from "./uri.ts";
+import { textOf } from "./xml.ts";
+
+export interface ObjectHead {
+  sizeBytes: number;
+  /** Without quotes. */
+  etag: string;
+  contentType: string;
+  /** As the bucket has it, if it has. */
+  lastModified: string | undefined;
+}
+
+export interface ObjectBody {
+  head: ObjectHead;
+  stream: IncomingMessage;
+}
+
+export interface ObjectHeaders {
+  contentType: string;
+  contentDisposition?: string;
+}
+
+export interface CopyRequest extends ObjectHeaders {
+  fromKey: string;
+  toKey: string;
+  /** The source must still be this. */
+  etag: string;
+  /** Headers that make the copy fail where something is there already. */
+  guard: Record<string, string>;
+  deadlineMs: number;
+}
+
+export interface ObjectCalls {
+  put(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<{ etag: string }>;
+  findHead(key: string, options?: { signal?: AbortSignal }): Promise<ObjectHead | null>;
+  get(
+    key: string,
+    options: { range?: ByteRange; etag?: string; signal?: AbortSignal; isDownload?: boolean },
+  ): Promise<ObjectBody>;
+  /** Not repeated: whoever copies looks first whether the last attempt worked after all. */
+  copy(request: CopyRequest): Promise<{ etag: string }>;
+  remove(key: string): Promise<void>;
+}
+
+const putDeadlineMs = 15_000;
+const slowestBytesPerMs = 100;
+
+export const putDeadlineOf = (bytes: Uint8Array) => putDeadlineMs + bytes.byteLength / slowestBytesPerMs;
+
+/** The metadata is given anew: what a client added to its PUT must not go with the object. */
+export function describeObject({ contentType, contentDisposition }: ObjectHeaders): Record<string, string> {
+  return {
+    "content-type": contentType,
+    ...(contentDisposition === undefined ? {} : { "content-disposition": contentDisposition }),
+  };
+}
+
+export function createObjectCalls({ call, open }: S3Calls, bucket: string): ObjectCalls {
+  return {
+    async put(key, bytes, headers) {
+      const answer = await call({
+        method: "PUT",
+        key,
+        body: bytes,
+        headers: describeObject(headers),
+        deadlineMs: putDeadlineOf(bytes),
+      });
+      return { etag: readEtag(answer.headers.etag) };
+    },
+
+    async findHead(key, options = {}) {
+      try {
+        return toHead((await call({ method: "HEAD", key, ...options })).headers);
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+
+    async get(key, { range, etag, ...options }) {
+      const headers = {
+        ...(range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }),
+        ...(etag === undefined ? {} : { "if-match": `"${etag}"` }),
+      };
+      const answer = await open({ method: "GET", key, headers, ...options });
+      try {
+        return { head: toHead(answer.headers), stream: answer.stream };
+      } catch (error) {
+        answer.stream.destroy();
+        throw error;
+      }
+    },
+
+    async copy({ fromKey, toKey, etag, guard, deadlineMs, ...headers }) {
+      const { xml } = await call({
+        method: "PUT",
+        key: toKey,
+        headers: {
+          ...describeObject(headers),
+          ...guard,
+          "x-amz-copy-source": `/${bucket}/${encodePath(fromKey)}`,
+          "x-amz-copy-source-if-match": `"${etag}"`,
+          "x-amz-metadata-directive": "REPLACE",
+        },
+        deadlineMs,
+        once: true,
+      });
+      if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
+      return { etag: readEtag(textOf(xml, "ETag")) };
+    },
+
+    async remove(key) {
+      try {
+        await call({ method: "DELETE", key });
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    },
+  };
+}
+
+function toHead(headers: IncomingHttpHeaders): ObjectHead {
+  return {
+    sizeBytes: readSize(headers["content-length"]),
+    etag: readEtag(headers.etag),
+    contentType: headers["content-type"] ?? "application/octet-stream",
+    lastModified: headers["last-modified"],
+  };
+}

@@ -1,0 +1,115 @@
+import { addAbortSignal } from "node:stream";
+import { type ByteRange, type ObjectStore, StorageUnavailable } from "../object-store.ts";
+import type { AccessProbe } from "./access-probe.ts";
+import { readTime } from "./bucket-values.ts";
+import type { ObjectBody } from "./object-calls.ts";
+import type { ObjectNames } from "./object-names.ts";
+import { createObjectStream } from "./object-stream.ts";
+import type { S3Client } from "./s3-client.ts";
+import { isMissing } from "./s3-error.ts";
+import { toStored } from "./single-put.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
+
+const maxReopens = 3;
+// Less than others wait for a connection, so that readers who sleep on all of them keep nobody out.
+const pauseMs = 5_000;
+
+export interface ReadsDeps {
+  client: S3Client;
+  names: ObjectNames;
+  probe: AccessProbe;
+  /** How long a reader waits for the next byte, over all connections that are tried for it. */
+  readIdleMs: number;
+  findDeadlineMs: number;
+}
+
+export function createReads({ client, names, probe, readIdleMs, findDeadlineMs }: ReadsDeps): Reads {
+  const { objects } = client;
+  const findHead = (key: string, { objects: limited } = client) =>
+    probe.nullIfForbidden(() => limited.findHead(key));
+
+  async function findBody(key: string, range: ByteRange | undefined, signal: AbortSignal | undefined) {
+    const options = {
+      isDownload: true,
+      ...(range === undefined ? {} : { range }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      return await probe.nullIfForbidden(() => objects.get(key, options));
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** The parts of an upload that is still open. */
+  async function findParts({ bucket, multipart }: S3Client, key: string) {
+    for await (const upload of bucket.listUploads(names.finalOf(key))) {
+      if (upload.key !== names.finalOf(key)) continue;
+      const parts = (await multipart.findParts(upload)) ?? [];
+      if (parts.length === 0) continue;
+      return {
+        sizeBytes: parts.reduce((sum, part) => sum + part.sizeBytes, 0),
+        receivedAt: Math.max(...parts.map((part) => part.receivedAt)),
+      };
+    }
+    return null;
+  }
+
+  return {
+    async head(key) {
+      const name = names.finalOf(key);
+      const head = await findHead(name);
+      if (head === null) await probe.confirmMissing(name);
+      return head && toStored(head);
+    },
+
+    async read(key, { range, signal } = {}) {
+      const name = names.finalOf(key);
+      const body = await findBody(name, range, signal);
+      if (body === null) return null;
+      const { sizeBytes: lengthBytes, etag } = body.head;
+      checkLength(body, range);
+      const start = range?.start ?? 0;
+      const stream = createObjectStream({
+        first: body.stream,
+        lengthBytes,
+        reopen: async (skipBytes) => {
+          const rest = { start: start + skipBytes, end: start + lengthBytes - 1 };
+          const again = await objects.get(name, {
+            range: rest,
+            etag,
+            isDownload: true,
+            ...(signal === undefined ? {} : { signal }),
+          });
+          checkLength(again, rest);
+          return again.stream;
+        },
+        maxReopens,
+        idleMs: readIdleMs / (maxReopens + 1),
+        giveUpMs: readIdleMs,
+        pauseMs,
+      });
+      return signal === undefined ? stream : addAbortSignal(signal, stream);
+    },
+
+    findReceived: (key) => withDeadline(findDeadlineMs, (signal) => findReceived(client.within(signal), key)),
+  };
+
+  async function findReceived(limited: S3Client, key: string) {
+    const [staged, final] = [names.stagedOf(key), names.finalOf(key)];
+    const head = (await findHead(staged, limited)) ?? (await findHead(final, limited));
+    if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: readTime(head.lastModified) };
+    // Without the right to list, nothing is known of parts.
+    return probe.nullIfForbidden(() => findParts(limited, key));
+  }
+}
+
+/** A customer's bucket says what it likes: it may have another object by now, or know no ranges. */
+function checkLength({ head, stream }: ObjectBody, range: ByteRange | undefined): void {
+  if (range === undefined || head.sizeBytes === range.end - range.start + 1) return;
+  stream.destroy();
+  throw new StorageUnavailable("the bucket sent another length than it was asked for");
+}

@@ -1,0 +1,114 @@
+import { StorageFull } from "../../kernel/errors.ts";
+import { StorageUnavailable } from "../object-store.ts";
+import { parseXml, textOf } from "./xml.ts";
+
+const mostQuoted = 200;
+const codePattern = /^[\w.-]{1,64}$/;
+
+/** Text that a bucket chose, fit for a log line or a page. */
+export function quote(text: string): string {
+  const printable = text
+    .slice(0, 2 * mostQuoted)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ")
+    .trim();
+  return printable.length > mostQuoted ? `${printable.slice(0, mostQuoted - 1)}…` : printable;
+}
+
+/** The bucket broke the protocol, so asking again is of no use. */
+export class BucketFault extends StorageUnavailable {}
+
+/** An answer that is not a success. What nobody makes sense of is a store that does not work. */
+export class S3Error extends StorageUnavailable {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    const known = codePattern.test(code) ? code : "";
+    const words = quote(message);
+    super(
+      `the bucket answered ${status}${known === "" ? "" : ` ${known}`}${words === "" ? "" : `: ${words}`}`,
+    );
+    this.status = status;
+    this.code = known;
+  }
+}
+
+const fullCodes = [
+  "QuotaExceeded",
+  "ServiceQuotaExceeded",
+  "StorageQuotaExceeded",
+  "InsufficientStorage",
+  "InsufficientCapacity",
+  "XMinioStorageFull",
+  "XMinioAdminBucketQuotaExceeded",
+  "XAmzBucketQuotaExceeded",
+];
+const passingCodes = [
+  "InternalError",
+  "OperationAborted",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "SlowDown",
+  "Throttling",
+  "TooManyRequests",
+];
+
+/** What these would have been answered with, had they not come under a 200. */
+const statusOfCode: Record<string, number> = {
+  AccessDenied: 403,
+  NoSuchKey: 404,
+  NoSuchUpload: 404,
+  PreconditionFailed: 412,
+};
+
+/** `body` may be empty: answers to HEAD have none. */
+export function toS3Error(status: number, body: string): S3Error | StorageFull {
+  const root = parseXml(body);
+  const error = root?.name === "Error" ? root : null;
+  const [code, message] = [textOf(error, "Code"), textOf(error, "Message")];
+  if (status === 507 || fullCodes.includes(code))
+    return new StorageFull(`the bucket is full (${code || status})`);
+  const isLate = status < 300;
+  const meant = isLate ? (statusOfCode[code] ?? (passingCodes.includes(code) ? 500 : 400)) : status;
+  return new S3Error(meant, code, message);
+}
+
+/** Whether the same request may succeed a moment later. Broken connections are not S3Errors and always may. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof StorageFull || error instanceof BucketFault || isOurMistake(error)) return false;
+  if (!(error instanceof S3Error)) return true;
+  return error.status >= 500
+    ? error.status !== 501
+    : error.status === 429 || passingCodes.includes(error.code);
+}
+
+/** Errors of the program, not of the network. */
+export function isOurMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+export function isStatus(error: unknown, ...statuses: number[]): boolean {
+  return error instanceof S3Error && statuses.includes(error.status);
+}
+
+const unknownCallerCodes = [
+  "ExpiredToken",
+  "InvalidAccessKeyId",
+  "InvalidToken",
+  "RequestTimeTooSkewed",
+  "SignatureDoesNotMatch",
+];
+
+/** Refused for who asks or what time it is, so it says nothing of what was asked for. */
+export function isUnknownCaller(error: unknown): boolean {
+  return hasCode(error, ...unknownCallerCodes);
+}
+
+/** The object or upload is not there. A bucket that is gone is another matter. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof S3Error && codes.includes(error.code);
+}

@@ -1,0 +1,163 @@
+import { BUCKET_PUT_MAX_BYTES } from "@upstow/contract";
+import { randomText } from "../../kernel/ids.ts";
+import type { ObjectStore, PresignGet } from "../object-store.ts";
+import { createAccessProbe } from "./access-probe.ts";
+import { createCopyObject } from "./copy-object.ts";
+import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
+import { type BucketExamination, examineBucket } from "./examine-bucket.ts";
+import { createExchange } from "./exchange.ts";
+import { createObjectImport, type ObjectImport } from "./import-objects.ts";
+import { createLocation } from "./location.ts";
+import { createMultipart } from "./multipart.ts";
+import type { ObjectHeaders } from "./object-calls.ts";
+import { createObjectNames } from "./object-names.ts";
+import { createReads } from "./reads.ts";
+import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
+import { isStatus } from "./s3-error.ts";
+import { createFinishPut, toStored } from "./single-put.ts";
+import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+export interface S3StoreOptions extends BucketOptions {
+  /** Recorded on every file. */
+  name: string;
+  /** In front of every object's name; ends with a slash or is empty. */
+  prefix: string;
+  /** Where clients reach the same bucket; null as for `endpoint`. */
+  publicEndpoint: string | null;
+  /** The type as it is to be sent and the disposition that goes with it, for those who read the bucket directly. */
+  headersOf: (contentType: string) => ObjectHeaders;
+  /** Larger staged objects are made final in pieces of this size. */
+  copyPieceBytes?: number;
+  /** How long a reader waits for the next byte. */
+  readIdleMs?: number;
+  /** How long it may take to find out what works, or what has arrived. */
+  probeDeadlineMs?: number;
+  /** How long it may take to make an upload final, besides copying it. */
+  finishDeadlineMs?: number;
+}
+
+/** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
+export interface S3Store extends ObjectStore {
+  presignGet(key: string, options: PresignGet): string;
+  /** Writes, reads and removes an object; throws when one of them is not allowed. */
+  probe(): Promise<void>;
+  /** Tries everything that the service needs of the bucket, and compares clocks. Ends early with the signal. */
+  examine(signal?: AbortSignal): Promise<BucketExamination>;
+  sweep(options: SweepOptions): Promise<SweepReport>;
+  /** For objects that come from another store. */
+  imports: ObjectImport;
+  /** Whether browsers may upload from any page and see the etag; tried with a small object. */
+  allowsBrowsers(signal?: AbortSignal): Promise<boolean>;
+  /** Adds what browsers need to the bucket's CORS rules. */
+  allowBrowsers(): Promise<void>;
+}
+
+const defaultPieceBytes = 512 * 1024 * 1024;
+const checkDeadlineMs = 3000;
+const defaultReadIdleMs = 60_000;
+const defaultProbeDeadlineMs = 60_000;
+const defaultFinishDeadlineMs = 5 * 60_000;
+/** Less than the queue of deletions leaves one that was started. */
+const deleteDeadlineMs = 45_000;
+
+export function createS3Store(options: S3StoreOptions): S3Store {
+  const client = createS3Client(options);
+  const names = createObjectNames(options.prefix);
+  const { headersOf, readIdleMs = defaultReadIdleMs, finishDeadlineMs = defaultFinishDeadlineMs } = options;
+  const probeDeadlineMs = options.probeDeadlineMs ?? defaultProbeDeadlineMs;
+  const probe = createAccessProbe(client, names, probeDeadlineMs);
+  const { signer } = client;
+  const shared = { client, names, probe, headersOf, readIdleMs, findDeadlineMs: probeDeadlineMs };
+  const untilProbed = (signal?: AbortSignal) =>
+    AbortSignal.any([AbortSignal.timeout(probeDeadlineMs), ...(signal === undefined ? [] : [signal])]);
+  const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint });
+  const { origin, host } = publicLocation;
+  const location = createLocation(options);
+  const guardHeader = location.host.endsWith(".r2.cloudflarestorage.com")
+    ? "cf-copy-destination-if-none-match"
+    : "if-none-match";
+  const copy = createCopyObject({
+    pieceBytes: options.copyPieceBytes ?? defaultPieceBytes,
+    guardHeader,
+  });
+
+  return {
+    name: options.name,
+    maxPutBytes: BUCKET_PUT_MAX_BYTES,
+    ...createReads(shared),
+    ...createMultipart(shared, finishDeadlineMs),
+    finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),
+
+    async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
+      const path = publicLocation.pathOf(names.stagedOf(key));
+      const headers = { host, "content-type": contentType, "content-length": String(sizeBytes) };
+      return signer.presign({ method: "PUT", origin, path, headers, expiresInSec });
+    },
+
+    async presignParts({ key, uploadId, partNumbers, expiresInSec }) {
+      const path = publicLocation.pathOf(names.finalOf(key));
+      return signer.presignParts({ origin, path, headers: { host }, expiresInSec }, uploadId, partNumbers);
+    },
+
+    presignGet(key, { expiresInSec, contentType, contentDisposition }) {
+      const path = publicLocation.pathOf(names.finalOf(key));
+      const query = {
+        "response-content-type": contentType,
+        "response-content-disposition": contentDisposition,
+      };
+      return signer.presign({ method: "GET", origin, path, query, headers: { host }, expiresInSec });
+    },
+
+    async write(key, bytes, { contentType }) {
+      const { etag } = await client.objects.put(names.finalOf(key), bytes, headersOf(contentType));
+      return toStored({ sizeBytes: bytes.byteLength, etag });
+    },
+
+    async delete(keys) {
+      const namesOf = (key: string) => [names.finalOf(key), names.stagedOf(key)];
+      const refusals = await withDeadline(deleteDeadlineMs, (signal) =>
+        client.within(signal).bucket.removeAll(keys.flatMap(namesOf)),
+      );
+      if (refusals.size === 0) return [];
+      return keys.flatMap((key) => {
+        const error = namesOf(key)
+          .map((name) => refusals.get(name))
+          .find((refusal) => refusal !== undefined);
+        return error === undefined ? [] : [{ key, error }];
+      });
+    },
+
+    async check() {
+      try {
+        await client.bucket.check(checkDeadlineMs);
+      } catch (error) {
+        // To look at the bucket takes the right to list it, which the service can do without.
+        if (!isStatus(error, 403)) throw error;
+        await probe.run();
+      }
+    },
+
+    probe: () => probe.run(),
+    examine: (signal) =>
+      examineBucket(client, names, location, { ...options, guardHeader, signal: untilProbed(signal) }),
+    imports: createObjectImport(shared),
+    sweep: (sweepOptions) => sweep(client, names, sweepOptions),
+    async allowsBrowsers(signal) {
+      const exchange = createExchange(origin, { lookup: options.lookup });
+      const key = names.probePrefix + randomText(26);
+      const headers = { host, "content-type": "text/plain", "content-length": "3" };
+      const request = { method: "PUT", origin, path: publicLocation.pathOf(key), headers, expiresInSec: 60 };
+      try {
+        return await letsBrowsersUpload(exchange, signer.presign(request), untilProbed(signal));
+      } finally {
+        exchange.close();
+        await client.objects.remove(key);
+      }
+    },
+    allowBrowsers: () => openToBrowsers(client.cors),
+    async close() {
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { Environment, EventType } from "@upstow/contract";
+import type { Database, Queryable } from "../db/database.ts";
+import type { WebhookMessageTable } from "../db/schema.ts";
+import { randomText } from "../kernel/ids.ts";
+import {
+  insertAttempts,
+  leaseMessages,
+  listDue,
+  requeueEndpoint,
+  takeDueEndpoints,
+  takePausedEndpoints,
+} from "./claim-queries.ts";
+
+/** A message that this worker alone may send until its lease ends. */
+export interface Claim {
+  id: string;
+  token: string;
+  projectId: string;
+  environment: Environment;
+  event: EventType;
+  routeSlug: string;
+  body: string;
+  url: string;
+  endpointId: string;
+  attempt: number;
+  retried: number;
+  retriesAllowed: number;
+}
+
+export interface ClaimOptions {
+  slots: number;
+  /** How many messages of each project this instance is sending. */
+  inFlight: ReadonlyMap<string, number>;
+  /** Endpoints to look at although they pause, because their project has room again. */
+  resumed?: readonly string[];
+  leaseMs: number;
+}
+
+export interface Claimed {
+  claims: Claim[];
+  /** All endpoints that were looked at, whether something was taken or not. */
+  visited: string[];
+  /** Endpoints with messages that are due, and the projects at whose caps they wait. */
+  heldBack: Map<string, string>;
+}
+
+export const ENDPOINTS_PER_TURN = 32;
+const endpointCap = 8;
+const failingEndpointCap = 1;
+export const PROJECT_CAP = 32;
+export const TIMEOUTS_UNTIL_FAILING = 5;
+/** The instance that holds an endpoint back resumes it sooner; this is for others, and for when it dies. */
+const projectPauseMs = 250;
+
+interface Served {
+  id: string;
+  taken: number;
+  isFull: boolean;
+  pauseMs: number;
+}
+
+/**
+ * Serves the endpoints that have waited longest, each up to its cap on all instances, and each project up to its
+ * share of this instance's slots. The leases are durable before anything is sent.
+ */
+export async function claimDue(db: Database, options: ClaimOptions): Promise<Claimed> {
+  return db.transact(async (tx) => {
+    const endpoints = await takeEndpoints(tx, options.resumed ?? []);
+    const { token, claims, heldBack, serve } = startTurn(options);
+    if (endpoints.length > 0) {
+      const rooms = endpoints.map(roomOf);
+      const due = await Promise.all(
+        endpoints.map(({ id }, i) => tx.all(listDue, { endpointId: id, take: rooms[i] ?? 0 })),
+      );
+      const served = endpoints.map(({ id }, i) => serve(id, due[i] ?? [], rooms[i] ?? 0));
+      await lease(tx, claims, served, token, options.leaseMs);
+    }
+    return { claims, visited: endpoints.map(({ id }) => id), heldBack };
+  });
+}
+
+/** Hands out slots, endpoint by endpoint, until there are none or a project has its share. */
+function startTurn({ slots, inFlight, leaseMs }: ClaimOptions) {
+  const token = randomText(20);
+  const claims: Claim[] = [];
+  const heldBack = new Map<string, string>();
+  const ofProject = new Map(inFlight);
+
+  function serve(id: string, due: DueRow[], room: number): Served {
+    let taken = 0;
+    for (const row of due) {
+      const count = ofProject.get(row.project_id) ?? 0;
+      if (count >= PROJECT_CAP) heldBack.set(id, row.project_id);
+      if (count >= PROJECT_CAP || claims.length >= slots) break;
+      ofProject.set(row.project_id, count + 1);
+      claims.push(toClaim(row, token));
+      taken += 1;
+    }
+    const isFull = taken === room;
+    return { id, taken, isFull, pauseMs: isFull ? leaseMs : heldBack.has(id) ? projectPauseMs : 0 };
+  }
+  return { token, claims, heldBack, serve };
+}
+
+/** In the order in which they became due: a pause at a project's cap costs an endpoint nothing but the pause. */
+async function takeEndpoints(tx: Queryable, resumed: readonly string[]) {
+  const [waited, due] = await Promise.all([
+    resumed.length === 0 ? [] : tx.all(takePausedEndpoints, { ids: JSON.stringify(resumed), projectPauseMs }),
+    tx.all(takeDueEndpoints, { take: ENDPOINTS_PER_TURN }),
+  ]);
+  const known = new Set(waited.map(({ id }) => id));
+  const all = [...waited, ...due.filter(({ id }) => !known.has(id))];
+  return all.sort((a, b) => (a.due_since ?? 0) - (b.due_since ?? 0));
+}
+
+function roomOf(endpoint: { consecutive_timeouts: number; live_leases: number }): number {
+  const cap = endpoint.consecutive_timeouts >= TIMEOUTS_UNTIL_FAILING ? failingEndpointCap : endpointCap;
+  return Math.max(0, cap - endpoint.live_leases);
+}
+
+async function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, leaseMs: number) {
+  const ids = JSON.stringify(claims.map((claim) => claim.id));
+  const writes: Promise<unknown>[] = [];
+  if (claims.length > 0) {
+    writes.push(tx.run(leaseMessages, { ids, token, leaseMs }), tx.run(insertAttempts, { ids }));
+  }
+  for (const { isFull, ...endpoint } of served) {
+    writes.push(tx.run(requeueEndpoint, { ...endpoint, isFull: isFull ? 1 : 0 }));
+  }
+  await Promise.all(writes);
+}
+
+type DueRow = Omit<
+  WebhookMessageTable,
+  "seq" | "file_id" | "state" | "interruptions" | "run_at" | "lease_until" | "lease_token" | "created_at"
+>;
+
+function toClaim(row: DueRow, token: string): Claim {
+  return {
+    id: row.id,
+    token,
+    projectId: row.project_id,
+    environment: row.environment,
+    event: row.event,
+    routeSlug: row.route_slug,
+    body: row.body,
+    url: row.url ?? "",
+    endpointId: row.endpoint_id ?? "",
+    attempt: row.attempt_count + 1,
+    retried: row.retried,
+    retriesAllowed: row.retries_allowed,
+  };
+}

@@ -1,0 +1,174 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { DatabaseReadOnly } from "../db/database.ts";
+import type { Deps } from "../deps.ts";
+import type { RunJob } from "../kernel/running-jobs.ts";
+import { createAlarm } from "./alarm.ts";
+import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
+import { createBatched } from "./batched.ts";
+import { type Claim, claimDue, ENDPOINTS_PER_TURN, PROJECT_CAP } from "./claim.ts";
+import { createDelivery } from "./deliver.ts";
+import { finishAttempts } from "./finish.ts";
+import { findNextWork } from "./lease-queries.ts";
+import { createWebhookMetrics } from "./metrics.ts";
+import { recoverLeases } from "./recover-leases.ts";
+import { createSender, type Send } from "./send.ts";
+import { within } from "./within.ts";
+
+export type DispatcherDeps = Pick<
+  Deps,
+  "config" | "db" | "keyring" | "webhookGuard" | "metrics" | "log" | "now"
+>;
+
+export interface DispatcherOptions {
+  /** How many attempts this instance makes at a time, not counting those that take long. */
+  slots?: number;
+  /** After this, an attempt gives its slot to another, so that no number of silent endpoints stops the rest. */
+  longAfterMs?: number;
+  /** For one attempt, from the name's resolution to the answer's last byte. */
+  deadlineMs?: number;
+  /** Longer than the deadline: a worker that is alive must not lose what it is sending. */
+  leaseMs?: number;
+  pollMs?: number;
+  drainMs?: number;
+  /** Nothing is claimed meanwhile. */
+  isResting?: () => boolean;
+  runJob?: RunJob;
+  send?: Send;
+}
+
+export interface Dispatcher {
+  start(): void;
+  /** Call once a transaction that wrote messages is durable; without it they go out with the next poll. */
+  nudge(): void;
+  /** The same for events that nobody is sent: those who listen to the stream hear of them. */
+  announce(): void;
+  /** Sends a message that the caller has leased, and writes down the outcome. */
+  deliver(claim: Claim): Promise<void>;
+  leaseMs: number;
+  /** Claims nothing more and lets what is being sent finish; what takes too long is left to its lease. */
+  close(): Promise<void>;
+}
+
+/** Under load, attempts that end within this time make room for one claim instead of one each. */
+const paceMs = 5;
+/** What is due is in the hands of another transaction for this moment. */
+const lockedElsewhereMs = 10;
+const pauseAfterFailureMs = 1_000;
+/** Files under `deploy` give a process longer than this to stop. */
+export const DRAIN_MS = 30_000;
+/** For each slot there may be this many attempts, those that take long included: each holds a connection. */
+const attemptsPerSlot = 8;
+
+export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
+  const { slots = 128, longAfterMs = 3_000, leaseMs = 60_000 } = options;
+  const { pollMs = 1_000, drainMs = DRAIN_MS, isResting = () => false } = options;
+  const { runJob = (_name, work) => work() } = options;
+  const closing = new AbortController();
+  const cutOff = new AbortController();
+  const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
+  /** Endpoints that wait at their project's cap, with the project. */
+  const heldBack = new Map<string, string>();
+  const alarm = createAlarm();
+  const announce = createAnnouncer(deps.db, (error) => {
+    if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
+  });
+  const deliver = createDelivery(deps, {
+    send: options.send ?? createSender(deps.webhookGuard, options.deadlineMs),
+    finish: createBatched((attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts))),
+    metrics: createWebhookMetrics(deps.metrics, deps.db),
+    leaseMs,
+    stop: cutOff.signal,
+  });
+  let loop = Promise.resolve();
+
+  function track(claim: Claim): Promise<void> {
+    const work = deliver(claim).finally(() => {
+      inFlight.delete(work);
+      alarm.ring();
+    });
+    inFlight.set(work, { claim, startedAt: performance.now() });
+    return work;
+  }
+
+  function countFreeSlots(): number {
+    const since = performance.now() - longAfterMs;
+    let taken = 0;
+    for (const { startedAt } of inFlight.values()) if (startedAt > since) taken += 1;
+    return Math.min(slots - taken, slots * attemptsPerSlot - inFlight.size);
+  }
+
+  /** Returns how long there is nothing to do. */
+  async function dispatch(): Promise<number> {
+    const freeSlots = countFreeSlots();
+    if (freeSlots <= 0 || isResting()) return pollMs;
+    const work = await deps.db.get(findNextWork, {});
+    if ((work?.leaseEndsInMs ?? 1) <= 0) {
+      await recoverLeases(deps.db, deps.now(), deps.config.webhookRetryBaseMs);
+      return 0;
+    }
+    const ofProject = countByProject(inFlight.values());
+    const hasRoom = ([, projectId]: [string, string]) => (ofProject.get(projectId) ?? 0) < PROJECT_CAP;
+    const resumed = [...heldBack]
+      .filter(hasRoom)
+      .map(([id]) => id)
+      .slice(0, ENDPOINTS_PER_TURN);
+    const dueInMs = work?.dueInMs ?? pollMs;
+    if (dueInMs > 0 && resumed.length === 0) return Math.min(dueInMs, pollMs);
+    if (closing.signal.aborted) return 0;
+    const claimed = await claimDue(deps.db, { slots: freeSlots, inFlight: ofProject, resumed, leaseMs });
+    for (const claim of claimed.claims) track(claim);
+    for (const id of [...resumed, ...claimed.visited]) heldBack.delete(id);
+    for (const [id, projectId] of claimed.heldBack) heldBack.set(id, projectId);
+    return claimed.visited.length === 0 ? lockedElsewhereMs : 0;
+  }
+
+  async function run(): Promise<void> {
+    // Rung once it listens: what was announced just before has not been heard.
+    deps.db.listen(MESSAGES_CHANNEL, alarm.ring).then(alarm.ring, (error: unknown) => {
+      deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
+    });
+    let lastAt = -paceMs;
+    while (!closing.signal.aborted) {
+      await wait(Math.max(0, lastAt + paceMs - performance.now()));
+      lastAt = performance.now();
+      const idleMs = await within(leaseMs, runJob("send webhooks", dispatch)).catch((error: unknown) => {
+        if (!(error instanceof DatabaseReadOnly)) deps.log.error({ err: error }, "webhook dispatch failed");
+        return pauseAfterFailureMs;
+      });
+      if (idleMs > 0) await alarm.sleep(idleMs);
+    }
+  }
+
+  return {
+    leaseMs,
+    start() {
+      loop = run();
+    },
+    nudge() {
+      alarm.ring();
+      announce();
+    },
+    announce,
+    deliver: track,
+    async close() {
+      closing.abort();
+      alarm.ring();
+      await loop;
+      const drained = Promise.all(inFlight.keys());
+      const tooLong = new AbortController();
+      await Promise.race([drained, wait(drainMs, undefined, { signal: tooLong.signal }).catch(() => {})]);
+      tooLong.abort();
+      cutOff.abort();
+      await Promise.all(inFlight.keys());
+    },
+  };
+}
+
+function countByProject(attempts: Iterable<{ claim: Claim }>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const {
+    claim: { projectId },
+  } of attempts)
+    counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import type { Environment, EventPayload } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
+import { gather } from "../db/gather.ts";
+import type { FileTable } from "../db/schema.ts";
+import { createId } from "../kernel/ids.ts";
+import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./message-queries.ts";
+import { RETRIES } from "./retry-schedule.ts";
+
+export interface CompletedUpload {
+  file: FileTable;
+  /** Of the route at this moment; null leaves the event to the stream alone. */
+  webhookUrl: string | null;
+  fileUrl: string;
+}
+
+/** Part of the transaction that marks the file UPLOADED: the event exists exactly when the file does. */
+export async function enqueueUploadCompleted(
+  tx: Queryable,
+  now: number,
+  { file, webhookUrl, fileUrl }: CompletedUpload,
+): Promise<void> {
+  const payload: EventPayload = {
+    file: {
+      id: file.id,
+      key: file.key,
+      name: file.name,
+      size: file.size_bytes,
+      type: file.type,
+      url: fileUrl,
+      metadata: JSON.parse(file.metadata),
+    },
+    projectId: file.project_id,
+  };
+  await insertEvent(tx, {
+    ...describeEvent(now, file.project_id, file.environment, payload),
+    event: "upload.completed",
+    route_slug: file.route_slug,
+    url: webhookUrl,
+    endpoint_id: webhookUrl === null ? null : endpointIdOf(file.project_id, file.environment, webhookUrl),
+    state: webhookUrl === null ? "recorded" : "ready",
+    retries_allowed: RETRIES,
+  });
+}
+
+export function describeEvent(
+  now: number,
+  projectId: string,
+  environment: Environment,
+  payload: EventPayload,
+) {
+  return {
+    id: createId(now),
+    project_id: projectId,
+    environment,
+    file_id: payload.file.id,
+    body: JSON.stringify(payload),
+    created_at: now,
+  };
+}
+
+/** Events that share a transaction are numbered by one change of their sequence. */
+export function insertEvent(tx: Queryable, message: NewMessage): Promise<void> {
+  return insertTogether(tx, `${message.project_id} ${message.environment}`, [message]);
+}
+
+const insertTogether = gather<NewMessage[]>(
+  (messages, more) => {
+    messages.push(...more);
+  },
+  async (tx, messages) => {
+    const [first] = messages;
+    if (first === undefined) return;
+    const count = messages.length;
+    const endpoints = new Set(messages.flatMap((message) => message.endpoint_id ?? []));
+    // The statements do not need each other's answers, so they travel together.
+    await Promise.all([
+      tx.run(advanceSequence, { projectId: first.project_id, environment: first.environment, count }),
+      ...messages.map((message, i) => tx.run(insertMessage, { ...message, fromLast: count - 1 - i })),
+      ...[...endpoints].sort().map((id) => tx.run(wakeEndpoint, { id })),
+    ]);
+  },
+);
+
+/** One receiving URL of one environment; what is slow there holds up nobody else. */
+export function endpointIdOf(projectId: string, environment: Environment, url: string): string {
+  return hash("sha256", `${projectId}\n${environment}\n${url}`).slice(0, 32);
+}

@@ -1,0 +1,79 @@
+import type { StreamedEvent } from "@upstow/contract";
+import type { WebhookMessageTable } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { invalid } from "../kernel/errors.ts";
+import { isoTime } from "../kernel/iso-time.ts";
+import { findKey } from "../projects/api-keys/queries.ts";
+import type { Alarm } from "./alarm.ts";
+import { findLastSeq, listEventsAfter } from "./event-queries.ts";
+import { messageIdOf } from "./message-id.ts";
+
+/** How often a stream looks without having been told, and proves to proxies and clients that it lives. */
+const beatMs = 5_000;
+const batchSize = 100;
+const reconnectMs = 1_000;
+
+/** The number of the last event that the client has, so the stream goes on behind it. */
+export async function findStart(
+  deps: Deps,
+  actor: Actor,
+  lastEventId: string | undefined,
+  last: number,
+): Promise<number> {
+  const { projectId, environment } = actor;
+  const newest = (await deps.db.get(findLastSeq, { projectId, environment }))?.last_seq ?? 0;
+  if (lastEventId === undefined || lastEventId === "") return Math.max(0, newest - last);
+  if (!/^\d{1,15}$/.test(lastEventId)) throw invalid("Last-Event-ID", "must be the id of a streamed event");
+  // A client may have seen more than a database that was restored from a backup; what is new is not to wait for that.
+  return Math.min(newest, Number(lastEventId));
+}
+
+/** Server-sent events until `signal` is aborted or the key is revoked. Nothing is sent on a revoked key. */
+export async function* streamEvents(
+  deps: Deps,
+  actor: Actor,
+  after: number,
+  alarm: Alarm,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const { projectId, environment } = actor;
+  let seen = after;
+  let sentAt = performance.now();
+  // An id without data is no event: it only tells the client where it stands, should the stream break before one.
+  yield `retry: ${reconnectMs}\nid: ${after}\n\n`;
+  while (!signal.aborted) {
+    const wanted = { projectId, environment, after: seen, take: batchSize };
+    const events = await deps.db.all(listEventsAfter, wanted);
+    if (events.length > 0 || performance.now() - sentAt >= beatMs) {
+      if (!(await isActive(deps, actor.keyId))) return;
+      yield events.length === 0 ? ": alive\n\n" : events.map(formatEvent).join("");
+      sentAt = performance.now();
+    }
+    seen = events.at(-1)?.seq ?? seen;
+    if (events.length < batchSize) await alarm.sleep(Math.max(1, sentAt + beatMs - performance.now()));
+  }
+}
+
+async function isActive(deps: Deps, keyId: string): Promise<boolean> {
+  const key = await deps.db.get(findKey, { id: keyId });
+  return key !== null && key.revoked_at === null;
+}
+
+type EventRow = Pick<
+  WebhookMessageTable,
+  "id" | "seq" | "event" | "file_id" | "route_slug" | "body" | "created_at"
+>;
+
+function formatEvent(row: EventRow): string {
+  const data: StreamedEvent = {
+    messageId: messageIdOf(row.id),
+    event: row.event,
+    fileId: row.file_id,
+    routeSlug: row.route_slug,
+    createdAt: isoTime(row.created_at),
+    body: row.body,
+  };
+  // JSON text holds no line break, so one data line carries it.
+  return `id: ${row.seq}\nevent: ${row.event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,70 @@
+import type { DeliveryErrorClass } from "@upstow/contract";
+import { Counter, Gauge, type Registry } from "prom-client";
+import { sql } from "#kysely";
+import type { Database } from "../db/database.ts";
+import { databaseNow } from "../db/expressions.ts";
+import { statement } from "../db/statement.ts";
+import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
+import { createShared } from "./shared-work.ts";
+
+export interface WebhookMetrics {
+  countAttempt(error: DeliveryErrorClass | null): void;
+}
+
+export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
+  q.selectNoFrom([
+    sql<number>`(select count(*) from webhook_message where state = 'ready')`.as("ready"),
+    sql<number>`(select count(*) from webhook_message where state = 'leased')`.as("leased"),
+    sql<number>`coalesce((select ${databaseNow(dialect)} - min(run_at) from webhook_message where state = 'ready'), 0)`.as(
+      "oldestMs",
+    ),
+    sql<number>`(select count(*) from webhook_endpoint where consecutive_timeouts >= cast(${p.timeouts} as bigint))`.as(
+      "failing",
+    ),
+  ]),
+);
+
+/** The queue is measured when somebody asks, by one query over its own indexes for all gauges. */
+export function createWebhookMetrics(registry: Registry, db: Database): WebhookMetrics {
+  const shared = createShared(() => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
+  const measure = () => shared("queue");
+  const registers = [registry];
+  const attempts = new Counter({
+    name: "upstow_webhook_attempts_total",
+    help: "Webhook attempts by outcome: delivered, or the class of the failure.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  new Gauge({
+    name: "upstow_webhook_queue_depth",
+    help: "Messages that wait or are being sent.",
+    labelNames: ["state"],
+    registers,
+    async collect() {
+      const queue = await measure();
+      this.set({ state: "ready" }, queue?.ready ?? 0);
+      this.set({ state: "leased" }, queue?.leased ?? 0);
+    },
+  });
+  new Gauge({
+    name: "upstow_webhook_oldest_due_seconds",
+    help: "How long the message that is due for longest has waited.",
+    registers,
+    async collect() {
+      this.set(Math.max(0, (await measure())?.oldestMs ?? 0) / 1000);
+    },
+  });
+  new Gauge({
+    name: "upstow_webhook_failing_endpoints",
+    help: "Endpoints whose last attempts all timed out; they are sent one message at a time.",
+    registers,
+    async collect() {
+      this.set((await measure())?.failing ?? 0);
+    },
+  });
+  return {
+    countAttempt(error) {
+      attempts.inc({ outcome: error ?? "delivered" });
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import type { Delivery, RedeliverBody, RedeliverResult } from "@upstow/contract";
+import type { Database, Queryable } from "../db/database.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { invalid, notFound } from "../kernel/errors.ts";
+import { serves } from "../projects/file-routes/find-route.ts";
+import { listRouteUrls } from "../projects/file-routes/queries.ts";
+import { boundsOf, toDelivery } from "./deliveries.ts";
+import {
+  countDeliveries,
+  findDelivery,
+  listTargets,
+  listTargetsById,
+  requeueMessages,
+} from "./delivery-queries.ts";
+import { endpointIdOf } from "./enqueue.ts";
+import { wakeEndpoint } from "./message-queries.ts";
+import { RETRIES } from "./retry-schedule.ts";
+
+interface Target {
+  id: string;
+  route_slug: string;
+  url: string | null;
+  endpoint_id: string | null;
+}
+
+/** Called in each transaction that queues. */
+type OnQueued = (tx: Queryable) => Promise<void>;
+
+const batchSize = 500;
+
+/** Sends a delivery again under the same message id, with all its retries. Returns it as it was queued. */
+export async function redeliverOne(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  onQueued: (tx: Queryable, delivery: Delivery) => Promise<void>,
+): Promise<Delivery> {
+  const targets = await findTargets(deps.db, actor, [id]);
+  if (targets.length === 0) throw notFound("Delivery");
+  const urls = await currentUrls(deps, actor);
+  const { projectId, environment } = actor;
+  const queued = await deps.db.transact(async (tx) => {
+    await requeue(tx, actor, targets, urls);
+    const row = await tx.get(findDelivery, { id, projectId, environment });
+    if (row === null) throw notFound("Delivery");
+    const delivery = toDelivery(row);
+    await onQueued(tx, delivery);
+    return delivery;
+  });
+  deps.dispatcher.nudge();
+  return queued;
+}
+
+export async function redeliverMany(
+  deps: Deps,
+  actor: Actor,
+  body: RedeliverBody,
+  onQueued: OnQueued,
+): Promise<RedeliverResult> {
+  if ((body.ids === undefined) === (body.filter === undefined)) {
+    throw invalid("body", "must have either ids or filter");
+  }
+  const result =
+    body.ids === undefined
+      ? await redeliverMatching(deps, actor, body.filter ?? {}, body.dryRun ?? false, onQueued)
+      : await redeliverNamed(deps, actor, body.ids, body.dryRun ?? false, onQueued);
+  if (result.queued > 0) deps.dispatcher.nudge();
+  return result;
+}
+
+async function redeliverNamed(
+  deps: Deps,
+  actor: Actor,
+  ids: string[],
+  dryRun: boolean,
+  onQueued: OnQueued,
+): Promise<RedeliverResult> {
+  const targets = await findTargets(deps.db, actor, ids);
+  if (dryRun || targets.length === 0) return { matched: targets.length, queued: 0 };
+  const urls = await currentUrls(deps, actor);
+  const queued = await deps.db.transact(async (tx) => {
+    await onQueued(tx);
+    return requeue(tx, actor, targets, urls);
+  });
+  return { matched: targets.length, queued };
+}
+
+/** In batches, each a transaction of its own, so that a large backlog holds nobody up. */
+async function redeliverMatching(
+  deps: Deps,
+  actor: Actor,
+  wanted: NonNullable<RedeliverBody["filter"]>,
+  dryRun: boolean,
+  onQueued: OnQueued,
+): Promise<RedeliverResult> {
+  const status = wanted.status ?? "any";
+  const filter = {
+    projectId: actor.projectId,
+    environment: actor.environment,
+    ...boundsOf(wanted),
+    routeSlug: wanted.routeSlug ?? null,
+  };
+  if (dryRun) {
+    const counted = await deps.db.get(countDeliveries[status], filter);
+    return { matched: counted?.count ?? 0, queued: 0 };
+  }
+  const urls = await currentUrls(deps, actor);
+  const result = { matched: 0, queued: 0 };
+  for (let from = filter.from; ; ) {
+    const targets = await deps.db.all(listTargets[status], { ...filter, from, take: batchSize });
+    const last = targets.at(-1);
+    if (last === undefined) return result;
+    result.matched += targets.length;
+    result.queued += await deps.db.transact(async (tx) => {
+      await onQueued(tx);
+      return requeue(tx, actor, targets, urls);
+    });
+    // Between the last id and every later one, since all ids are equally long.
+    from = `${last.id}0`;
+  }
+}
+
+function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[]> {
+  const { projectId, environment } = actor;
+  return db.all(listTargetsById, { projectId, environment, ids: JSON.stringify(ids) });
+}
+
+/**
+ * Often the reason for a redelivery is that the route's URL was wrong and has been corrected. But the slug may have
+ * passed to a route of the other environment, whose keys must not get hold of this one's events.
+ */
+async function currentUrls(deps: Deps, actor: Actor): Promise<Map<string, string | null>> {
+  const routes = await deps.db.all(listRouteUrls, { projectId: actor.projectId });
+  const own = routes.filter((route) => serves(route, actor.environment));
+  return new Map(own.map((route) => [route.slug, route.webhook_url]));
+}
+
+async function requeue(
+  tx: Queryable,
+  actor: Actor,
+  targets: Target[],
+  urls: Map<string, string | null>,
+): Promise<number> {
+  const byUrl = Map.groupBy(targets, (target) => urls.get(target.route_slug) ?? target.url ?? "");
+  const groups = [...byUrl].map(([url, group]) => ({
+    url,
+    endpointId: endpointIdOf(actor.projectId, actor.environment, url),
+    ids: JSON.stringify(group.map((target) => target.id)),
+  }));
+  // All endpoints first and in one order: their rows are the locks of the messages.
+  const endpointIds = new Set([
+    ...groups.map((group) => group.endpointId),
+    ...targets.map((target) => target.endpoint_id ?? ""),
+  ]);
+  for (const id of [...endpointIds].sort()) await tx.run(wakeEndpoint, { id });
+  let queued = 0;
+  for (const group of groups) queued += await tx.run(requeueMessages, { ...group, retriesAllowed: RETRIES });
+  return queued;
+}

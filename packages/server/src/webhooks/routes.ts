@@ -1,0 +1,140 @@
+import {
+  Delivery,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliveryQuery,
+  IdParam,
+  RedeliverBody,
+  RedeliverResult,
+  RotateKeysBody,
+  SigningKeys,
+  Type,
+} from "@upstow/contract";
+import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/api-app.ts";
+import { getDelivery, listOwnDeliveries } from "./deliveries.ts";
+import { eventStreamRoute } from "./event-stream-route.ts";
+import { redeliverMany, redeliverOne } from "./redeliver.ts";
+import { sendTestEvent } from "./send-test-event.ts";
+import { getSigningKeys, rotateSigningKeys } from "./signing-keys.ts";
+
+const tags = ["webhooks"];
+const DetailEnvelope = Type.Object({ delivery: DeliveryDetail });
+
+export function webhookRoutes(app: ApiApp, deps: Deps): void {
+  deliveryRoutes(app, deps);
+  signingKeyRoutes(app, deps);
+  testEventRoute(app, deps);
+  eventStreamRoute(app, deps);
+}
+
+export function testEventRoute(app: ApiApp, deps: Deps): void {
+  app.post(
+    "/routers/:id/test",
+    {
+      schema: {
+        tags,
+        summary: "Send a signed test event to the route's webhook and show what it answered",
+        params: IdParam,
+        response: { 200: DetailEnvelope },
+      },
+    },
+    async ({ actor, params }) => ({ delivery: await sendTestEvent(deps, actor, params.id) }),
+  );
+}
+
+export function deliveryRoutes(app: ApiApp, deps: Deps): void {
+  app.get(
+    "/webhooks/deliveries",
+    {
+      schema: {
+        tags,
+        summary: "List webhook deliveries, newest first",
+        querystring: DeliveryQuery,
+        response: { 200: DeliveryPage },
+      },
+    },
+    async ({ actor, query }) => listOwnDeliveries(deps, actor, query),
+  );
+
+  app.get(
+    "/webhooks/deliveries/:id",
+    {
+      schema: {
+        tags,
+        summary: "Get a delivery with its payload and attempts",
+        params: IdParam,
+        response: { 200: DetailEnvelope },
+      },
+    },
+    async ({ actor, params }) => ({ delivery: await getDelivery(deps, actor, params.id) }),
+  );
+
+  app.post(
+    "/webhooks/deliveries/:id/redeliver",
+    {
+      config: {
+        // Version 0.1 remembered that it had answered, but not what.
+        replay: async ({ actor, params }, stored) =>
+          "delivery" in (stored as object)
+            ? stored
+            : { delivery: await getDelivery(deps, actor, (params as { id: string }).id) },
+      },
+      schema: {
+        tags,
+        summary: "Send a delivery again, with all its retries",
+        params: IdParam,
+        response: { 200: Type.Object({ delivery: Delivery }) },
+      },
+    },
+    async ({ actor, params, idempotency }) => ({
+      delivery: await redeliverOne(deps, actor, params.id, (tx, delivery) =>
+        idempotency.remember(tx, 200, { delivery }),
+      ),
+    }),
+  );
+
+  app.post(
+    "/webhooks/deliveries/redeliver",
+    {
+      schema: {
+        tags,
+        summary: "Send many deliveries again, by id or by filter",
+        body: RedeliverBody,
+        response: { 200: RedeliverResult },
+      },
+    },
+    async ({ actor, body, idempotency }) => redeliverMany(deps, actor, body, idempotency.hold),
+  );
+}
+
+export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
+  app.get(
+    "/webhooks/signing-keys",
+    { schema: { tags, summary: "Get the keys that sign deliveries", response: { 200: SigningKeys } } },
+    async ({ actor }) => getSigningKeys(deps, ownerOf(actor)),
+  );
+
+  app.post(
+    "/webhooks/signing-keys/rotate",
+    {
+      // Keys are never stored for a repeated call: it shows what they are now.
+      config: { replay: ({ actor }) => getSigningKeys(deps, ownerOf(actor)) },
+      schema: {
+        tags,
+        summary: "Make the next key current and create a new next key",
+        body: Type.Union([RotateKeysBody, Type.Null()]),
+        response: { 200: SigningKeys },
+      },
+    },
+    async ({ actor, body, idempotency }) =>
+      rotateSigningKeys(deps, ownerOf(actor), {
+        force: body?.force ?? false,
+        onRotated: (tx) => idempotency.remember(tx, 200, {}),
+      }),
+  );
+}
+
+function ownerOf({ projectId, environment }: { projectId: string; environment: "live" | "test" }) {
+  return { projectId, environment };
+}
