@@ -190,7 +190,7 @@ describe("transform_image", () => {
     const free = await app.createTenant("free");
     const { run } = createTransformTool(app.url, free.live);
     const asked = async () => run(openSources(null, "http://localhost:4000"), { key: "a", width: 8 });
-    await assert.rejects(asked, { name: "ToolError", message: /paid plan/ });
+    await assert.rejects(asked, { name: "ToolError", message: /Free plan/ });
   });
 
   it("says that the service does not answer where nobody does, or a proxy in its place", async (t) => {
