@@ -286,6 +286,14 @@ describe("the uploader, outside of a browser", () => {
     const routes = await create().getRoutes();
     assert.deepEqual(routes["album"], { allowedTypes: ["image/*"], maxFileSize: null, maxFileCount: null });
   });
+
+  it("says so where its endpoint answers, but is no route handler", async () => {
+    const fetch = async () => Response.json({ status: "fine" });
+    await assert.rejects(createUploader({ endpoint: "http://app/health", fetch }).getRoutes(), {
+      code: "UNEXPECTED_ANSWER",
+      message: "What answers at http://app/health is not an Upstow route handler.",
+    });
+  });
 });
 
 it("waits out the service's rate limit: a long queue arrives whole", async () => {

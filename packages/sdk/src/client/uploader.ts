@@ -1,3 +1,4 @@
+import { UpstowError } from "../errors.ts";
 import type { FileRouter } from "../handler/file-router.ts";
 import { onAbort } from "../http/wait.ts";
 import { createFetchPut } from "../transfer/put.ts";
@@ -194,7 +195,13 @@ export function createUploader<Router extends FileRouter = FileRouter>(
       // Without a backend the service removes it, later.
       await backend.abort(token, undefined).catch(() => {});
     },
-    getRoutes: async () => (await backend.routes()).routes,
+    async getRoutes() {
+      const { routes } = await backend.routes();
+      if (typeof routes === "object" && routes !== null) return routes;
+      throw new UpstowError(`What answers at ${endpoint} is not an Upstow route handler.`, {
+        code: "UNEXPECTED_ANSWER",
+      });
+    },
     destroy() {
       pause();
       online.close();
