@@ -16,27 +16,28 @@ export async function listPage({ db }: Deps, viewer: Viewer, request: PageReques
 }
 
 /**
- * All routes as JSON text. At their limits they are several megabytes: other requests get their turn between pages,
- * and the types, which are stored as JSON, go out as they are.
+ * All routes as JSON text, page by page. At their limits they are several megabytes: the next page is read when the
+ * last one was sent, other requests get their turn in between, and the types, which are stored as JSON, go out as they
+ * are.
  */
-export async function listAllAsJson(
+export async function* listAllAsJson(
   { db, turns }: Pick<Deps, "db" | "turns">,
   viewer: Viewer,
-): Promise<string> {
+): AsyncGenerator<string> {
   const { projectId, accountId } = viewer;
-  const pages: string[] = [];
   let { before } = startPage({});
+  let lead = '{"routers":[';
   for (let listed = 0; listed < ROUTES_PER_PROJECT_MAX; listed += PAGE_MAX) {
     const wanted = { projectId, before, take: PAGE_MAX };
-    const rows = await turns.take(accountId, async () => {
-      const read = await db.all(listRoutes, wanted);
-      if (read.length > 0) pages.push(read.map((row) => toJson(row, viewer)).join());
-      return read;
-    });
+    const rows = await turns.take(accountId, () => db.all(listRoutes, wanted));
+    if (rows.length > 0) {
+      yield lead + rows.map((row) => toJson(row, viewer)).join();
+      lead = ",";
+    }
     if (rows.length < PAGE_MAX) break;
     before = rows.at(-1)?.id ?? before;
   }
-  return `{"routers":[${pages.join()}]}`;
+  yield lead === "," ? "]}" : `${lead}]}`;
 }
 
 function toJson(row: FileRouteTable, viewer: Viewer): string {

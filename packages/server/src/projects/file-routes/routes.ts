@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import {
   CreateRouterBody,
   IdParam,
@@ -33,7 +34,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, params, query }, reply) => {
       requireOwnProject(actor, params.id);
       if (query.limit !== undefined || query.cursor !== undefined) return listPage(deps, actor, query);
-      const text = await listAllAsJson(deps, actor);
+      const text = Readable.from(listAllAsJson(deps, actor));
       return reply.type("application/json; charset=utf-8").send(text as never);
     },
   );
