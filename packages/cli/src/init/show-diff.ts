@@ -1,4 +1,3 @@
-import { diff } from "node:util";
 import type { Change, Mask } from "./change.ts";
 
 const contextLines = 3;
@@ -10,17 +9,41 @@ export function showDiff(changes: readonly Change[], mask: Mask): string {
 
 function showChange({ path, before, after }: Change): string {
   const head = [`--- ${before === null ? "/dev/null" : path}`, `+++ ${path}`];
-  const lines = diff(linesOf(before ?? ""), linesOf(after)) as [number, string][];
+  const lines = compareLines(linesOf(before ?? ""), linesOf(after));
   const isShown = lines.map((_, i) =>
-    lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some(([kind]) => kind !== 0),
+    lines.slice(Math.max(0, i - contextLines), i + contextLines + 1).some((line) => !line.startsWith(" ")),
   );
-  const shown = lines.flatMap(([kind, line], i) => {
+  const shown = lines.flatMap((line, i) => {
     if (isShown[i] !== true) return isShown[i - 1] === true ? ["…"] : [];
-    return [`${kind === 0 ? " " : kind > 0 ? "-" : "+"}${line}`];
+    return [line];
   });
   return [...head, ...shown, ""].join("\n");
 }
 
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+/** Every line behind a blank, or behind the sign of what happens to it. Node's own comparison is not in Node 20. */
+function compareLines(before: string[], after: string[]): string[] {
+  // How many lines the two have in common from these places on, at most.
+  const common = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
+  const at = (i: number, j: number) => common[i]?.[j] ?? 0;
+  for (let i = before.length - 1; i >= 0; i--) {
+    for (let j = after.length - 1; j >= 0; j--) {
+      const row = common[i] as Uint16Array;
+      row[j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const lines: string[] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    if (i < before.length && j < after.length && before[i] === after[j]) {
+      lines.push(` ${before[i++]}`);
+      j++;
+    } else if (j >= after.length || (i < before.length && at(i + 1, j) >= at(i, j + 1))) {
+      lines.push(`-${before[i++]}`);
+    } else lines.push(`+${after[j++]}`);
+  }
+  return lines;
 }
