@@ -149,7 +149,8 @@ onBothDatabases("the bounds of file routes", (database) => {
     const from = currentTurn();
     const read = async () => {
       const pages: string[] = [];
-      for await (const page of listAllAsJson(app.app.deps, { ...tenant, environment: "live" })) pages.push(page);
+      for await (const page of listAllAsJson(app.app.deps, { ...tenant, environment: "live" }))
+        pages.push(page);
       // Whoever reads slowly holds a page, not all of them.
       assert.equal(pages.length, ROUTES_PER_PROJECT_MAX / PAGE_MAX + 1);
       return pages.join("");
