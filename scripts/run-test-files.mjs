@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 const TEST_TIMEOUT_MS = 120_000;
-// One more than the cores: tests wait for disks, browsers and each other's answers.
-const CONCURRENCY = availableParallelism() + 1;
+// Twice the cores: tests wait for disks, browsers and each other's answers.
+const CONCURRENCY = availableParallelism() * 2;
 const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
 // Every file is a process of its own: without it, half of the second that each takes to start goes into compiling.
 const cacheFolder = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
@@ -20,9 +20,12 @@ const inSeconds = (durationMs) => `${(durationMs / 1000).toFixed(1)} s`;
 // A process that ended badly, or that held no test, is reported as a test named after its file.
 const isWholeFile = (data) => data.nesting === 0 && resolve(data.name) === data.file;
 
-function describeFailure({ name, file, line, details: { error } }) {
-  const place = file === undefined ? "" : ` (${pathOf(file)}:${line ?? 1})`;
-  return `  ✖ ${name}${place}\n${indent(inspect(error.cause ?? error))}`;
+const describePlace = ({ name, file, line }) =>
+  file === undefined ? name : `${name} (${pathOf(file)}:${line ?? 1})`;
+
+function describeFailure(data) {
+  const { error } = data.details;
+  return `  ✖ ${describePlace(data)}\n${indent(inspect(error.cause ?? error))}`;
 }
 
 function describeSkip({ name, skip }) {
@@ -33,12 +36,13 @@ function describeSkip({ name, skip }) {
 // only when it failed.
 function createReporter(print) {
   const written = new Map();
-  const seen = { skips: 0, emptyFiles: 0, durations: {} };
+  const seen = { skips: 0, emptyFiles: 0, durations: {}, failures: [] };
   const keep = ({ entryFile, message }) => written.set(entryFile, (written.get(entryFile) ?? "") + message);
   const finishFile = (file, ok, note) => {
     print(`${ok ? "✔" : "✖"} ${pathOf(file)} (${note})`);
     if (!ok && written.has(file)) print(indent(written.get(file)));
     if (!ok) written.delete(file);
+    if (!ok) seen.failures.push(pathOf(file));
   };
   const handlers = {
     "test:stdout": keep,
@@ -53,6 +57,7 @@ function createReporter(print) {
         finishFile(data.file, false, `ended with ${error.signal ?? `exit code ${error.exitCode}`}`);
       } else if (error.failureType !== "subtestsFailed") {
         print(describeFailure(data));
+        seen.failures.push(describePlace(data));
       }
     },
     "test:pass": (data) => {
@@ -106,7 +111,8 @@ function sortByDuration(files, durations) {
  * Runs test files with node:test, each in its own process, and remembers how long each took.
  * @param {string[]} files
  * @param {{ skipsFail: boolean, print: (text: string) => void }} options
- * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` are node's totals, then passed, failed and skipped
+ * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` name what failed, then come node's
+ *   totals, then passed, failed and skipped
  */
 export async function runTestFiles(files, { skipsFail, print }) {
   const { handlers, seen } = createReporter(print);
@@ -130,6 +136,9 @@ export async function runTestFiles(files, { skipsFail, print }) {
   return {
     ok: whole.success && seen.emptyFiles === 0 && !forbiddenSkips,
     // node leaves a skipped suite out of its own number of skips.
-    lines: describeTotals(whole.counts, whole.duration_ms, seen.skips),
+    lines: [
+      ...seen.failures.map((failure) => `✖ ${failure}`),
+      ...describeTotals(whole.counts, whole.duration_ms, seen.skips),
+    ],
   };
 }

@@ -50,7 +50,7 @@ test("a failure is shown in full, with what the file wrote", async () => {
   assert.equal(ok, false);
   assert.match(output, /✖ wrong \(bad\.test\.ts:2\)\n {4}Error: why\n {8}at /);
   assert.match(output, /✖ bad\.test\.ts \(1 tests, .*\n {4}clue\n/);
-  assert.match(output, /\n0 passed, 1 failed, 0 skipped\n$/);
+  assert.match(output, /\n✖ wrong \(bad\.test\.ts:2\)\n[\s\S]*\n0 passed, 1 failed, 0 skipped\n$/);
 });
 
 test("a file that cannot be loaded fails with its error", async () => {
