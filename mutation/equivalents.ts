@@ -13,7 +13,7 @@ const finishUpload = {
 };
 
 const readyKeys = {
-  file: "packages/server/src/webhooks/prepared-key.ts",
+  file: "packages/server/src/webhooks/sign-delivery.ts",
   why: "it only decides how long a key stays ready, which costs time and memory",
 };
 const boundOfReadyKeys = { ...readyKeys, line: "if (prepared.size >= mostPrepared) prepared.clear();" };

@@ -13,8 +13,7 @@ import {
   UPLOAD_BATCH_MAX,
 } from "@upstow/contract";
 import type { Database } from "../packages/server/src/db/database.ts";
-import { createAccount } from "../packages/server/src/projects/accounts/create-account.ts";
-import { createProjectFor } from "../packages/server/src/projects/accounts/manage-account.ts";
+import { createAccount, createProjectFor } from "../packages/server/src/projects/accounts/accounts.ts";
 import { createKeyFor } from "../packages/server/src/projects/accounts/manage-keys.ts";
 import { insertManyFiles } from "../packages/server/test/support/many-files.ts";
 import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";

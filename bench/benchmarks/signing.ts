@@ -1,8 +1,8 @@
 import { S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { AwsClient } from "aws4fetch";
+import { encodePath } from "../../packages/server/src/storage/s3/location.ts";
 import { createSigner } from "../../packages/server/src/storage/s3/sigv4.ts";
-import { encodePath } from "../../packages/server/src/storage/s3/uri.ts";
 import { formatNumber, formatShare } from "../harness/format.ts";
 import type { Benchmark } from "../harness/report.ts";
 import { spreadOf } from "../harness/statistics.ts";

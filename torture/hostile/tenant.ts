@@ -1,6 +1,5 @@
 import type { TierName } from "@upstow/contract";
-import { createAccount } from "../../packages/server/src/projects/accounts/create-account.ts";
-import { createProjectFor } from "../../packages/server/src/projects/accounts/manage-account.ts";
+import { createAccount, createProjectFor } from "../../packages/server/src/projects/accounts/accounts.ts";
 import { createKeyFor } from "../../packages/server/src/projects/accounts/manage-keys.ts";
 import type { Installation } from "../installation.ts";
 import type { Role } from "./start-attack.ts";

@@ -5,7 +5,7 @@ import { type Config, ConfigError } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
 import { openPostgres } from "@upstow/server/db/postgres/postgres";
 import { openSqlite } from "@upstow/server/db/sqlite/sqlite";
-import { tryRedis } from "@upstow/server/http/rate-limiter/try-redis";
+import { tryRedis } from "@upstow/server/http/rate-limiter/redis";
 import type { Check } from "@upstow/server/ops/doctor/check";
 import { runDoctor } from "@upstow/server/ops/doctor/run-doctor";
 import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../../server/src/db/database.ts";
 import { openSqlite } from "../../server/src/db/sqlite/sqlite.ts";
-import type { BlobCatalog } from "../../server/src/ops/backup/blob-catalog.ts";
+import type { BlobCatalog } from "../../server/src/ops/backup/copy-blobs.ts";
 import { type BackupReport, runBackup } from "../../server/src/ops/backup/run-backup.ts";
 import { shardOf } from "../../server/src/storage/disk/blob-name.ts";
 import { listFiles, markBlob } from "../../server/src/storage/disk/blob-records.ts";

@@ -9,7 +9,7 @@ import { redisMissing, startRedis } from "../../../test/support/redis.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { statement } from "../../server/src/db/statement.ts";
 import type { Check } from "../../server/src/ops/doctor/check.ts";
-import { writeLog } from "../../server/src/projects/logs/write-log.ts";
+import { writeLog } from "../../server/src/projects/logs/queries.ts";
 import { findLayers } from "../../server/src/serving/images/render/sandbox/find-layers.ts";
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";

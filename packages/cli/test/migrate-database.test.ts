@@ -9,7 +9,7 @@ import postgres, { type Sql } from "postgres";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { openDatabase } from "../../server/src/app/compose.ts";
 import { ConfigError, readConfig } from "../../server/src/config.ts";
-import { planCopy } from "../../server/src/ops/relocation/database/copy-plan.ts";
+import { planCopy } from "../../server/src/ops/relocation/database/table-shape.ts";
 import { setState } from "../../server/src/ops/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";

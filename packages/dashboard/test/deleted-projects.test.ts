@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { putMember } from "../../server/src/dashboard/members/member-queries.ts";
+import { putMember } from "../../server/src/dashboard/members/queries.ts";
 import { signInAs } from "../../server/test/support/console-client.ts";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";

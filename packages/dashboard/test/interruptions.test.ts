@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Route } from "playwright-core";
-import { createAccount } from "../../server/src/projects/accounts/create-account.ts";
+import { createAccount } from "../../server/src/projects/accounts/accounts.ts";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import type { Tenant } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { putMember } from "../../server/src/dashboard/members/member-queries.ts";
+import { putMember } from "../../server/src/dashboard/members/queries.ts";
 import { until } from "../../server/test/support/webhooks/until.ts";
 import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
 

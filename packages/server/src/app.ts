@@ -8,22 +8,23 @@ import type { Config } from "./config.ts";
 import { createJobLeases } from "./db/job-leases.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
-import { createMetrics } from "./http/metrics.ts";
+import { createCertificateRenewal } from "./http/listener.ts";
+import { createMetrics, createTransferMetrics } from "./http/metrics.ts";
 import { openRateLimiter } from "./http/rate-limiter/index.ts";
-import { unlessReadOnly } from "./http/read-only/read-only-error.ts";
-import { openReadOnlyMode } from "./http/read-only/read-only-mode.ts";
-import { createCertificateRenewal } from "./http/renew-certificate.ts";
-import { createTransferMetrics } from "./http/transfer-metrics.ts";
+import { openReadOnlyMode, unlessReadOnly } from "./http/read-only.ts";
 import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
 import { createFairTurns } from "./kernel/fair-turns.ts";
 import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
 import { createBackground } from "./ops/background.ts";
-import { checkRelocations, followRelocations } from "./ops/relocation/follow-relocations.ts";
-import { refuseEmptyTarget } from "./ops/relocation/former-database.ts";
-import { createLastUsed } from "./projects/api-keys/last-used.ts";
+import {
+  checkRelocations,
+  followRelocations,
+  refuseEmptyTarget,
+} from "./ops/relocation/follow-relocations.ts";
+import { createLastUsed } from "./projects/api-keys/authenticate.ts";
 import { createCustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
-import { createObjectStores } from "./projects/customer-storage/object-stores.ts";
+import { createObjectStores } from "./projects/customer-storage/customer-stores.ts";
 import { createBandwidth } from "./serving/bandwidth.ts";
 import { openTransforms } from "./serving/images/transforms.ts";
 import { createCdnPurge } from "./serving/purge.ts";

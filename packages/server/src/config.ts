@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { CONNECTIONS_PER_ADDRESS, LOG_RETENTION_DAYS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config/delivery.ts";
-import { ConfigError } from "./config/error.ts";
 import {
   hostPart,
   type S3Config,
@@ -13,6 +12,7 @@ import {
 } from "./config/s3.ts";
 import { readTls, type TlsConfig } from "./config/tls.ts";
 import {
+  ConfigError,
   directory,
   type FirstStartKeys,
   firstStartKeys,
@@ -29,10 +29,9 @@ import {
   secretList,
   wholeNumber,
 } from "./config/values.ts";
-import type { ConnectionLimit } from "./http/connection-limit.ts";
-import { type CidrList, parseCidrList } from "./kernel/net/cidr-list.ts";
-import { isLoopbackHost } from "./kernel/net/loopback.ts";
-import { parsePrivateCidrList } from "./kernel/net/private-cidr-list.ts";
+import type { ConnectionLimit } from "./http/connections.ts";
+import { type CidrList, parseCidrList, parsePrivateCidrList } from "./kernel/net/cidr-list.ts";
+import { isLoopbackHost } from "./kernel/net/listen-address.ts";
 
 /** Everything the operator can set. `process.env` is read here and nowhere else. */
 export interface Config {

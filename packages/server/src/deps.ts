@@ -7,11 +7,10 @@ import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { RateLimiter } from "./kernel/rate-limiter.ts";
 import type { Keyring } from "./kernel/security/keyring.ts";
 import type { CustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
-import type { CustomerBuckets } from "./projects/customer-storage/customer-bucket.ts";
+import type { CustomerBuckets } from "./projects/customer-storage/customer-stores.ts";
 import type { Bandwidth } from "./serving/bandwidth.ts";
 import type { CdnPurge } from "./serving/purge.ts";
-import type { ObjectStore } from "./storage/object-store.ts";
-import type { ObjectStores } from "./storage/object-stores.ts";
+import type { ObjectStore, ObjectStores } from "./storage/object-store.ts";
 import type { Dispatcher } from "./webhooks/dispatcher.ts";
 
 /** What use cases work with. Made once, by the composition root. */

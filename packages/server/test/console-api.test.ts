@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { putMember } from "../src/dashboard/members/member-queries.ts";
+import { putMember } from "../src/dashboard/members/queries.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { insertManyFiles } from "./support/many-files.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
+import { confirmTotp, findTotp } from "../src/dashboard/factors/queries.ts";
 import { pauseAfter } from "../src/dashboard/factors/totp.ts";
-import { confirmTotp, findTotp } from "../src/dashboard/factors/totp-queries.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { OPEN_INVITATIONS_MAX } from "@upstow/contract";
-import { insertInvitation } from "../src/dashboard/members/invitation-queries.ts";
+import { insertInvitation } from "../src/dashboard/members/queries.ts";
 import { createId } from "../src/kernel/ids.ts";
-import { changeAccount } from "../src/projects/accounts/manage-account.ts";
+import { changeAccount } from "../src/projects/accounts/accounts.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { password } from "./support/console-people.ts";
 import { expectError } from "./support/expect-error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { putMember } from "../src/dashboard/members/member-queries.ts";
+import { putMember } from "../src/dashboard/members/queries.ts";
 import type { ProjectRole } from "../src/db/schema.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";

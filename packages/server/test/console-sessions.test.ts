@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { changeCredentials } from "../src/dashboard/credentials.ts";
 import { createPasswordWork, type PasswordWork } from "../src/dashboard/password-work.ts";
-import { deleteSessionsOfAccount, listSessions } from "../src/dashboard/session-queries.ts";
+import { deleteSessionsOfAccount, listSessions } from "../src/dashboard/queries.ts";
 import { signIn } from "../src/dashboard/sign-in.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";

@@ -11,7 +11,7 @@ import { setUpInstallation } from "../src/app/first-start.ts";
 import { DatabaseUnavailable } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { createClient, openPostgres } from "../src/db/postgres/postgres.ts";
-import { guard } from "../src/db/postgres/queries.ts";
+import { guard } from "../src/db/postgres/transactions.ts";
 import { createKeyring } from "../src/kernel/security/keyring.ts";
 import { expectError } from "./support/expect-error.ts";
 import { startApp } from "./support/start-app.ts";

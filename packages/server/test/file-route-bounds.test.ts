@@ -5,7 +5,7 @@ import { createUpstow } from "@upstow/sdk";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
 import { createId } from "../src/kernel/ids.ts";
-import { listAllAsJson } from "../src/projects/file-routes/list-routes.ts";
+import { listAllAsJson } from "../src/projects/file-routes/find-route.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import { pickFreePort } from "../../../test/support/free-port.ts";
 import { type RedisHandle, redisMissing, startRedis } from "../../../test/support/redis.ts";
-import { createMemoryRateLimiter } from "../src/http/rate-limiter/memory.ts";
+import { createMemoryRateLimiter } from "../src/http/rate-limiter/index.ts";
 import { openRedisRateLimiter } from "../src/http/rate-limiter/redis.ts";
 import type { RateLimiter } from "../src/kernel/rate-limiter.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { findTotp } from "../src/dashboard/factors/queries.ts";
 import { purpose as ofCodes, startCodes } from "../src/dashboard/factors/totp.ts";
-import { findTotp } from "../src/dashboard/factors/totp-queries.ts";
 import { createId } from "../src/kernel/ids.ts";
+import { openCredentials, sealCredentials } from "../src/projects/customer-storage/customer-stores.ts";
 import { findStore, insertStore } from "../src/projects/customer-storage/queries.ts";
-import { openCredentials, sealCredentials } from "../src/projects/customer-storage/sealed-store.ts";
 import { keepData } from "./support/keep-data.ts";
 import { onBothDatabases, startApp } from "./support/start-app.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createId } from "../src/kernel/ids.ts";
-import { findLogsOfType } from "../src/projects/logs/find-logs-of-type.ts";
-import { writeLog } from "../src/projects/logs/write-log.ts";
+import { writeLog } from "../src/projects/logs/queries.ts";
+import { findLogsOfType } from "../src/projects/logs/routes.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promis
 import sharp from "sharp";
 import { openSqlite } from "../src/db/sqlite/sqlite.ts";
 import { statement } from "../src/db/statement.ts";
-import { nameFile } from "../src/files/name-file.ts";
+import { nameFile } from "../src/files/serialize.ts";
 import type { Recipe } from "../src/serving/images/recipe.ts";
 import { createVariants } from "../src/serving/images/variants.ts";
 import { findServedFile } from "../src/serving/queries.ts";

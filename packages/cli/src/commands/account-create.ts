@@ -15,7 +15,7 @@ export const accountCreate: Command = {
 Works before the first start of the service too: the first start still makes the owner's account and shows its keys.`,
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
-    const { createAccount } = await import("@upstow/server/projects/accounts/create-account");
+    const { createAccount } = await import("@upstow/server/projects/accounts/accounts");
     const email = call.options.get("email");
     const tier = readChoice("--tier", call.options.find("tier") ?? "free", TIER_NAMES);
     const password = await readPassword(call);

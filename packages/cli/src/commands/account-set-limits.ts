@@ -1,4 +1,4 @@
-import type { OwnLimitsChange } from "@upstow/server/projects/accounts/manage-account";
+import type { OwnLimitsChange } from "@upstow/server/projects/accounts/accounts";
 import { type Command, type Options, UsageError } from "../command.ts";
 import { readNumberOrNone } from "../option-values.ts";
 import { withDatabase } from "../with-database.ts";
@@ -23,7 +23,7 @@ export const accountSetLimits: Command = {
   notes: "N is a whole number, or none to go back to the usual limit. What is not given stays as it is.",
   async run(call) {
     const change = readChange(call.options);
-    const { changeAccount } = await import("@upstow/server/projects/accounts/manage-account");
+    const { changeAccount } = await import("@upstow/server/projects/accounts/accounts");
     const [email = ""] = call.positionals;
     const account = await withDatabase(call, (deps) => changeAccount(deps, email, { limits: change }));
     const own = {

@@ -13,7 +13,7 @@ export const accountSetTier: Command = {
     "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them. An account that was created by an invitation can own projects once its tier was set, to free as well.",
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
-    const { changeAccount } = await import("@upstow/server/projects/accounts/manage-account");
+    const { changeAccount } = await import("@upstow/server/projects/accounts/accounts");
     const [email = "", tierText = ""] = call.positionals;
     const tier = readChoice("<tier>", tierText, TIER_NAMES);
     const account = await withDatabase(call, (deps) => changeAccount(deps, email, { tier }));

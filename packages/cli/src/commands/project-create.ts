@@ -9,7 +9,7 @@ export const projectCreate: Command = {
     name: { value: "N", description: "the project's name, 1 to 100 characters", isRequired: true },
   },
   async run(call) {
-    const { createProjectFor } = await import("@upstow/server/projects/accounts/manage-account");
+    const { createProjectFor } = await import("@upstow/server/projects/accounts/accounts");
     const email = call.options.get("account");
     const name = call.options.get("name");
     const project = await withDatabase(call, (deps) => createProjectFor(deps, email, name));

@@ -7,7 +7,7 @@ export const storageReseal: Command = {
   notes:
     "Run it after putting a new secret in front. The old one is no longer needed for credentials afterwards.",
   async run(call) {
-    const { resealCredentials } = await import("@upstow/server/projects/customer-storage/reseal");
+    const { resealCredentials } = await import("@upstow/server/projects/customer-storage/customer-stores");
     const count = await withCustomerStorage(call, resealCredentials);
     return { json: { resealed: count }, text: `Encrypted the credentials of ${count} buckets anew.` };
   },

@@ -1,12 +1,12 @@
 import type { Config } from "@upstow/server/config";
 import { openPostgres } from "@upstow/server/db/postgres/postgres";
-import { listReasons } from "@upstow/server/http/read-only/queries";
+import { listReasons } from "@upstow/server/http/read-only";
 import {
   abandonDatabase,
   type MoveDatabaseReport,
   moveDatabase,
 } from "@upstow/server/ops/relocation/database/move-database";
-import { describeDatabase } from "@upstow/server/ops/relocation/describe-target";
+import { describeDatabase } from "@upstow/server/ops/relocation/follow-relocations";
 import { type Call, OperatorError } from "../command.ts";
 import { alone, openEmbedded } from "./open-source.ts";
 import { createProgress } from "./progress.ts";

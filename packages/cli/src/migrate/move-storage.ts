@@ -3,15 +3,14 @@ import { join } from "node:path";
 import { createBucketStore } from "@upstow/server/app/compose";
 import type { S3Config } from "@upstow/server/config/s3";
 import type { Database } from "@upstow/server/db/database";
-import { describeBucket } from "@upstow/server/ops/relocation/describe-target";
-import type { BucketTarget } from "@upstow/server/ops/relocation/storage/bucket-target";
+import { describeBucket } from "@upstow/server/ops/relocation/follow-relocations";
+import type { BucketTarget } from "@upstow/server/ops/relocation/storage/copy-object";
 import {
   abandonStorage,
   type MoveStorageReport,
   moveStorage,
 } from "@upstow/server/ops/relocation/storage/move-storage";
-import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
-import { findSmallBlob } from "@upstow/server/storage/disk/small-blobs";
+import { findSmallBlob, isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
 import { type Call, OperatorError } from "../command.ts";
 import { formatBytes } from "../format.ts";
 import { alone, openDatabaseOfFiles } from "./open-source.ts";

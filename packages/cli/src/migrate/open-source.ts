@@ -5,8 +5,8 @@ import { openDatabase } from "@upstow/server/app/compose";
 import type { Config } from "@upstow/server/config";
 import type { Database } from "@upstow/server/db/database";
 import { statement } from "@upstow/server/db/statement";
-import { findRelocation } from "@upstow/server/http/read-only/queries";
-import { DataDirInUse, lockDataDir } from "@upstow/server/storage/disk/data-dir-lock";
+import { findRelocation } from "@upstow/server/http/read-only";
+import { DataDirInUse, lockDataDir } from "@upstow/server/storage/disk/identity";
 import { OperatorError } from "../command.ts";
 import { databasePath } from "../with-database.ts";
 

@@ -9,15 +9,14 @@ import { migrate } from "../db/migrate.ts";
 import type { PostgresOptions } from "../db/postgres/postgres.ts";
 import { openSqlite } from "../db/sqlite/sqlite.ts";
 import type { Deps } from "../deps.ts";
-import { ReadOnlyError } from "../http/read-only/read-only-error.ts";
-import type { ReadOnlyMode } from "../http/read-only/read-only-mode.ts";
+import { ReadOnlyError, type ReadOnlyMode } from "../http/read-only.ts";
 import { createOutboundGuard } from "../kernel/net/outbound-guard.ts";
 import { isPlainHttp } from "../kernel/net/outbound-url.ts";
 import type { RateLimiter } from "../kernel/rate-limiter.ts";
 import { createKeyring, type Keyring } from "../kernel/security/keyring.ts";
 import type { Background } from "../ops/background.ts";
 import { maintainBucket, maintainDisk } from "../ops/storage-upkeep.ts";
-import type { BucketCredentials, CustomerBuckets } from "../projects/customer-storage/customer-bucket.ts";
+import type { BucketCredentials, CustomerBuckets } from "../projects/customer-storage/customer-stores.ts";
 import { servedType, typePolicy } from "../serving/safe-type.ts";
 import {
   deferContinue,

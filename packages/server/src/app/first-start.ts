@@ -1,14 +1,21 @@
 import { ConfigError } from "../config.ts";
+import { resealTotps } from "../dashboard/factors/totp.ts";
 import type { Deps } from "../deps.ts";
-import { unlessReadOnly } from "../http/read-only/read-only-error.ts";
+import { unlessReadOnly } from "../http/read-only.ts";
 import { createId } from "../kernel/ids.ts";
 import type { Keyring } from "../kernel/security/keyring.ts";
-import { ownerEmail } from "../projects/accounts/email.ts";
+import { ownerEmail } from "../projects/accounts/accounts.ts";
 import { createLoginToken } from "../projects/accounts/login-link.ts";
-import { findInstallation, insertAccount, insertInstallation } from "../projects/accounts/queries.ts";
+import {
+  findInstallation,
+  insertAccount,
+  insertInstallation,
+  setSecretCheck,
+} from "../projects/accounts/queries.ts";
 import { createKey } from "../projects/api-keys/api-keys.ts";
+import { resealOlderStores } from "../projects/customer-storage/customer-stores.ts";
 import { createProject } from "../projects/projects.ts";
-import { replaceSecret } from "./replace-secret.ts";
+import { resealSigningKeys } from "../webhooks/signing-keys.ts";
 
 export interface FirstStart {
   email: string;
@@ -66,4 +73,17 @@ export function checkSecret(keyring: Keyring, known: string): void {
   throw new ConfigError(
     "UPSTOW_SECRET does not hold the secret that this installation was made with; set it to that one, or add that one behind the new one, separated by a comma (left unset, it is what the file secret in UPSTOW_DATA_DIR holds)",
   );
+}
+
+/**
+ * At a start with an older secret behind the first. Everything that is kept sealed is sealed with the first one, before
+ * that is noted as the installation's: from then on the service starts without the older one, and has to be able to open
+ * it all. Keys of public variants are sealed anew at every start.
+ */
+async function replaceSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
+  await resealSigningKeys(deps);
+  await resealTotps(deps);
+  await resealOlderStores(deps);
+  const [secretCheck = ""] = deps.keyring.checks;
+  if (secretCheck !== known) await deps.db.run(setSecretCheck, { secretCheck });
 }

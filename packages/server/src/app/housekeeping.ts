@@ -6,7 +6,7 @@ import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";
 import { deleteEndedWindows } from "../http/rate-limiter/database.ts";
 import type { Background } from "../ops/background.ts";
-import type { LastUsed } from "../projects/api-keys/last-used.ts";
+import type { LastUsed } from "../projects/api-keys/authenticate.ts";
 import { forgetOldLogs } from "../projects/logs/retention.ts";
 import { noteUsageDays } from "../projects/usage/usage-days.ts";
 import type { Bandwidth } from "../serving/bandwidth.ts";

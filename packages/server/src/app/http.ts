@@ -3,33 +3,38 @@ import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
 import { consoleRoutes } from "../dashboard/routes.ts";
 import type { Deps } from "../deps.ts";
-import { logRequests } from "../http/access-log.ts";
+import { fileRoutes } from "../files/routes.ts";
+import { uploadRoutes } from "../files/uploads/routes.ts";
+import { logRequests, trackRequests } from "../http/access-log.ts";
 import { limitBodyTime } from "../http/body-deadline.ts";
 import { createConnections } from "../http/connections.ts";
-import { answerErrorsInEnvelope } from "../http/error-handler.ts";
-import { answerHealthProbes } from "../http/health.ts";
-import { acceptJsonBodies } from "../http/json-body.ts";
-import { exposeMetrics } from "../http/metrics.ts";
+import { answerErrorsInEnvelope, answerUnknownPaths } from "../http/error-handler.ts";
+import { honourIdempotencyKeys } from "../http/idempotency.ts";
+import { acceptJsonBodies, limitRequestSize } from "../http/json-body.ts";
+import { answerHealthProbes, exposeMetrics, type TransferMetrics } from "../http/metrics.ts";
 import { describeApi } from "../http/openapi.ts";
-import type { ReadOnlyMode } from "../http/read-only/read-only-mode.ts";
-import { refuseChanges } from "../http/refuse-changes.ts";
-import { limitRequestSize } from "../http/request-size.ts";
+import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import { requireHttps } from "../http/require-https.ts";
-import { trackRequests } from "../http/running-requests.ts";
 import { createHttpFrame } from "../http/server.ts";
-import type { TransferMetrics } from "../http/transfer-metrics.ts";
-import { answerUnknownPaths } from "../http/unknown-path.ts";
 import { validateRequests } from "../http/validation.ts";
 import type { EventLoopGuard } from "../kernel/event-loop-guard.ts";
 import { version } from "../kernel/version.ts";
-import { bindCustomDomains } from "../projects/cdn-domain/bind-custom-domains.ts";
-import { variantDeliveryRoutes } from "../serving/images/routes.ts";
+import { authenticate } from "../projects/api-keys/authenticate.ts";
+import { limitRates } from "../projects/api-keys/rate-limit.ts";
+import { apiKeyRoutes } from "../projects/api-keys/routes.ts";
+import { bindCustomDomains } from "../projects/cdn-domain/custom-hosts.ts";
+import { fileRouteRoutes } from "../projects/file-routes/routes.ts";
+import { logRoutes } from "../projects/logs/routes.ts";
+import { projectRoutes } from "../projects/routes.ts";
+import { usageRoutes } from "../projects/usage/routes.ts";
+import { transformRoutes, variantDeliveryRoutes } from "../serving/images/routes.ts";
 import { deliveryRoutes } from "../serving/routes.ts";
-import { componentRoutes } from "../site/components/routes.ts";
-import { mcpRoutes } from "../site/mcp/routes.ts";
-import { packageRoutes } from "../site/packages/routes.ts";
+import { componentRoutes } from "../site/components.ts";
+import { mcpRoutes } from "../site/mcp.ts";
+import { packageRoutes } from "../site/packages.ts";
 import { siteRoutes } from "../site/routes.ts";
-import { customerApi } from "./api.ts";
+import { webhookRoutes } from "../webhooks/routes.ts";
 import type { Services } from "./housekeeping.ts";
 
 interface HttpOptions {
@@ -88,4 +93,29 @@ export async function createHttp(
   addStorageRoutes(http);
   await http.ready();
   return http;
+}
+
+/** Every route here needs a key, counts to one of its rate windows, and may be repeated safely. */
+function customerApi(app: FastifyInstance, deps: Deps, services: Services): void {
+  app.register(
+    async (scope) => {
+      authenticate(scope, deps, services.lastUsed);
+      limitRates(scope, deps);
+      honourIdempotencyKeys(scope, deps);
+      const api = scope as unknown as ApiApp;
+      for (const addRoutes of [
+        uploadRoutes,
+        fileRoutes,
+        projectRoutes,
+        fileRouteRoutes,
+        apiKeyRoutes,
+        usageRoutes,
+        logRoutes,
+        webhookRoutes,
+      ])
+        addRoutes(api, deps);
+      transformRoutes(api, deps, services.transforms);
+    },
+    { prefix: "/api/v1" },
+  );
 }

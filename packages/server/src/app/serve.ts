@@ -6,10 +6,9 @@ import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
-import { showFirstStart } from "./show-first-start.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
-import { describeService, findUnreachable } from "./welcome.ts";
+import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
 
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../kernel/net/loopback.ts";
+import { isLoopbackHost } from "../kernel/net/listen-address.ts";
 
 export interface SendfileConfig {
   header: "X-Accel-Redirect" | "X-Sendfile";

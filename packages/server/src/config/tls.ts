@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { ConfigError } from "./error.ts";
+import { ConfigError } from "./values.ts";
 
 export interface TlsConfig {
   certPath: string;

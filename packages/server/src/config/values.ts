@@ -146,3 +146,8 @@ export function firstStartKeys(value: string): FirstStartKeys {
   if (value === "print" || value === "file") return value;
   throw new Error(`must be print or file, not "${value}"`);
 }
+
+/** A value that the operator has to correct; its message is the one line they see. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}

@@ -3,7 +3,7 @@ import type { ProjectRole } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
-import { findAccess } from "./access-queries.ts";
+import { findAccess } from "./queries.ts";
 import type { Session } from "./sessions.ts";
 
 export type Role = ProjectRole;

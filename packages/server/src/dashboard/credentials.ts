@@ -2,9 +2,8 @@ import { hash } from "node:crypto";
 import { type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
-import { normalizeEmail, ownerEmail } from "../projects/accounts/email.ts";
-import { deletePasskey, deletePasskeysOfAccount } from "./factors/passkey-queries.ts";
-import { deleteStepsOfAccount } from "./factors/step-queries.ts";
+import { normalizeEmail, ownerEmail } from "../projects/accounts/accounts.ts";
+import { deletePasskey, deletePasskeysOfAccount, deleteStepsOfAccount } from "./factors/queries.ts";
 import { endCodes } from "./factors/totp.ts";
 import { checkNewPassword, type PasswordWork } from "./password-work.ts";
 import {
@@ -16,7 +15,7 @@ import {
   recoverCredentials,
   setCredentials,
   takeLoginLink,
-} from "./session-queries.ts";
+} from "./queries.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
 import type { Credentials, SignedIn } from "./sign-in.ts";
 import { throttleAddress, throttleConfirmation } from "./throttle.ts";

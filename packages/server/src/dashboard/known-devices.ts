@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Deps } from "../deps.ts";
 import { findAccountByEmail } from "../projects/accounts/queries.ts";
-import { findPasswordHash } from "./session-queries.ts";
+import { findPasswordHash } from "./queries.ts";
 
 type DeviceDeps = Pick<Deps, "db" | "keyring">;
 

@@ -1,10 +1,15 @@
+import { hash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants } from "node:zlib";
 import type { Signer } from "@fastify/cookie";
+import { dashboardFolder } from "@upstow/dashboard";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
 import { type PageSources, pageSources } from "../http/page-sources.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
-import { uploadPath } from "../storage/upload-path.ts";
-import type { PageFile, Pages } from "./pages.ts";
+import { uploadPath } from "../storage/storage-key.ts";
 import { createSessionSigner, findSessionCookie } from "./session/session-cookie.ts";
 import { findSession } from "./sessions.ts";
 import { findStorageOrigins, originOf } from "./storage-origins.ts";
@@ -18,7 +23,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const signer = createSessionSigner(deps.keyring);
   let opening: Promise<Pages | null> | undefined;
   const pages = async () => {
-    opening ??= import("./pages.ts").then(({ findPages }) => findPages());
+    opening ??= findPages();
     const found = await opening;
     if (found !== null) return found;
     opening = undefined;
@@ -135,4 +140,49 @@ function notBuilt(): AppError {
   return new AppError("SERVICE_UNAVAILABLE", "The dashboard has not been built.", {
     suggestion: "Start the service with `npm start`, which builds it.",
   });
+}
+
+const compress = promisify(brotliCompress);
+
+const types: Record<string, string> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+};
+
+interface PageFile {
+  type: string;
+  etag: string;
+  plain: Buffer;
+  brotli: Buffer;
+}
+
+interface Pages {
+  index: PageFile;
+  /** By name below assets/. */
+  assets: Map<string, PageFile>;
+}
+
+/** The built dashboard, a few hundred kilobytes; null where it has not been built. */
+async function findPages(): Promise<Pages | null> {
+  try {
+    const names = await readdir(new URL("assets/", dashboardFolder));
+    const assets = await Promise.all(
+      names.map(async (name): Promise<[string, PageFile]> => [name, await readPage(`assets/${name}`)]),
+    );
+    return { index: await readPage("index.html"), assets: new Map(assets) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function readPage(path: string): Promise<PageFile> {
+  const plain = await readFile(new URL(path, dashboardFolder));
+  return {
+    type: types[extname(path)] ?? "application/octet-stream",
+    etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"`,
+    plain,
+    brotli: await compress(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  };
 }

@@ -1,19 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/api-app.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
-import { adminRoutes } from "./admin/admin-routes.ts";
-import { cdnCheckRoutes, cdnDomainRoutes } from "./cdn-domain-routes.ts";
-import { customerStorageRoutes } from "./customer-storage-routes.ts";
-import { deletedProjectRoutes } from "./deleted-project-routes.ts";
-import { factorRoutes, passkeySignInRoutes } from "./factors/factor-routes.ts";
-import { joinRoutes, memberRoutes } from "./members/member-routes.ts";
+import { adminRoutes } from "./admin-routes.ts";
+import { factorRoutes, passkeySignInRoutes } from "./factors/routes.ts";
+import { cdnCheckRoutes, cdnDomainRoutes, customerStorageRoutes } from "./hosting-routes.ts";
+import { joinRoutes, memberRoutes } from "./members/routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
-import { projectRoutes } from "./project-routes.ts";
-import { openSessions } from "./session/open-sessions.ts";
-import { requireSession } from "./session/require-session.ts";
-import { requireSameOrigin } from "./session/same-origin.ts";
+import { deletedProjectRoutes, projectRoutes } from "./project-routes.ts";
+import { openSessions, requireSameOrigin, requireSession } from "./session/open-sessions.ts";
 import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 

@@ -1,12 +1,12 @@
 import { IdParam, PASSKEYS_MAX, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/api-app.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import { notFound } from "../kernel/errors.ts";
 import { findInstallation } from "../projects/accounts/queries.ts";
 import { changeCredentials, claim, lookAtLink } from "./credentials.ts";
 import type { PasswordWork } from "./password-work.ts";
+import { deleteSession, listSessions } from "./queries.ts";
 import { letIn, letOut, visitorOf } from "./session/visitor.ts";
-import { deleteSession, listSessions } from "./session-queries.ts";
 import { signIn, signInWithCode } from "./sign-in.ts";
 
 const schema = { hide: true };

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { TierName } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
-import { unlessReadOnly } from "../http/read-only/read-only-error.ts";
+import { unlessReadOnly } from "../http/read-only.ts";
 import { AppError } from "../kernel/errors.ts";
 import { createId } from "../kernel/ids.ts";
 import {
@@ -11,7 +11,7 @@ import {
   findSessionByToken,
   insertSession,
   touchSession,
-} from "./session-queries.ts";
+} from "./queries.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const idleMs = 14 * dayMs;

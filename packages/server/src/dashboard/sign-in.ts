@@ -1,13 +1,13 @@
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
-import { normalizeEmail } from "../projects/accounts/email.ts";
+import { normalizeEmail } from "../projects/accounts/accounts.ts";
 import { findAccountByEmail } from "../projects/accounts/queries.ts";
+import { findTotp } from "./factors/queries.ts";
 import { getStep, openStep, takeStep } from "./factors/steps.ts";
 import { checkCode } from "./factors/totp.ts";
-import { findTotp } from "./factors/totp-queries.ts";
 import { findKnownDevice } from "./known-devices.ts";
 import type { PasswordWork } from "./password-work.ts";
-import { holdPassword } from "./session-queries.ts";
+import { holdPassword } from "./queries.ts";
 import { createSession, type Entrant } from "./sessions.ts";
 import { spend, throttleAddress, throttlePassword } from "./throttle.ts";
 

@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
 import { findSafeOrigin } from "../projects/customer-storage/rules.ts";
-import { listAccessibleStores } from "./access-queries.ts";
+import { listAccessibleStores } from "./queries.ts";
 
 const anyUpload = { key: "a", contentType: "text/plain", sizeBytes: 1, expiresInSec: 1 };
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import { addressBucket, addressNetwork } from "../kernel/net/address-bucket.ts";
+import { addressBucket, addressNetwork } from "../kernel/net/cidr-list.ts";
 import { rateLimited } from "../kernel/rate-limiter.ts";
 
 // All per minute.

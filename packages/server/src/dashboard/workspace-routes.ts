@@ -1,28 +1,43 @@
-import { ENVIRONMENTS, type Environment, IdParam, type RateBucket } from "@upstow/contract";
+import {
+  ENVIRONMENTS,
+  type Environment,
+  FILE_KEY_MAX,
+  FIT_MODES,
+  IdParam,
+  type RateBucket,
+  STUDIO_PREVIEWS,
+  StringEnum,
+  Type,
+} from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Deps } from "../deps.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
-import type { ApiApp } from "../http/api-app.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
-import { notFound } from "../kernel/errors.ts";
-import { rateLimitFor } from "../projects/api-keys/rate-limit-for.ts";
+import type { ApiApp } from "../http/request-context.ts";
+import { signalGone } from "../http/signal-gone.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { invalid, notFound } from "../kernel/errors.ts";
+import { rateLimitFor } from "../projects/api-keys/rate-limit.ts";
 import { apiKeyRoutes } from "../projects/api-keys/routes.ts";
 import { fileRouteRoutes } from "../projects/file-routes/routes.ts";
 import { logRoutes } from "../projects/logs/routes.ts";
 import { usageRoutes } from "../projects/usage/routes.ts";
+import { getUsageDays } from "../projects/usage/usage-days.ts";
+import { maxSidePx } from "../serving/images/recipe.ts";
 import { transformRoutes } from "../serving/images/routes.ts";
+import { checkMayTransform, getImage } from "../serving/images/transform-image.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
+import { findDelivery } from "../webhooks/delivery-queries.ts";
+import { messageIdOf } from "../webhooks/enqueue.ts";
 import { deliveryRoutes, signingKeyRoutes } from "../webhooks/routes.ts";
 import { sendTestEvent } from "../webhooks/send-test-event.ts";
+import { signDelivery, urlToSign } from "../webhooks/sign-delivery.ts";
+import { getKeysToSignWith } from "../webhooks/signing-keys.ts";
 import { enterProject, type Role } from "./access.ts";
-import { chosenFileRoutes } from "./files/routes.ts";
-import { fileSearchRoutes } from "./files/search-routes.ts";
-import { logSearchRoutes } from "./logs/log-search-routes.ts";
-import { logStreamRoutes } from "./logs/log-stream-routes.ts";
-import { signAgain } from "./sign-again.ts";
-import { studioRoutes } from "./studio/studio-routes.ts";
-import { usageDayRoutes } from "./usage-day-routes.ts";
+import { chosenFileRoutes, fileSearchRoutes } from "./files/routes.ts";
+import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";
+import { spend } from "./throttle.ts";
 
 /**
  * One environment of one project. The customer API's own routes answer here too: what differs is who may call them,
@@ -96,4 +111,83 @@ function undocumented(app: ApiApp): ApiApp {
       app[method](path, { ...options, schema: { ...options.schema, hide: true } }, handler),
   });
   return Object.assign(Object.create(app), add("get"), add("post"), add("patch"), add("delete"));
+}
+
+interface SignedRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The delivery as it would be sent now, to be tried by hand: a receiver takes it for five minutes. */
+async function signAgain(deps: Deps, actor: Actor, id: string): Promise<SignedRequest> {
+  const { projectId, environment } = actor;
+  const delivery = await deps.db.get(findDelivery, { projectId, environment, id });
+  if (delivery === null || delivery.url === null) throw notFound("Delivery");
+  const { url, body, event } = delivery;
+  const attempt = delivery.attempt_count + 1;
+  const signed = signDelivery(
+    {
+      messageId: messageIdOf(id),
+      attemptId: `att_${id}_${attempt}`,
+      attempt,
+      retried: 0,
+      event,
+      environment,
+      routeSlug: delivery.route_slug,
+      url: urlToSign(url),
+      body: Buffer.from(body),
+    },
+    await getKeysToSignWith(deps, { projectId, environment }),
+    deps.now(),
+  );
+  return { url, headers: { "content-type": "application/json", ...signed }, body };
+}
+
+const Query = Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90, default: 30 })) });
+
+function usageDayRoutes(app: ApiApp, deps: Deps): void {
+  app.get("/usage/days", { schema: { querystring: Query } }, async ({ actor, query }) => ({
+    days: await getUsageDays(deps, actor, query.days ?? 30),
+  }));
+}
+
+const side = Type.Optional(Type.Integer({ minimum: 1, maximum: maxSidePx }));
+
+const StudioQuery = Type.Object({
+  key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }),
+  width: side,
+  height: side,
+  fit: StringEnum(FIT_MODES),
+  quality: Type.Integer({ minimum: 1, maximum: 100 }),
+  format: StringEnum(["avif", "webp", "jpeg", "png"] as const),
+});
+
+/**
+ * Shows what a variant would be. It is sent to whoever is signed in and under no address of its own, so trying
+ * things out is not charged for; asking for a URL is. It is bounded instead, and comes after what readers wait for.
+ */
+function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
+  app.get("/studio", { schema: { querystring: StudioQuery } }, async ({ actor, query }, reply) => {
+    checkMayTransform(actor);
+    const { key, format, ...recipe } = query;
+    if (recipe.width === undefined && recipe.height === undefined)
+      throw invalid("width", "or height is required");
+    const file = await getImage(deps, actor, key);
+    await spend(deps, `studio:${actor.accountId}`, STUDIO_PREVIEWS.perWindow);
+    const variant = await transforms.variants.get(file, { ...recipe, format }, format, {
+      isPreview: true,
+      signal: () => signalGone(reply.raw),
+    });
+    transforms.touch(variant.id);
+    const bytes = await deps.store.read(variant.store_key);
+    if (bytes === null) {
+      await transforms.variants.forget(variant);
+      throw notFound("Variant");
+    }
+    return reply
+      .type(variant.content_type ?? "application/octet-stream")
+      .headers({ "cross-origin-resource-policy": "same-origin" })
+      .send(bytes);
+  });
 }

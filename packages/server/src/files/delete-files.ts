@@ -1,11 +1,12 @@
 import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { FileTable, StorageDeletionTable } from "../db/schema.ts";
-import { writeLog } from "../projects/logs/write-log.ts";
-import { countedBytes } from "../projects/usage/counted-bytes.ts";
+import { AppError } from "../kernel/errors.ts";
+import { writeLog } from "../projects/logs/queries.ts";
+import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
-import { nameFile } from "./name-file.ts";
 import { deleteFiles as deleteRows, deleteVariantsOfFiles } from "./queries.ts";
+import { nameFile } from "./serialize.ts";
 import { scheduleDeletion } from "./storage-deletions.ts";
 
 interface Scope {
@@ -83,4 +84,16 @@ function sumReleased(files: DeletedFile[]): Released {
     released.uploadsByPeriod.set(file.reserved_period, count + 1);
   }
   return released;
+}
+
+/** A long deletion that gives way to the end of the service; what is gone stays gone. */
+export function interrupted(deleted: number): AppError {
+  return new AppError(
+    "SERVICE_UNAVAILABLE",
+    `The service is stopping; ${deleted} files were deleted so far.`,
+    {
+      suggestion: "Delete the rest when it runs again.",
+      headers: { "retry-after": "10" },
+    },
+  );
 }

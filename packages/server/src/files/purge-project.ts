@@ -2,9 +2,8 @@ import { ENVIRONMENTS } from "@upstow/contract";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
-import { forgetProject } from "../webhooks/forget-project.ts";
-import { deleteFiles } from "./delete-files.ts";
-import { interrupted } from "./interrupted.ts";
+import { forgetProject } from "../webhooks/retention.ts";
+import { deleteFiles, interrupted } from "./delete-files.ts";
 import { listFiles } from "./queries.ts";
 
 const findAnyProject = statement((q, p: { id: string }) =>

@@ -1,5 +1,6 @@
 import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
 import type { FileTable } from "../db/schema.ts";
+import { isId } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { type Cdn, fileUrl } from "../projects/file-url.ts";
 import type { ListedFile } from "./queries.ts";
@@ -24,4 +25,16 @@ export function toCompletedFile(cdn: Cdn, row: FileTable): CompletedFile {
 
 export function toFile(cdn: Cdn, row: FileTable): FileObject {
   return { ...toCompletedFile(cdn, row), updatedAt: isoTime(row.updated_at) };
+}
+
+/** How statements find a file by its key. */
+export interface NamedFile {
+  id: string;
+  /** Where a caller may name a file by its id too, this can be that id. */
+  key: string;
+}
+
+/** A key holds its file's id, so rows are found by that; a second index over long keys would slow every upload. */
+export function nameFile(key: string): NamedFile {
+  return { id: isId(key) ? key : (key.split("/", 3)[2] ?? ""), key };
 }

@@ -6,9 +6,8 @@ import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { createId, firstIdAt } from "../kernel/ids.ts";
 import { fileUrl } from "../projects/file-url.ts";
-import type { RefusedDeletion } from "../storage/object-store.ts";
-import { UnknownStore } from "../storage/object-stores.ts";
-import { nameFile } from "./name-file.ts";
+import { type RefusedDeletion, UnknownStore } from "../storage/object-store.ts";
+import { nameFile } from "./serialize.ts";
 
 type DeletionDeps = Pick<Deps, "config" | "db" | "stores" | "cdn" | "now" | "log">;
 

@@ -1,4 +1,5 @@
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
+import type { WorkSource } from "../kernel/event-loop-guard.ts";
 
 /**
  * One line per request. The route's pattern stands for the path, because paths and queries of presigned and
@@ -25,4 +26,34 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
     );
     done();
   });
+}
+
+/** Beyond this, the oldest are forgotten: most of them are downloads that wait for their readers. */
+const mostRemembered = 1_000;
+/** A handler may still be working after its client hung up. A stream that was cut off never says that it ended. */
+const forgottenAfterHangUpMs = 60_000;
+
+/** Requests that are being handled. On the hot path this is one push; the guard's next beat takes out what has ended. */
+export function trackRequests(app: FastifyInstance): WorkSource {
+  let replies: FastifyReply[] = [];
+  app.addHook("onRequest", (_request, reply, done) => {
+    replies.push(reply);
+    done();
+  });
+  return {
+    list: () =>
+      replies.map((reply) => ({
+        name: `${reply.request.method} ${reply.request.routeOptions.url ?? "of an unknown path"}`,
+        requestId: reply.request.id,
+        ms: reply.elapsedTime,
+      })),
+    forgetFinished() {
+      if (replies.length > 0) replies = replies.filter(isRunning).slice(-mostRemembered);
+    },
+  };
+}
+
+function isRunning(reply: FastifyReply): boolean {
+  const { raw } = reply;
+  return !raw.writableEnded && !(raw.destroyed && reply.elapsedTime > forgottenAfterHangUpMs);
 }

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { it } from "node:test";
 import { parseCidrList } from "../kernel/net/cidr-list.ts";
-import { createConnectionLimit } from "./connection-limit.ts";
+import { createConnectionLimit } from "./connections.ts";
 
 const from = (remoteAddress: string | undefined) =>
   Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket;

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { PAGE_DEFAULT } from "@upstow/contract";
 import { invalid } from "../kernel/errors.ts";
-import { isId } from "../kernel/ids.ts";
+import { firstIdAt, isId } from "../kernel/ids.ts";
 
 /** Sorts after every id, so that the first page starts at the newest row. */
 const afterAllIds = "~";
@@ -37,4 +37,24 @@ function decodeCursor(cursor: string): string {
   if (!isId(id) || encodeCursor(id) !== cursor)
     throw invalid("cursor", "is damaged; use nextCursor as it was returned");
   return id;
+}
+
+/** A leap second is a valid date-time that JavaScript cannot express: as NaN it would be no bound at all. */
+export function parseMoment(field: string, text: string): number {
+  const timeMs = Date.parse(text);
+  if (Number.isNaN(timeMs)) throw invalid(field, "is not a moment this service knows");
+  return timeMs;
+}
+
+/** Ids begin with the time at which they were made: from `since` on, before `until`. */
+export function boundsOf(
+  query: { since?: string; until?: string },
+  before: string,
+): { from: string; before: string } {
+  const until = query.until === undefined ? before : firstIdAt(parseMoment("until", query.until));
+  const from = query.since === undefined ? "" : firstIdAt(parseMoment("since", query.since));
+  if (query.since !== undefined && query.until !== undefined && from > until) {
+    throw invalid("since", "must not be later than until");
+  }
+  return { from, before: until < before ? until : before };
 }

@@ -1,3 +1,6 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Actor } from "../kernel/actor.ts";
 import type { Idempotency } from "./idempotency.ts";
 
@@ -35,3 +38,12 @@ declare module "fastify" {
     replay?: (request: import("fastify").FastifyRequest, stored: unknown) => Promise<unknown>;
   }
 }
+
+/** The part of the server that features add their routes to: bodies and queries have the types of their schemas. */
+export type ApiApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

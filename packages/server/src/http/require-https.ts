@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Config } from "../config.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
 import type { CidrList } from "../kernel/net/cidr-list.ts";
-import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/loopback.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/listen-address.ts";
 
 const forwardingHeaders = [
   "forwarded",

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import Fastify from "fastify";
-import { trackRequests } from "./running-requests.ts";
+import { trackRequests } from "./access-log.ts";
 
 it("knows a request until it has ended, also if its client hung up", async (t) => {
   const app = Fastify();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { describeStall } from "./stall-line.ts";
+import { describeStall } from "./event-loop-guard.ts";
 
 it("names first what started right before the stall, not what has been open for long", () => {
   const { message, fields } = describeStall({

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseReadOnly } from "../db/database.ts";
 import type { RunLeased } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
-import type { RunJob } from "../kernel/running-jobs.ts";
+import type { RunJob } from "../kernel/event-loop-guard.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 

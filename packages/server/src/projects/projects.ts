@@ -3,11 +3,11 @@ import type { Queryable } from "../db/database.ts";
 import type { ProjectTable } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { AppError, notFound } from "../kernel/errors.ts";
+import { AppError, notFound, unauthorized } from "../kernel/errors.ts";
 import { createId, randomText } from "../kernel/ids.ts";
 import { revokeKeysOfProject } from "./api-keys/queries.ts";
 import { insertDefaultRoute } from "./file-routes/queries.ts";
-import { writeLog } from "./logs/write-log.ts";
+import { writeLog } from "./logs/queries.ts";
 import {
   countDeletedProjects,
   deleteProject as deleteProjectRow,
@@ -19,8 +19,8 @@ import {
   renameProject,
   takeProjectPlace,
 } from "./queries.ts";
-import { insertUsageTotals } from "./usage/counter-queries.ts";
 import { periodOf } from "./usage/period.ts";
+import { insertUsageTotals } from "./usage/queries.ts";
 
 const unlimited = Number.MAX_SAFE_INTEGER;
 
@@ -135,4 +135,13 @@ export function createSlug(name: string): string {
     .slice(0, 60)
     .replaceAll(/^-+|-+$/g, "");
   return `${words === "" ? "project" : words}-${randomText(8)}`;
+}
+
+/** A key is bound to one project: naming another one, existing or not, is the same refusal. */
+export function requireOwnProject(actor: Actor, projectId: string): void {
+  if (projectId === actor.projectId) return;
+  throw unauthorized(
+    "a key of another project",
+    "The path names another project than that of the key. Send a key of the project; it gets its first one in the dashboard or by 'upstow key create'.",
+  );
 }

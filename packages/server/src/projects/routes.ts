@@ -2,20 +2,23 @@ import {
   CreatedProject,
   CreateProjectBody,
   IdParam,
+  type KeyType,
   Ok,
   Project,
   type Project as ProjectAnswer,
+  type ProjectKey,
   ProjectListItem,
   Type,
   UpdateProjectBody,
 } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
 import type { ProjectTable } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/api-app.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
-import { createKeysFor } from "./create-keys.ts";
+import { createCountedKey } from "./api-keys/api-keys.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
 
@@ -125,4 +128,21 @@ function toProject(row: ProjectTable): ProjectAnswer {
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
+}
+
+/** The first keys of a project, created together with it so that automation can go on without the dashboard. */
+async function createKeysFor(
+  tx: Queryable,
+  now: number,
+  { accountId, tier }: Pick<Actor, "accountId" | "tier">,
+  projectId: string,
+  types: readonly KeyType[],
+): Promise<ProjectKey[]> {
+  const keys: ProjectKey[] = [];
+  for (const type of types) {
+    const wanted = { projectId, tier, type, name: `${type} key` };
+    const { key, secret } = await createCountedKey(tx, now, accountId, wanted);
+    keys.push({ id: key.id, type, prefix: key.prefix, secret });
+  }
+  return keys;
 }

@@ -1,7 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import type { Database } from "../db/database.ts";
-import { countBandwidth } from "../projects/usage/counter-queries.ts";
 import { periodOf } from "../projects/usage/period.ts";
+import { countBandwidth } from "../projects/usage/queries.ts";
 
 export interface Bandwidth {
   count(projectId: string, environment: Environment, bytes: number): void;

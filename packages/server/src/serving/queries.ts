@@ -1,6 +1,6 @@
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
-import { type NamedFile, nameFile } from "../files/name-file.ts";
+import { type NamedFile, nameFile } from "../files/serialize.ts";
 
 const columns = [
   "file.id",

@@ -1,3 +1,4 @@
+import type { Deps } from "../deps.ts";
 import { mediaType } from "../files/uploads/rules.ts";
 
 const rasterImages = new Set([
@@ -51,4 +52,35 @@ export function typePolicy(contentType: string): TypePolicy {
 export function servedType(contentType: string): string {
   const type = contentType.split(";", 1)[0] ?? "";
   return parameters.test(contentType.slice(type.length)) ? contentType : type.trim();
+}
+
+/** RFC 6266 with the RFC 8187 form for names beyond ASCII. Nothing of the name can end the header or turn it around. */
+export function contentDisposition(kind: "inline" | "attachment", fileName: string): string {
+  const name = fileName
+    .replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "")
+    .replaceAll(/[/\\]/g, "_");
+  const ascii = name.replaceAll(/[^\x20-\x7e]|[%"]/g, "_");
+  const extended = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncode);
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${extended}`;
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+// A deletion is to hold at once: what was handed out before it must not live much longer.
+const expiresInSec = 60;
+
+/** Where the bucket itself serves the object; null where the service is to send it. */
+export function findRedirect(
+  { config, store }: Pick<Deps, "config" | "store">,
+  object: { storeKey: string; contentType: string; fileName: string },
+): string | null {
+  if (config.s3?.delivery !== "redirect") return null;
+  const { disposition } = typePolicy(object.contentType);
+  const headers = {
+    contentType: servedType(object.contentType),
+    contentDisposition: contentDisposition(disposition, object.fileName),
+  };
+  return store.presignGet?.(object.storeKey, { ...headers, expiresInSec }) ?? null;
 }

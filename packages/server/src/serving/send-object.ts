@@ -5,14 +5,10 @@ import type { Deps } from "../deps.ts";
 import { signalGone } from "../http/signal-gone.ts";
 import { AppError, fileNotFound } from "../kernel/errors.ts";
 import type { ByteRange, ObjectBytes } from "../storage/object-store.ts";
-import { failsPrecondition, isNotModified, isRangeCurrent } from "./conditional.ts";
-import { contentDisposition } from "./content-disposition.ts";
+import { failsPrecondition, isNotModified, isRangeCurrent, parseRange } from "./conditional.ts";
 import { sharedCacheHeaders } from "./purge.ts";
-import { parseRange } from "./range.ts";
-import { findRedirect } from "./redirect.ts";
-import { servedType, typePolicy } from "./safe-type.ts";
-import { sendStream } from "./send-stream.ts";
-import { findHandover } from "./sendfile.ts";
+import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
+import { findHandover, sendStream } from "./send-stream.ts";
 import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
 
 export const crossOrigin = {

@@ -42,3 +42,6 @@ export function encodeKey(key: string): string {
   if (needsNoEncoding.test(key)) return key;
   return key.split("/").map(encodeURIComponent).join("/");
 }
+
+/** Where presigned URLs of the embedded store begin. */
+export const uploadPath = "/u/";

@@ -1,3 +1,5 @@
+import type { Database } from "../db/database.ts";
+
 /** Sleep that can be cut short. A ring while nobody sleeps is kept for the next sleeper. */
 export interface Alarm {
   ring(): void;
@@ -26,4 +28,29 @@ export function createAlarm(): Alarm {
       rung = false;
     },
   };
+}
+
+/** Says on every instance that there may be new messages. Carries nothing: whoever hears it looks. */
+export const MESSAGES_CHANNEL = "webhook_messages";
+const quietMs = 50;
+
+/** The first of a burst is told at once and the rest of it together, since notifying costs a commit of its own. */
+export function createAnnouncer(db: Database, onFailure: (error: unknown) => void): () => void {
+  let isQuiet = false;
+  let isAskedAgain = false;
+
+  function announce(): void {
+    if (isQuiet) {
+      isAskedAgain = true;
+      return;
+    }
+    isQuiet = true;
+    isAskedAgain = false;
+    db.notify(MESSAGES_CHANNEL, "").catch(onFailure);
+    setTimeout(() => {
+      isQuiet = false;
+      if (isAskedAgain) announce();
+    }, quietMs).unref();
+  }
+  return announce;
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { webhooks } from "../db/migrations/004-webhooks.ts";
 import { webhookOrder } from "../db/migrations/016-webhook-order.ts";
-import { listDue } from "./claim-queries.ts";
+import { listDue } from "./queue-queries.ts";
 
 describe("claiming what is due to an endpoint", () => {
   it("sorts nothing, however many messages became due at the same moment", () => {

@@ -9,7 +9,7 @@ import {
   requeueEndpoint,
   takeDueEndpoints,
   takePausedEndpoints,
-} from "./claim-queries.ts";
+} from "./queue-queries.ts";
 
 /** A message that this worker alone may send until its lease ends. */
 export interface Claim {

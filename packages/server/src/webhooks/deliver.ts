@@ -5,12 +5,11 @@ import { parseOutboundUrl } from "../kernel/net/outbound-url.ts";
 import { version } from "../kernel/version.ts";
 import { type Claim, TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
 import type { DispatcherDeps } from "./dispatcher.ts";
+import { messageIdOf } from "./enqueue.ts";
 import type { FinishedAttempt, Noted } from "./finish.ts";
-import { messageIdOf } from "./message-id.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-schedule.ts";
 import type { Send, SendResult } from "./send.ts";
-import { createShared } from "./shared-work.ts";
 import { type KeysToSignWith, signDelivery, urlToSign } from "./sign-delivery.ts";
 import { getKeysToSignWith } from "./signing-keys.ts";
 
@@ -133,4 +132,18 @@ function warnOfTimeouts(deps: DispatcherDeps, claim: Claim): void {
     { projectId: claim.projectId, routeSlug: claim.routeSlug, deliveryId: claim.id },
     "a webhook endpoint keeps timing out; it is sent one message at a time until it answers",
   );
+}
+
+/** Callers that name the same thing while it is being done get the same result; it is done once. */
+export function createShared<Rest extends unknown[], T>(
+  work: (name: string, ...rest: Rest) => Promise<T>,
+): (name: string, ...rest: Rest) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return (name, ...rest) => {
+    const known = running.get(name);
+    if (known !== undefined) return known;
+    const started = work(name, ...rest).finally(() => running.delete(name));
+    running.set(name, started);
+    return started;
+  };
 }

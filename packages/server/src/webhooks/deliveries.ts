@@ -1,8 +1,7 @@
 import type { Delivery, DeliveryDetail, DeliveryQuery, DeliveryStatus } from "@upstow/contract";
 import type { WebhookAttemptTable, WebhookMessageTable } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
-import { parseMoment } from "../http/moment.ts";
-import { endPage, startPage } from "../http/paging.ts";
+import { endPage, parseMoment, startPage } from "../http/paging.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
 import { firstIdAt } from "../kernel/ids.ts";
@@ -14,7 +13,7 @@ import {
   listDeliveries,
   listDeliveriesOfFile,
 } from "./delivery-queries.ts";
-import { messageIdOf } from "./message-id.ts";
+import { messageIdOf } from "./enqueue.ts";
 
 type DeliveryRow = Pick<
   WebhookMessageTable,

@@ -1,18 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { DatabaseReadOnly } from "../db/database.ts";
+import { DatabaseReadOnly, DatabaseUnavailable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
-import type { RunJob } from "../kernel/running-jobs.ts";
-import { createAlarm } from "./alarm.ts";
-import { createAnnouncer, MESSAGES_CHANNEL } from "./announce.ts";
-import { createBatched } from "./batched.ts";
+import type { RunJob } from "../kernel/event-loop-guard.ts";
+import { createAlarm, createAnnouncer, MESSAGES_CHANNEL } from "./alarm.ts";
 import { type Claim, claimDue, ENDPOINTS_PER_TURN, PROJECT_CAP } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
 import { finishAttempts } from "./finish.ts";
-import { findNextWork } from "./lease-queries.ts";
 import { createWebhookMetrics } from "./metrics.ts";
+import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
 import { createSender, type Send } from "./send.ts";
-import { within } from "./within.ts";
 
 export type DispatcherDeps = Pick<
   Deps,
@@ -171,4 +168,61 @@ function countByProject(attempts: Iterable<{ claim: Claim }>): Map<string, numbe
   } of attempts)
     counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
   return counts;
+}
+
+/**
+ * Ends the wait for a database that neither answers nor fails, as a driver can when the connection breaks under
+ * it. The work may still take effect; leases and their tokens make that harmless.
+ */
+async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // The error is made when it is needed: its stack would cost more than the wait.
+  const timer = setTimeout(() => reject(new DatabaseUnavailable("the database did not answer")), timeMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const largestBatch = 64;
+
+interface Waiting<In, Out> {
+  input: In;
+  resolve: (output: Out) => void;
+  reject: (reason: unknown) => void;
+}
+
+/**
+ * Lets calls share one piece of work: whatever arrives while a batch runs forms the next one. Alone, a call hardly
+ * waits; under load, one commit serves many.
+ */
+function createBatched<In, Out>(work: (inputs: In[]) => Promise<Out[]>): (input: In) => Promise<Out> {
+  let waiting: Waiting<In, Out>[] = [];
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    // Calls of the same turn of the event loop belong together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, largestBatch);
+      waiting = waiting.slice(largestBatch);
+      try {
+        const outputs = await work(batch.map(({ input }) => input));
+        batch.forEach(({ resolve }, i) => {
+          resolve(outputs[i] as Out);
+        });
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isRunning = false;
+  }
+
+  return (input) =>
+    new Promise<Out>((resolve, reject) => {
+      waiting.push({ input, resolve, reject });
+      if (!isRunning) run();
+    });
 }

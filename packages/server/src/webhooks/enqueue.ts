@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
-import { gather } from "../db/gather.ts";
+import { gather } from "../db/lanes.ts";
 import type { FileTable } from "../db/schema.ts";
 import { createId } from "../kernel/ids.ts";
-import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./message-queries.ts";
+import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./delivery-queries.ts";
 import { RETRIES } from "./retry-schedule.ts";
 
 export interface CompletedUpload {
@@ -85,4 +85,9 @@ const insertTogether = gather<NewMessage[]>(
 /** One receiving URL of one environment; what is slow there holds up nobody else. */
 export function endpointIdOf(projectId: string, environment: Environment, url: string): string {
   return hash("sha256", `${projectId}\n${environment}\n${url}`).slice(0, 32);
+}
+
+/** What receivers know a message by, in every attempt and redelivery. */
+export function messageIdOf(id: string): string {
+  return `msg_${id}`;
 }

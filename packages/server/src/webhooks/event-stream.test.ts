@@ -4,7 +4,7 @@ import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../test
 import { createFile } from "../../test/support/webhooks/queue.ts";
 import { uploadFile } from "../../test/support/webhooks/upload.ts";
 import { openPostgres } from "../db/postgres/postgres.ts";
-import { createAnnouncer } from "./announce.ts";
+import { createAnnouncer } from "./alarm.ts";
 import { enqueueUploadCompleted } from "./enqueue.ts";
 
 interface StreamEvent {

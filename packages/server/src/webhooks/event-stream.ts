@@ -1,13 +1,15 @@
-import type { StreamedEvent } from "@upstow/contract";
+import { type Environment, EventStreamQuery, StreamedEvent } from "@upstow/contract";
 import type { WebhookMessageTable } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { invalid } from "../kernel/errors.ts";
+import { AppError, invalid } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { findKey } from "../projects/api-keys/queries.ts";
-import type { Alarm } from "./alarm.ts";
-import { findLastSeq, listEventsAfter } from "./event-queries.ts";
-import { messageIdOf } from "./message-id.ts";
+import { type Alarm, MESSAGES_CHANNEL } from "./alarm.ts";
+import { messageIdOf } from "./enqueue.ts";
+import { createOpenStreams } from "./open-streams.ts";
 
 /** How often a stream looks without having been told, and proves to proxies and clients that it lives. */
 const beatMs = 5_000;
@@ -76,4 +78,75 @@ function formatEvent(row: EventRow): string {
   };
   // JSON text holds no line break, so one data line carries it.
   return `id: ${row.seq}\nevent: ${row.event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+interface Owned {
+  projectId: string;
+  environment: Environment;
+}
+
+const findLastSeq = statement((q, p: Owned) =>
+  q
+    .selectFrom("event_sequence")
+    .select("last_seq")
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment),
+);
+
+const listEventsAfter = statement((q, p: Owned & { after: number; take: number }) =>
+  q
+    .selectFrom("webhook_message")
+    .select(["id", "seq", "event", "file_id", "route_slug", "body", "created_at"])
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("seq", ">", p.after)
+    .orderBy("seq")
+    .limit(p.take),
+);
+
+const busySec = 60;
+
+/** Events as they are committed, on whichever instance; what `upstow listen` reads. */
+export function eventStreamRoute(app: ApiApp, deps: Deps): void {
+  const streams = createOpenStreams();
+  app.addHook("onReady", () => deps.db.listen(MESSAGES_CHANNEL, streams.ringAll));
+  app.addHook("preClose", () => streams.closeAll());
+
+  app.get(
+    "/events/stream",
+    {
+      exposeHeadRoute: false,
+      schema: {
+        tags: ["webhooks"],
+        summary: "Stream the events of the key's environment",
+        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to go on behind it. An id without data says where the stream begins, and comments keep the connection alive.`,
+        querystring: EventStreamQuery,
+      },
+    },
+    async ({ actor, query, headers }, reply) => {
+      const lastEventId = headers["last-event-id"];
+      const after = await findStart(deps, actor, lastEventId?.toString(), query.last ?? 0);
+      const stream = streams.open(actor, (alarm, signal) => streamEvents(deps, actor, after, alarm, signal));
+      if (stream === null) throw tooManyStreams();
+      return (
+        reply
+          .type("text/event-stream; charset=utf-8")
+          .header("cache-control", "no-store")
+          // Some proxies hold a response back until they have a buffer full.
+          .header("x-accel-buffering", "no")
+          .header("connection", "close")
+          .send(stream)
+      );
+    },
+  );
+}
+
+function tooManyStreams(): AppError {
+  return new AppError(
+    "RATE_LIMITED",
+    `This key or its account has too many event streams open. Retry after ${busySec} seconds.`,
+    {
+      headers: { "retry-after": String(busySec) },
+    },
+  );
 }

@@ -1,8 +1,8 @@
 import type { DeliveryErrorClass, EventPayload } from "@upstow/contract";
 import type { Database, Queryable } from "../db/database.ts";
-import { writeLog } from "../projects/logs/write-log.ts";
+import { writeLog } from "../projects/logs/queries.ts";
 import type { Claim } from "./claim.ts";
-import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./finish-queries.ts";
+import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./queue-queries.ts";
 import type { SendResult } from "./send.ts";
 
 export interface FinishedAttempt {

@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import { databaseNow } from "../db/expressions.ts";
 import { statement } from "../db/statement.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
-import { createShared } from "./shared-work.ts";
+import { createShared } from "./deliver.ts";
 
 export interface WebhookMetrics {
   countAttempt(error: DeliveryErrorClass | null): void;

@@ -1,8 +1,13 @@
 import type { Database, Queryable } from "../db/database.ts";
-import { writeLog } from "../projects/logs/write-log.ts";
+import { writeLog } from "../projects/logs/queries.ts";
 import { describeNextAttempt, fileOf } from "./finish.ts";
-import { lockEndpoints } from "./finish-queries.ts";
-import { endLease, listExpiredLeases, markInterrupted, releaseEndpoint } from "./lease-queries.ts";
+import {
+  endLease,
+  listExpiredLeases,
+  lockEndpoints,
+  markInterrupted,
+  releaseEndpoint,
+} from "./queue-queries.ts";
 
 const batch = 100;
 /**

@@ -12,9 +12,9 @@ import {
   listTargets,
   listTargetsById,
   requeueMessages,
+  wakeEndpoint,
 } from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
-import { wakeEndpoint } from "./message-queries.ts";
 import { RETRIES } from "./retry-schedule.ts";
 
 interface Target {

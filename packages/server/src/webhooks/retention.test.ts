@@ -6,8 +6,7 @@ import { statement } from "../db/statement.ts";
 import { claimDue } from "./claim.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { finishAttempts } from "./finish.ts";
-import { forgetProject } from "./forget-project.ts";
-import { forgetOldMessages } from "./retention.ts";
+import { forgetOldMessages, forgetProject } from "./retention.ts";
 import { getSigningKeys } from "./signing-keys.ts";
 
 const listOwners = {

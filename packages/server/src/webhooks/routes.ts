@@ -11,9 +11,9 @@ import {
   Type,
 } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/api-app.ts";
+import type { ApiApp } from "../http/request-context.ts";
 import { getDelivery, listOwnDeliveries } from "./deliveries.ts";
-import { eventStreamRoute } from "./event-stream-route.ts";
+import { eventStreamRoute } from "./event-stream.ts";
 import { redeliverMany, redeliverOne } from "./redeliver.ts";
 import { sendTestEvent } from "./send-test-event.ts";
 import { getSigningKeys, rotateSigningKeys } from "./signing-keys.ts";

@@ -8,9 +8,9 @@ import { getRoute } from "../projects/file-routes/file-routes.ts";
 import { requireServes } from "../projects/file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../projects/file-url.ts";
 import type { Claim } from "./claim.ts";
-import { countLease, insertAttempts, leaseMessages } from "./claim-queries.ts";
 import { getDelivery } from "./deliveries.ts";
 import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
+import { countLease, insertAttempts, leaseMessages } from "./queue-queries.ts";
 
 /**
  * Sends a sample event to the route's webhook, once and at once, by the same way as a real one; the answer shows

@@ -4,8 +4,7 @@ import { describe, it } from "node:test";
 import { Receiver } from "@upstash/qstash";
 import { jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
-import { keyIdOf } from "./prepared-key.ts";
-import { type DeliveryToSign, signDelivery } from "./sign-delivery.ts";
+import { type DeliveryToSign, keyIdOf, signDelivery } from "./sign-delivery.ts";
 
 const key = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const body = Buffer.from('{"file":{"id":"f1"},"projectId":"p1"}');

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { Environment, SigningKeys } from "@upstow/contract";
+import { ENVIRONMENTS, type Environment, type SigningKeys } from "@upstow/contract";
 import type { Database, Queryable } from "../db/database.ts";
 import type { WebhookSigningKeyTable } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
 import type { Keyring } from "../kernel/security/keyring.ts";
 import type { KeysToSignWith } from "./sign-delivery.ts";
-import { findSigningKeys, insertSigningKeys, replaceSigningKeys } from "./signing-key-queries.ts";
 
 const overlapMs = 24 * 60 * 60 * 1000;
 export const purpose = "webhook signing key";
@@ -109,4 +110,88 @@ function rotatedMeanwhile(): AppError {
       status: 409,
     },
   );
+}
+
+export const findSigningKeys = statement((q, p: { projectId: string; environment: Environment }) =>
+  q
+    .selectFrom("webhook_signing_key")
+    .selectAll()
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment),
+);
+
+/** Two first uses at once end with the same keys: those of the one that came first. */
+const insertSigningKeys = statement(
+  (q, p: { projectId: string; environment: Environment; current: string; next: string }) =>
+    q
+      .insertInto("webhook_signing_key")
+      .values({
+        project_id: p.projectId,
+        environment: p.environment,
+        current_sealed: p.current,
+        next_sealed: p.next,
+        previous_sealed: null,
+        rotated_at: null,
+      })
+      .onConflict((conflict) => conflict.columns(["project_id", "environment"]).doNothing()),
+);
+
+/** Guarded by the key that was read: of two rotations at once, one finds nothing to change. */
+export const replaceSigningKeys = statement((q, p: WebhookSigningKeyTable & { seenCurrent: string }) =>
+  q
+    .updateTable("webhook_signing_key")
+    .set({
+      current_sealed: p.current_sealed,
+      next_sealed: p.next_sealed,
+      previous_sealed: p.previous_sealed,
+      rotated_at: p.rotated_at,
+    })
+    .where("project_id", "=", p.project_id)
+    .where("environment", "=", p.environment)
+    .where("current_sealed", "=", p.seenCurrent),
+);
+
+export const listSigningKeys = statement((q, p: { environment: Environment; after: string; take: number }) =>
+  q
+    .selectFrom("webhook_signing_key")
+    .selectAll()
+    .where("environment", "=", p.environment)
+    .where("project_id", ">", p.after)
+    .orderBy("project_id")
+    .limit(p.take),
+);
+
+const batchSize = 100;
+
+type ResealDeps = Pick<Deps, "db" | "keyring">;
+
+export async function resealSigningKeys(deps: ResealDeps): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    let rows: WebhookSigningKeyTable[];
+    let after = "";
+    do {
+      rows = await deps.db.all(listSigningKeys, { environment, after, take: batchSize });
+      for (const row of rows) await resealRow(deps, row);
+      after = rows.at(-1)?.project_id ?? "";
+    } while (rows.length === batchSize);
+  }
+}
+
+async function resealRow(deps: ResealDeps, row: WebhookSigningKeyTable): Promise<void> {
+  const reseal = (sealed: string | null) => sealed && deps.keyring.reseal(sealed, purpose);
+  const [current, next] = [reseal(row.current_sealed), reseal(row.next_sealed)];
+  const previous = reseal(row.previous_sealed);
+  if (current === null && next === null && previous === null) return;
+  const changed = await deps.db.run(replaceSigningKeys, {
+    ...row,
+    current_sealed: current ?? row.current_sealed,
+    next_sealed: next ?? row.next_sealed,
+    previous_sealed: previous ?? row.previous_sealed,
+    seenCurrent: row.current_sealed,
+  });
+  if (changed === 1) return;
+  // Rotated meanwhile, by an instance that may know the older secret alone.
+  const { project_id: projectId, environment } = row;
+  const rotated = await deps.db.get(findSigningKeys, { projectId, environment });
+  if (rotated !== null) await resealRow(deps, rotated);
 }

@@ -1,6 +1,6 @@
 import type { Recipe } from "../../src/serving/images/recipe.ts";
 import { signUrl } from "../../src/serving/images/transform-image.ts";
-import { openVariantSigner } from "../../src/serving/images/variant-keys.ts";
+import { openVariantSigner } from "../../src/serving/images/transforms.ts";
 import type { TestApp } from "./start-app.ts";
 
 /** The public URL of a variant that the API would refuse to make, as an earlier version may have given it out. */

@@ -1,5 +1,5 @@
 import { ADDRESS_LIMITS } from "@upstow/contract";
-import { addressBucket } from "../../src/kernel/net/address-bucket.ts";
+import { addressBucket } from "../../src/kernel/net/cidr-list.ts";
 import type { TestApp } from "./start-app.ts";
 
 /** Counts refused callers from an address until `left` more get through, without sending thousands of requests. */

@@ -6,11 +6,11 @@ import type { PasskeyTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
-import { findLastingSession, holdAccount } from "../session-queries.ts";
+import { findLastingSession, holdAccount } from "../queries.ts";
 import { createSession, type Entrant, type Session, signedOut, type Visitor } from "../sessions.ts";
 import type { SignedIn } from "../sign-in.ts";
 import { throttleAddress } from "../throttle.ts";
-import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./passkey-queries.ts";
+import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./queries.ts";
 import { openStep, takeStep } from "./steps.ts";
 
 /** Loaded by whoever uses passkeys; a start does not pay for it. */

@@ -1,9 +1,10 @@
+import { hash } from "node:crypto";
 import type { TOTP } from "otpauth";
 import type { Queryable } from "../../db/database.ts";
+import type { TotpTable } from "../../db/people-schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
-import { createRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
-import { stepEnded } from "./steps.ts";
+import { randomText } from "../../kernel/ids.ts";
 import {
   confirmTotp,
   countTry,
@@ -11,9 +12,14 @@ import {
   deleteTotp,
   findTotp,
   forgetFailures,
+  insertRecoveryCode,
+  listTotps,
+  resealTotp,
   startTotp,
+  takeRecoveryCode,
   useStep,
-} from "./totp-queries.ts";
+} from "./queries.ts";
+import { stepEnded } from "./steps.ts";
 
 type CodeDeps = Pick<Deps, "db" | "keyring" | "now">;
 
@@ -121,4 +127,36 @@ function tooManyCodes(waitMs: number): AppError {
   return new AppError("RATE_LIMITED", `Too many wrong codes. Retry after ${waitSec} seconds.`, {
     headers: { "retry-after": String(waitSec) },
   });
+}
+
+const howMany = 10;
+/** 80 random bits: a plain hash is enough to keep them by. */
+const codeLength = 16;
+
+/** Replaces all earlier ones. They are shown this once. */
+export async function createRecoveryCodes(tx: Queryable, accountId: string): Promise<string[]> {
+  await tx.run(deleteRecoveryCodes, { accountId });
+  const codes = Array.from({ length: howMany }, () => randomText(codeLength));
+  for (const code of codes) await tx.run(insertRecoveryCode, { accountId, codeHash: hash("sha256", code) });
+  return codes.map((code) => code.replaceAll(/(.{4})(?=.)/g, "$1-"));
+}
+
+/** True for one that was not used before, which ends with it. */
+async function useRecoveryCode(tx: Queryable, accountId: string, code: string): Promise<boolean> {
+  return (await tx.run(takeRecoveryCode, { accountId, codeHash: hash("sha256", code) })) > 0;
+}
+
+const batchSize = 100;
+
+export async function resealTotps({ db, keyring }: Pick<Deps, "db" | "keyring">): Promise<void> {
+  let rows: TotpTable[];
+  let after = "";
+  do {
+    rows = await db.all(listTotps, { after, take: batchSize });
+    for (const { account_id: accountId, secret_sealed: sealed } of rows) {
+      const resealed = keyring.reseal(sealed, purpose);
+      if (resealed !== null) await db.run(resealTotp, { accountId, sealed, resealed });
+    }
+    after = rows.at(-1)?.account_id ?? "";
+  } while (rows.length === batchSize);
 }

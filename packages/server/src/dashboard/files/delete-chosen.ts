@@ -1,8 +1,7 @@
 import type { Deps } from "../../deps.ts";
-import { deleteFiles } from "../../files/delete-files.ts";
+import { deleteFiles, interrupted } from "../../files/delete-files.ts";
 import type { FileFilter } from "../../files/file-filter.ts";
-import { interrupted } from "../../files/interrupted.ts";
-import { type Searcher, searchFiles } from "../../files/search-files.ts";
+import { type Searcher, searchFiles } from "../../files/list-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
 import type { Actor } from "../../kernel/actor.ts";
 

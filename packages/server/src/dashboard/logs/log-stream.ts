@@ -1,10 +1,9 @@
 import type { Deps } from "../../deps.ts";
 import type { FairTurns } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
-import { toLog } from "../../projects/logs/to-log.ts";
+import { toLog } from "../../projects/logs/routes.ts";
 import type { Alarm } from "../../webhooks/alarm.ts";
-import type { LogFilter } from "./log-search-queries.ts";
-import { listLogsFrom, measureLogsFrom } from "./log-stream-queries.ts";
+import { type LogFilter, listLogsFrom, measureLogsFrom } from "./queries.ts";
 
 const lookEveryMs = 1_000;
 const beatMs = 5_000;

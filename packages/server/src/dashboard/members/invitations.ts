@@ -3,12 +3,12 @@ import { OPEN_INVITATIONS_MAX } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
-import { normalizeEmail } from "../../projects/accounts/email.ts";
+import { normalizeEmail } from "../../projects/accounts/accounts.ts";
 import { findAccountByEmail, insertInvitedAccount } from "../../projects/accounts/queries.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
 import type { Role } from "../access.ts";
 import { checkNewPassword, type PasswordWork } from "../password-work.ts";
-import { holdAccount } from "../session-queries.ts";
+import { holdAccount } from "../queries.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
 import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
 import { spend, throttleAddress, throttlePassword } from "../throttle.ts";
@@ -17,11 +17,12 @@ import {
   deleteEndedInvitations,
   deleteInvitationsTo,
   findInvitation,
+  findProjectOwner,
   holdProject,
   insertInvitation,
+  putMember,
   takeInvitation,
-} from "./invitation-queries.ts";
-import { findProjectOwner, putMember } from "./member-queries.ts";
+} from "./queries.ts";
 
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
 const invitationsPerMinute = 10;

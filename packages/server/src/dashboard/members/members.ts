@@ -1,10 +1,15 @@
 import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../kernel/errors.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
 import type { Role } from "../access.ts";
-import { deleteInvitationsBy } from "./invitation-queries.ts";
-import { deleteMember, findProjectOwner, listMembers, setMemberRole } from "./member-queries.ts";
+import {
+  deleteInvitationsBy,
+  deleteMember,
+  findProjectOwner,
+  listMembers,
+  setMemberRole,
+} from "./queries.ts";
 
 export interface Member {
   accountId: string;

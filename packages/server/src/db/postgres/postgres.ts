@@ -1,8 +1,7 @@
 import type { Database } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import { loadPostgresDriver } from "./driver.ts";
-import { guard, queryable } from "./queries.ts";
-import { createTransactions } from "./transactions.ts";
+import { createTransactions, guard, queryable } from "./transactions.ts";
 
 const postgres = await loadPostgresDriver();
 

@@ -1,7 +1,7 @@
-import type { ISql, Sql } from "postgres";
-import type { Queryable } from "../database.ts";
+import type { ISql, Row, RowList, Sql } from "postgres";
+import { DatabaseReadOnly, DatabaseUnavailable, type Queryable, UniqueViolation } from "../database.ts";
 import { createLanes } from "../lanes.ts";
-import { codeOf, explain, queryable } from "./queries.ts";
+import type { Statement } from "../statement.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
@@ -62,3 +62,64 @@ export function createTransactions(client: Sql): Transactions {
 }
 
 class MemberFailed extends Error {}
+
+/** SQLSTATE classes and client codes that mean the server is away or lets nobody in, not that the statement is wrong. */
+const unavailable =
+  /^(08...|25006|25P0[34]|28...|3D000|57P0[12345]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
+const uniqueViolation = "23505";
+/** Raised by the triggers that refuse changes, and by nothing else. */
+const refusedByTrigger = "UP001";
+
+const prepared = { prepare: true };
+
+/** Awaited, not chained with `then`, which the driver's own kind of promise makes a measurable part of a lookup's cost. */
+export function queryable(client: ISql): Queryable {
+  const ask = async <T>(statement: Statement<object, unknown>, params: object, take: (rows: Rows) => T) => {
+    try {
+      const { sql, bind } = statement.compile("postgres");
+      return take(await client.unsafe(sql, bind(params) as never[], prepared));
+    } catch (error) {
+      throw explain(error);
+    }
+  };
+  return {
+    all: (statement, params) => ask(statement, params, allOf) as never,
+    get: (statement, params) => ask(statement, params, firstOf) as never,
+    run: (statement, params) => ask(statement, params, countOf),
+  };
+}
+
+type Rows = RowList<Row[]>;
+const allOf = (rows: Rows) => rows;
+const firstOf = (rows: Rows) => rows[0] ?? null;
+const countOf = (rows: Rows) => rows.count;
+
+export async function guard<T>(call: PromiseLike<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function explain(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
+  if (code === refusedByTrigger) return new DatabaseReadOnly("the database is read-only", { cause: error });
+  // What is fatal ends the connection, whatever was asked over it: a parameter of the address that no server knows.
+  const isFatal = (error as { severity?: unknown } | null)?.severity === "FATAL";
+  return unavailable.test(code) || isFatal
+    ? new DatabaseUnavailable(`PostgreSQL is not available${describeCause(error, code)}`, { cause: error })
+    : error;
+}
+
+/** In the server's words where it has some: few operators know what 28P01 is. */
+function describeCause(error: unknown, code: string): string {
+  const words = error instanceof Error ? error.message.trim().replaceAll(/\s*\n\s*/g, " ") : "";
+  if (words === "") return ` (${code})`;
+  return words.includes(code) ? `: ${words}` : `: ${words} (${code})`;
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? "");
+}

@@ -1,8 +1,8 @@
+import { constants, type DatabaseSync } from "node:sqlite";
 import type { Database } from "../database.ts";
 import type { Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { Tables } from "./tables.ts";
 
 const mostAnswers = 10_000;
 
@@ -75,5 +75,28 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
     recallAll: recallBy((connection, statement, params) =>
       connection.all(statement, params),
     ) as Database["recallAll"],
+  };
+}
+
+/** What a statement reads and changes, with everything that triggers and foreign keys add to it. */
+interface Tables {
+  reads: readonly string[];
+  changes: readonly string[];
+}
+
+const changing: number[] = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE];
+
+/** Asks the engine itself. On a connection of its own: to ask makes a connection prepare all its statements anew. */
+export function createTableFinder(database: DatabaseSync): (sql: string) => Tables {
+  let [reads, changes] = [new Set<string>(), new Set<string>()];
+  database.setAuthorizer((action, table) => {
+    if (table !== null && action === constants.SQLITE_READ) reads.add(table);
+    if (table !== null && changing.includes(action)) changes.add(table);
+    return constants.SQLITE_OK;
+  });
+  return (sql) => {
+    [reads, changes] = [new Set(), new Set()];
+    database.prepare(sql);
+    return { reads: [...reads], changes: [...changes] };
   };
 }

@@ -3,9 +3,8 @@ import type { Database } from "../database.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { guardEngine, openConnection } from "./connection.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { anyTable, createRecall } from "./recall.ts";
+import { anyTable, createRecall, createTableFinder } from "./recall.ts";
 import { createSnapshot } from "./snapshot.ts";
-import { createTableFinder } from "./tables.ts";
 
 /** The embedded engine. Reads never see what is not yet durable. */
 export function openSqlite(path: string): Database {

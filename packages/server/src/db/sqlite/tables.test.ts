@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { createTableFinder } from "./tables.ts";
+import { createTableFinder } from "./recall.ts";
 
 describe("the tables of a statement", () => {
   const database = new DatabaseSync(":memory:");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { KB } from "@upstow/contract";
 import { createFairTurns } from "../../kernel/fair-turns.ts";
-import { type Budget, dashboardBudget, lookThrough, type Span, stretchLimits } from "./look-through.ts";
+import { type Budget, dashboardBudget, lookThrough, type Span, stretchLimits } from "../look-through.ts";
 
 /** Rows of these sizes, the newest last, and the stretches that a search reads of them. */
 async function readAll(

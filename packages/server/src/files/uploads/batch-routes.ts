@@ -12,13 +12,13 @@ import {
 import type { FastifyReply } from "fastify";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/api-app.ts";
-import { errorBody } from "../../http/error-handler.ts";
+import { errorBody, toAppError } from "../../http/error-handler.ts";
+import type { ApiApp } from "../../http/request-context.ts";
 import { createCheck } from "../../http/validation.ts";
 import type { Actor } from "../../kernel/actor.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
-import { type BatchOutcome, runBatch } from "./batch.ts";
 import { completeSingle } from "./finish-upload.ts";
 import type { OpenedUploads } from "./opened-uploads.ts";
 import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
@@ -120,3 +120,47 @@ function sendOutcome(reply: FastifyReply, { status, failure }: BatchOutcome, ans
 
 const withoutUrl = (item: RequestedUploads[number]) =>
   "fileId" in item ? { index: item.index, fileId: item.fileId } : item;
+
+interface BatchOutcome {
+  /** In the order of the inputs: what the work returned, or its error. */
+  items: ({ index: number } & object)[];
+  /** 200 where all succeeded, 207 where some did, else that of the first error. */
+  status: number;
+  /** The first error where nothing succeeded. */
+  failure: AppError | null;
+}
+
+/** Runs every item by itself, a few at a time. */
+async function runBatch<Input>(
+  { log }: Pick<Deps, "log">,
+  inputs: Input[],
+  atOnce: number,
+  work: (input: Input) => Promise<object>,
+): Promise<BatchOutcome> {
+  const results: (object | AppError)[] = [];
+  let next = 0;
+
+  async function takeTurns(): Promise<void> {
+    while (next < inputs.length) {
+      const index = next++;
+      results[index] = await work(inputs[index] as Input).catch(explain);
+    }
+  }
+
+  function explain(error: unknown): AppError {
+    const known = toAppError(error);
+    if (known.status >= 500) log.error({ err: error }, "an item of a batch failed");
+    return known;
+  }
+
+  await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, takeTurns));
+  const items = results.map((result, index) => ({
+    index,
+    ...(result instanceof AppError ? errorBody(result) : result),
+  }));
+  const errors = results.filter((result) => result instanceof AppError);
+  const [first] = errors;
+  if (first === undefined) return { items, status: 200, failure: null };
+  const isPartial = errors.length < results.length;
+  return { items, status: isPartial ? 207 : first.status, failure: isPartial ? null : first };
+}

@@ -4,15 +4,14 @@ import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
-import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
+import { countedBytes } from "../../projects/usage/period.ts";
 import { releaseUsage } from "../../projects/usage/quota.ts";
 import type { ReceivedPart } from "../../storage/object-store.ts";
 import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
 import { getOpenUpload } from "./finish-upload.ts";
-import { keepOpen } from "./lifetime.ts";
 import { removeOpenMultipart } from "./queries.ts";
-import { checkPartRange, partCount } from "./rules.ts";
+import { checkPartRange, keepOpen, partCount } from "./rules.ts";
 
 export interface SignedPart {
   partNumber: number;

@@ -1,13 +1,12 @@
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
-import { countedBytes } from "../../projects/usage/counted-bytes.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
+import { countedBytes } from "../../projects/usage/period.ts";
 import { releaseUsage } from "../../projects/usage/quota.ts";
-import { StorageUnavailable } from "../../storage/object-store.ts";
-import { UnknownStore } from "../../storage/object-stores.ts";
+import { StorageUnavailable, UnknownStore } from "../../storage/object-store.ts";
 import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
-import { findOpenUntil } from "./lifetime.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
+import { findOpenUntil } from "./rules.ts";
 
 /** They are ended side by side, and a bucket is asked for each of them. */
 const batchSize = 20;

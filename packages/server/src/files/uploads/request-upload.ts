@@ -7,17 +7,22 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { holdStore } from "../../projects/customer-storage/queries.ts";
 import { findRoute, requireServes } from "../../projects/file-routes/find-route.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
-import { countedBytes } from "../../projects/usage/counted-bytes.ts";
-import { periodOf } from "../../projects/usage/period.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
+import { countedBytes, periodOf } from "../../projects/usage/period.ts";
 import { reserveQuota } from "../../projects/usage/quota.ts";
 import { quotaLimits } from "../../projects/usage/quota-limits.ts";
-import { UnknownStore } from "../../storage/object-stores.ts";
+import { UnknownStore } from "../../storage/object-store.ts";
 import { buildStorageKey } from "../../storage/storage-key.ts";
-import { emptyLifeMs, keepOpen } from "./lifetime.ts";
-import { serialiseMetadata } from "./metadata.ts";
 import { findUpload, insertFile } from "./queries.ts";
-import { checkFitsPut, checkNeedsMultipart, checkSize, checkType } from "./rules.ts";
+import {
+  checkFitsPut,
+  checkNeedsMultipart,
+  checkSize,
+  checkType,
+  emptyLifeMs,
+  keepOpen,
+  serialiseMetadata,
+} from "./rules.ts";
 
 export type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
 

@@ -1,6 +1,16 @@
-import { GB, MULTIPART_THRESHOLD_BYTES, PART_SIZE_BYTES, TIERS, type TierName } from "@upstow/contract";
-import type { FileRouteTable } from "../../db/schema.ts";
+import {
+  GB,
+  METADATA_MAX_BYTES,
+  METADATA_MAX_DEPTH,
+  MULTIPART_THRESHOLD_BYTES,
+  PART_SIZE_BYTES,
+  TIERS,
+  type TierName,
+} from "@upstow/contract";
+import type { FileRouteTable, FileTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
+import { postponeReaping } from "./queries.ts";
 
 /** Ignores case and parameters; an empty list allows every type. */
 export function isAllowedType(allowedTypes: readonly string[], contentType: string): boolean {
@@ -73,4 +83,63 @@ export function checkPartRange(field: string, partNumbers: readonly number[], si
   const outside = partNumbers.find((number) => number < 1 || number > last);
   if (outside !== undefined)
     throw invalid(field, `names part ${outside}; this upload has parts 1 to ${last}`);
+}
+
+const hourMs = 3_600_000;
+const singleIdleMs = 24 * hourMs;
+const multipartIdleMs = 7 * 24 * hourMs;
+
+/** How long after a URL's expiry an upload that sent nothing counts as abandoned. */
+const graceMs = 5 * 60 * 1000;
+
+/** How long an upload that sent nothing stays open after its URLs were signed. */
+export function emptyLifeMs(urlSec: number): number {
+  return urlSec * 1000 + graceMs;
+}
+
+/** How long an upload that sent something stays open after its last sign of life. */
+function idleLifeMs(file: FileTable): number {
+  return file.upload_id === null ? singleIdleMs : multipartIdleMs;
+}
+
+/** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
+export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number | null> {
+  // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
+  if ((await deps.stores.get(file.store)).isArriving?.(file.key)) return deps.now() + graceMs;
+  const lastReceived = await findLastReceived(deps, file);
+  return lastReceived === null ? null : lastReceived + idleLifeMs(file);
+}
+
+/** When bytes last came in; null where none did. */
+async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
+  const store = await deps.stores.get(file.store);
+  if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
+  const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
+  // The store may have made them one, and the row not have heard of it.
+  if (parts === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
+  return parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
+}
+
+/** Whoever gets fresh URLs is given the time to use them. False where it has longer anyway, or ended meanwhile. */
+export async function keepOpen(deps: Deps, file: FileTable, urlSec: number): Promise<boolean> {
+  const isEmpty = (await findLastReceived(deps, file)) === null;
+  const lifeMs = isEmpty ? emptyLifeMs(urlSec) : idleLifeMs(file);
+  return (await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + lifeMs })) > 0;
+}
+
+/** The text to store. `{}` itself has depth 1. */
+export function serialiseMetadata(metadata: Record<string, unknown>): string {
+  if (depthExceeds(metadata, METADATA_MAX_DEPTH)) {
+    throw invalid("metadata", `must not be nested deeper than ${METADATA_MAX_DEPTH}`);
+  }
+  const text = JSON.stringify(metadata);
+  if (Buffer.byteLength(text) > METADATA_MAX_BYTES) {
+    throw invalid("metadata", `must not be larger than ${METADATA_MAX_BYTES / 1024} KiB`);
+  }
+  return text;
+}
+
+function depthExceeds(value: unknown, allowed: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return allowed === 0 || Object.values(value).some((item) => depthExceeds(item, allowed - 1));
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Database } from "../../db/database.ts";
+import { type RateLimiter, type RateLimitResult, rateLimitResult } from "../../kernel/rate-limiter.ts";
 import { createDatabaseRateLimiter } from "./database.ts";
-import { createMemoryRateLimiter } from "./memory.ts";
 import { type OpenRateLimiter, openRedisRateLimiter } from "./redis.ts";
 
 export interface RateLimiterOptions {
@@ -21,4 +21,42 @@ export async function openRateLimiter(options: RateLimiterOptions): Promise<Open
       : createDatabaseRateLimiter(db, windowMs);
   if (redisUrl === null) return { ...own, close: async () => {} };
   return openRedisRateLimiter({ url: redisUrl, windowMs, fallback: own, log });
+}
+
+const smallestSweep = 10_000;
+
+/** For a single process. Ended windows are forgotten once there are many, so a flood of addresses stays bounded. */
+export function createMemoryRateLimiter(windowMs: number, now: () => number): RateLimiter {
+  const windows = new Map<string, { startedAt: number; count: number }>();
+  let sweepAt = smallestSweep;
+  // In the future too: a clock that was set back would otherwise keep a window open for as long as it went back.
+  const hasEnded = (startedAt: number, time: number) => Math.abs(time - startedAt) >= windowMs;
+
+  function forgetEnded(time: number): void {
+    for (const [bucket, window] of windows) {
+      if (hasEnded(window.startedAt, time)) windows.delete(bucket);
+    }
+    // Windows that are all still open must not be looked through again for every newcomer.
+    sweepAt = Math.max(smallestSweep, windows.size * 2);
+  }
+
+  function count(name: string, limit: number, time: number): RateLimitResult {
+    let window = windows.get(name);
+    if (window === undefined || hasEnded(window.startedAt, time)) {
+      if (windows.size >= sweepAt) forgetEnded(time);
+      window = { startedAt: time, count: 0 };
+      windows.set(name, window);
+    }
+    window.count++;
+    return rateLimitResult(window.count, limit, window.startedAt + windowMs - time);
+  }
+
+  return {
+    hit: (name, limit) => count(name, limit, now()),
+    hitBoth(own, shared) {
+      const time = now();
+      const result = count(own.name, own.limit, time);
+      return { own: result, shared: result.isAllowed ? count(shared.name, shared.limit, time) : null };
+    },
+  };
 }

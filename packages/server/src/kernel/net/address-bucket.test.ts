@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addressBucket, addressNetwork } from "./address-bucket.ts";
+import { addressBucket, addressNetwork } from "./cidr-list.ts";
 
 describe("the bucket of an address", () => {
   it("is the address itself for IPv4, mapped or not", () => {

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 /** A set of addresses that the operator named: trusted proxies, or exemptions from the outbound guard. */
 export interface CidrList {
@@ -53,4 +53,65 @@ function parseEntry(entry: string) {
     throw new Error(`"${entry}" needs a prefix length from ${shortest} to ${longest} after the slash`);
   }
   return { entry, address, prefix, family, isMapped };
+}
+
+/**
+ * What counts as one caller by address. One household or server has a whole IPv6 /64, so counting its single
+ * addresses would give it as many limits as it likes.
+ */
+export function addressBucket(address: string): string {
+  return isIPv6Address(address) ? prefixOf(address, 4) : address;
+}
+
+/** What one customer of a network provider may have all of: an IPv6 /48, or neighbours in an IPv4 /24. */
+export function addressNetwork(address: string): string {
+  if (isIPv6Address(address)) return prefixOf(address, 3);
+  const [, network = address] = /(\d+\.\d+\.\d+)\.\d+$/.exec(address) ?? [];
+  return `${network}.0/24`;
+}
+
+/** Not one that carries an IPv4 address. */
+function isIPv6Address(address: string): boolean {
+  return isIPv6(address) && !/\d\.\d/.test(address);
+}
+
+function prefixOf(address: string, groupCount: number): string {
+  const [head = "", tail] = (address.split("%", 1)[0] ?? "").split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const last = tail === "" ? [] : tail.split(":");
+    while (groups.length + last.length < 8) groups.push("0");
+    groups.push(...last);
+  }
+  const first = groups.slice(0, groupCount).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${first.join(":")}::/${groupCount * 16}`;
+}
+
+/** Networks that no stranger on the internet calls from. */
+const privateNetworks: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[] = [
+  ["10.0.0.0", 8, "ipv4"],
+  ["100.64.0.0", 10, "ipv4"], // carrier-grade NAT; also overlay networks and some clouds' clusters
+  ["127.0.0.0", 8, "ipv4"],
+  ["169.254.0.0", 16, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  ["::1", 128, "ipv6"],
+  ["fc00::", 7, "ipv6"],
+  ["fe80::", 10, "ipv6"],
+];
+
+/** As `parseCidrList`, but throws for a range that lies outside of private networks, if only in part. */
+export function parsePrivateCidrList(text: string): CidrList {
+  for (const { entry, address, prefix, family, isMapped } of parseCidrs(text)) {
+    // A mapped address has its IPv4 one in the last 32 bits.
+    const length = isMapped ? prefix - 96 : prefix;
+    const isPrivate = privateNetworks.some(([network, shortest, ofFamily]) => {
+      const list = new BlockList();
+      list.addSubnet(network, shortest, ofFamily);
+      const isSameFamily = (ofFamily === "ipv4") === (family === 4 || isMapped);
+      return isSameFamily && length >= shortest && list.check(address, family === 4 ? "ipv4" : "ipv6");
+    });
+    if (!isPrivate) throw new Error(`must list private networks only, such as 172.16.0.0/12, not "${entry}"`);
+  }
+  return parseCidrList(text);
 }

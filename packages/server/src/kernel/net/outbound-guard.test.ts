@@ -3,8 +3,7 @@ import type { LookupAddress } from "node:dns";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { parseCidrList } from "./cidr-list.ts";
-import { AddressRefused, createOutboundGuard } from "./outbound-guard.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { AddressRefused, createOutboundGuard, isPublicAddress } from "./outbound-guard.ts";
 
 const PUBLIC_V4 = "93.184.216.34";
 const PUBLIC_V6 = "2606:4700:4700::1111";

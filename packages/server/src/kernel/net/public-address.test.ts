@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "./outbound-guard.ts";
 
 /** First and last address of every refused IPv4 range, and the nearest public ones around it. */
 const ipv4Ranges: [first: string, last: string, publicAround: string[]][] = [

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { copyFile, mkdir, open, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { AppError } from "../../kernel/errors.ts";
-import { writeDurably } from "./durable-files.ts";
 
 /** Says whose backup a directory is, and how far it came. */
 export interface Manifest {
@@ -104,4 +104,35 @@ function contains(outer: string, inner: string): boolean {
 
 function refuse(message: string, suggestion: string): AppError {
   return new AppError("VALIDATION_ERROR", message, { suggestion });
+}
+
+/** Shares the bytes until one side changes, where the filesystem can. */
+export async function copyDurably(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await syncFile(to);
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await syncFile(`${path}.new`);
+  await rename(`${path}.new`, path);
+  await syncDirectory(dirname(path));
+}
+
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }

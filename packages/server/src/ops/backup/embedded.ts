@@ -1,13 +1,10 @@
-import { rename, rm } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
 import type { Database, Queryable } from "../../db/database.ts";
 import { findDamage } from "../sqlite-integrity.ts";
-import type { layoutOf } from "./backup-directory.ts";
-import { type BlobCatalog, isNamed } from "./blob-catalog.ts";
-import type { CopyOutcome } from "./copy-blobs.ts";
-import { syncDirectory, syncFile } from "./durable-files.ts";
-import { findObsolete } from "./find-obsolete.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { type layoutOf, syncDirectory, syncFile } from "./backup-directory.ts";
+import { type BlobCatalog, type CopyOutcome, eachPage, isNamed } from "./copy-blobs.ts";
 
 export type OpenSnapshot = (path: string) => Database;
 
@@ -64,4 +61,35 @@ export async function tellApart({ catalog, db }: Pick<EmbeddedBackup, "catalog" 
   const deleted: string[] = [];
   for (const blob of missing) ((await isNamed(catalog, db, blob)) ? lost : deleted).push(blob);
   return { lost, deleted };
+}
+
+const allPages = 2 ** 31 - 1;
+
+/**
+ * Copies an embedded database as it is at one moment, while others read and write it. All pages go in one step,
+ * under one read transaction: in several, every commit in between would start the copy over.
+ */
+async function takeSnapshot(from: string, to: string): Promise<void> {
+  await rm(to, { force: true });
+  const source = new DatabaseSync(from, { timeout: 5000 });
+  try {
+    await backup(source, to, { rate: allPages });
+  } finally {
+    source.close();
+  }
+  await syncFile(to);
+}
+
+/** Files of an earlier backup that the database no longer names. */
+async function findObsolete(catalog: BlobCatalog, db: Queryable, objects: string): Promise<string[]> {
+  const root = join(objects, "blobs");
+  const obsolete: string[] = [];
+  for (const shard of await readdir(root)) {
+    const named = new Set<string>();
+    for await (const page of eachPage(catalog, db, shard)) for (const row of page) named.add(row.blob);
+    for (const blob of await readdir(join(root, shard))) {
+      if (!named.has(blob)) obsolete.push(join(root, shard, blob));
+    }
+  }
+  return obsolete;
 }

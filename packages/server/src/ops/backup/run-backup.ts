@@ -4,10 +4,21 @@ import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { version } from "../../kernel/version.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
-import { layoutOf, openBackupDirectory, writeManifest } from "./backup-directory.ts";
-import type { BlobCatalog } from "./blob-catalog.ts";
-import { type CopyCount, type CopyJob, type CopyOutcome, copyBlobs, measureMissing } from "./copy-blobs.ts";
-import { copyDurably, syncDirectory } from "./durable-files.ts";
+import {
+  copyDurably,
+  layoutOf,
+  openBackupDirectory,
+  syncDirectory,
+  writeManifest,
+} from "./backup-directory.ts";
+import {
+  type BlobCatalog,
+  type CopyCount,
+  type CopyJob,
+  type CopyOutcome,
+  copyBlobs,
+  measureMissing,
+} from "./copy-blobs.ts";
 import { type BackupResult, backUpEmbedded, type OpenSnapshot, tellApart } from "./embedded.ts";
 
 export interface BackupDeps extends Pick<Deps, "config" | "db" | "now"> {

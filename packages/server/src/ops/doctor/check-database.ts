@@ -1,9 +1,9 @@
 import type { Database } from "../../db/database.ts";
+import { migrate } from "../../db/migrate.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
 import { type Check, createChecks } from "./check.ts";
 import { checkPostgres } from "./check-postgres.ts";
 import { checkSqlite } from "./check-sqlite.ts";
-import { listPendingMigrations } from "./pending-migrations.ts";
 
 const { ok, warning, failed } = createChecks("database");
 
@@ -57,4 +57,23 @@ async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check:
     return { check, isUsable: true };
   }
   return { check: ok("its tables are those of this version"), isUsable: true };
+}
+
+/** What a start would change, found by migrating without running anything. Throws where a newer version was used. */
+async function listPendingMigrations(db: Database): Promise<string[]> {
+  const pending: string[] = [];
+  await migrate({
+    ...db,
+    migrate: (work) =>
+      work({
+        all: db.all,
+        get: db.get,
+        async script() {},
+        async run(_statement, params) {
+          if ("id" in params) pending.push(String(params.id));
+          return 0;
+        },
+      }),
+  });
+  return pending;
 }

@@ -1,7 +1,7 @@
 import { type Config, ConfigError } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
 import type { RelocationName, RelocationTable } from "../../db/schema.ts";
-import { findRelocation, listReasons } from "../../http/read-only/queries.ts";
+import { findRelocation, listReasons } from "../../http/read-only.ts";
 import { checkRelocations } from "../relocation/follow-relocations.ts";
 import { type Check, createChecks } from "./check.ts";
 

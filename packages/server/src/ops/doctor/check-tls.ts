@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Config } from "../../config.ts";
-import { isLoopbackHost } from "../../kernel/net/loopback.ts";
+import { isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning, failed } = createChecks("TLS");

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../../config.ts";
-import { isLoopbackHost } from "../../kernel/net/loopback.ts";
+import { isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
-import { checkPath, proofOf } from "../../projects/cdn-domain/check-domain.ts";
+import { checkPath, proofOf } from "../../projects/cdn-domain/cdn-domain.ts";
 import { type Check, createChecks } from "./check.ts";
-import { probe } from "./probe.ts";
 
 const { ok, warning, failed } = createChecks("public URL");
 const cdn = createChecks("CDN URL");
@@ -90,4 +89,35 @@ async function checkCdn(cdnUrl: string): Promise<Check> {
     return cdn.failed(`${cdnUrl} does not pass requests for files on to this service.`, fix);
   }
   return cdn.ok(`${cdnUrl} reaches the service`);
+}
+
+type ProbeAnswer =
+  | { isAnswered: true; status: number; text: string; body: Record<string, unknown> }
+  | { isAnswered: false; reason: string };
+
+const patienceMs = 5_000;
+
+async function probe(url: string): Promise<ProbeAnswer> {
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(patienceMs) });
+    const text = await response.text();
+    return { isAnswered: true, status: response.status, text, body: readObject(text) };
+  } catch (error) {
+    return { isAnswered: false, reason: reasonOf(error) };
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** fetch hides what happened one level down. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
 }

@@ -1,8 +1,10 @@
+import type { S3Config } from "../../config/s3.ts";
 import { ConfigError } from "../../config.ts";
+import type { Database } from "../../db/database.ts";
 import type { RelocationTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { findRelocation } from "../../http/read-only/queries.ts";
-import { describeBucket } from "./describe-target.ts";
+import { findRelocation, listReasons } from "../../http/read-only.ts";
+import { findInstallation } from "../../projects/accounts/queries.ts";
 import { changeState } from "./queries.ts";
 import { switchStorage } from "./switch-storage.ts";
 
@@ -78,4 +80,44 @@ export async function followRelocations(deps: FollowDeps): Promise<void> {
   const storage = await db.get(findRelocation, { name: "storage" });
   if (config.s3 !== null && (storage?.state === "copied" || storage?.state === "switching"))
     await switchStorage(deps);
+}
+
+/** Names a bucket and the folder in it, for people and to compare; without credentials. */
+export function describeBucket({ bucket, endpoint, region, prefix }: S3Config): string {
+  return `s3://${bucket}/${prefix} at ${endpoint ?? `Amazon, ${region}`}`;
+}
+
+export function describeDatabase(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
+}
+
+/** Opens the embedded database of the data directory; null where there is none. */
+type OpenFormer = () => Database | null;
+
+/**
+ * At start, on PostgreSQL. Begun anew on an empty database while the embedded one is on its way there, the service
+ * would hand out other keys over the same files, and leave no empty database for the move.
+ */
+export async function refuseEmptyTarget(db: Database, openFormer: OpenFormer): Promise<void> {
+  if ((await db.get(findInstallation, {})) !== null) return;
+  const former = openFormer();
+  if (former === null) return;
+  try {
+    if (!(await isBeingMoved(former))) return;
+  } finally {
+    await former.close();
+  }
+  throw new ConfigError(
+    "UPSTOW_DATABASE_URL names an empty database while the installation in UPSTOW_DATA_DIR is being moved; run `upstow migrate database` first, or leave the variable out",
+  );
+}
+
+async function isBeingMoved(former: Database): Promise<boolean> {
+  try {
+    return (await former.all(listReasons, {})).length > 0;
+  } catch {
+    // What this version cannot read was not begun to be moved by it.
+    return false;
+  }
 }

@@ -1,7 +1,10 @@
+import type { Database } from "../../db/database.ts";
 import type { TableName } from "../../db/table-names.ts";
 import type { Deps } from "../../deps.ts";
-import { findRelocation } from "../../http/read-only/queries.ts";
-import { closeForGood, leaveReadOnly } from "../../http/read-only/switch.ts";
+import { findRelocation } from "../../http/read-only.ts";
+import { closeForGood, leaveReadOnly } from "../../http/read-only-switch.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { findInstallation } from "../../projects/accounts/queries.ts";
 import { changeState, renameStores, setState } from "./queries.ts";
 
 /** How files and variants name the store that holds them. */
@@ -34,4 +37,13 @@ export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | 
     await tx.run(setState, { name: "storage", state: "done", now: now() });
   });
   log.info("the files are served from the bucket now");
+}
+
+/** Tells installations apart. Throws where the service was never started. */
+export async function getInstallationId(db: Database): Promise<string> {
+  const installation = await db.get(findInstallation, {});
+  if (installation !== null) return installation.owner_account_id;
+  throw new AppError("NOT_FOUND", "The service was never started here, so there is nothing to move.", {
+    suggestion: "Check UPSTOW_DATA_DIR.",
+  });
 }

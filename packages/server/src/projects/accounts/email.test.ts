@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { normalizeEmail } from "./email.ts";
+import { normalizeEmail } from "./accounts.ts";
 
 describe("e-mail addresses", () => {
   it("have one spelling", () => {

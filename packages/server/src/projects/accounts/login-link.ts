@@ -2,8 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { normalizeEmail } from "./email.ts";
-import { unknownAccount } from "./manage-account.ts";
+import { normalizeEmail, unknownAccount } from "./accounts.ts";
 import { findAccountByEmail, findInstallationOwner, insertLoginLink } from "./queries.ts";
 
 const loginLinkMs = 24 * 60 * 60 * 1000;

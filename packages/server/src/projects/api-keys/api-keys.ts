@@ -6,7 +6,7 @@ import type { Actor } from "../../kernel/actor.ts";
 import { AppError, notFound, unauthorized } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { createApiKeySecret } from "../../kernel/security/api-key-secret.ts";
-import { writeLog } from "../logs/write-log.ts";
+import { writeLog } from "../logs/queries.ts";
 import {
   countActiveKeys,
   countKeyCreation,

@@ -1,13 +1,13 @@
 import { ADDRESS_LIMITS } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Database } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { type AppError, unauthorized } from "../../kernel/errors.ts";
-import { addressBucket } from "../../kernel/net/address-bucket.ts";
+import { addressBucket } from "../../kernel/net/cidr-list.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
-import { isApiKey } from "../../kernel/security/api-key-secret.ts";
-import { createActorFinder } from "./find-actor.ts";
-import type { LastUsed } from "./last-used.ts";
+import { hashApiKey, isApiKey } from "../../kernel/security/api-key-secret.ts";
+import { findActorByKeyHash, setLastUsed } from "./queries.ts";
 
 const scheme = "Bearer ";
 
@@ -57,4 +57,57 @@ function countHeaders(namesAndValues: string[], name: string): number {
     if (candidate.length === name.length && candidate.toLowerCase() === name) count++;
   }
   return count;
+}
+
+const mostHashes = 10_000;
+
+/** Who a key stands for. A revocation holds at once on every instance. */
+function createActorFinder(db: Database): (secret: string) => Actor | null | Promise<Actor | null> {
+  const hashes = new Map<string, string>();
+
+  function hashOf(secret: string): string | null {
+    const known = hashes.get(secret);
+    if (known !== undefined) return known;
+    if (!isApiKey(secret)) return null;
+    if (hashes.size >= mostHashes) hashes.clear();
+    const hash = hashApiKey(secret);
+    hashes.set(secret, hash);
+    return hash;
+  }
+
+  return (secret) => {
+    const hash = hashOf(secret);
+    if (hash === null) return null;
+    return db.recall(findActorByKeyHash, hash, () => ({ hash }));
+  };
+}
+
+export interface LastUsed {
+  touch(keyId: string, at: number): void;
+  flush(): Promise<void>;
+}
+
+/** Remembers when each key was used and writes that down now and then, not once per request. */
+export function createLastUsed(db: Database): LastUsed {
+  let seen = new Map<string, number>();
+  return {
+    touch(keyId, at) {
+      seen.set(keyId, at);
+    },
+    async flush() {
+      if (seen.size === 0) return;
+      const batch = seen;
+      seen = new Map();
+      // In one order on every instance, so that two of them do not wait for each other in a circle.
+      const entries = [...batch].sort(([a], [b]) => (a < b ? -1 : 1));
+      try {
+        await db.transact(async (tx) => {
+          for (const [id, at] of entries) await tx.run(setLastUsed, { id, at });
+        });
+      } catch (error) {
+        seen = new Map([...batch, ...seen]);
+        throw error;
+      }
+    },
+  };
 }

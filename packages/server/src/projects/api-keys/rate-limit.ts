@@ -1,10 +1,9 @@
-import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateBucket } from "@upstow/contract";
+import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateBucket, type RateLimits } from "@upstow/contract";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { type RateLimitPair, type RateWindow, rateLimited } from "../../kernel/rate-limiter.ts";
-import { writeLog } from "../logs/write-log.ts";
-import { rateLimitFor } from "./rate-limit-for.ts";
+import { writeLog } from "../logs/queries.ts";
 
 type LimitDeps = Pick<Deps, "config" | "db" | "limiter" | "log" | "now">;
 
@@ -113,4 +112,14 @@ function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfA
   db.transact((tx) => writeLog(tx, now(), entry)).catch((error: unknown) =>
     log.debug({ err: error }, "a met rate limit was not noted in the project's log"),
   );
+}
+
+type OwnLimits = Pick<Actor, "tier" | "rateUpload" | "rateTransform" | "rateOther">;
+
+/** Requests per window of a key. Enterprise accounts may have limits of their own; everybody else gets the installation's. */
+export function rateLimitFor(actor: OwnLimits, bucket: RateBucket, defaults: RateLimits): number | null {
+  if (actor.tier !== "enterprise") return defaults[bucket];
+  const own =
+    bucket === "upload" ? actor.rateUpload : bucket === "transform" ? actor.rateTransform : actor.rateOther;
+  return own ?? defaults[bucket];
 }

@@ -9,9 +9,9 @@ import {
 } from "@upstow/contract";
 import type { ApiKeyTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/api-app.ts";
+import type { ApiApp } from "../../http/request-context.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
-import { requireOwnProject } from "../own-project.ts";
+import { requireOwnProject } from "../projects.ts";
 import { createCountedKey, revokeOwnKey, typeForNewKey } from "./api-keys.ts";
 import { listActiveKeys } from "./queries.ts";
 

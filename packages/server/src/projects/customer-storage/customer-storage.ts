@@ -2,8 +2,16 @@ import type { Queryable } from "../../db/database.ts";
 import type { CustomerStoreTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound, refusedUrl } from "../../kernel/errors.ts";
-import { writeLog } from "../logs/write-log.ts";
-import type { BucketFindings, BucketPlace, CustomerBucket } from "./customer-bucket.ts";
+import { writeLog } from "../logs/queries.ts";
+import {
+  type BucketFindings,
+  type BucketPlace,
+  type CustomerBucket,
+  createStoreId,
+  openCredentials,
+  placeOf,
+  sealCredentials,
+} from "./customer-stores.ts";
 import {
   changeStore,
   chooseStore,
@@ -18,8 +26,6 @@ import {
   lockStore,
 } from "./queries.ts";
 import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
-import { openCredentials, placeOf, sealCredentials } from "./sealed-store.ts";
-import { createStoreId } from "./store-id.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
 

@@ -1,5 +1,5 @@
 import { invalid } from "../../kernel/errors.ts";
-import type { BucketCredentials, BucketPlace } from "./customer-bucket.ts";
+import type { BucketCredentials, BucketPlace } from "./customer-stores.ts";
 
 export interface StorageInput extends BucketCredentials {
   endpoint?: string | null;

@@ -11,7 +11,7 @@ import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
-import { writeLog } from "../logs/write-log.ts";
+import { writeLog } from "../logs/queries.ts";
 import {
   deleteRoute as deleteRouteRow,
   findRoute,

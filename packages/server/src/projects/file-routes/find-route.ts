@@ -1,8 +1,12 @@
-import type { Environment } from "@upstow/contract";
+import { type Environment, PAGE_MAX, ROUTES_PER_PROJECT_MAX, type Router } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
 import type { FileRouteTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { endPage, type PageRequest, startPage } from "../../http/paging.ts";
+import type { Actor } from "../../kernel/actor.ts";
 import { unauthorized } from "../../kernel/errors.ts";
-import { findRouteBySlug } from "./queries.ts";
+import { isoTime } from "../../kernel/iso-time.ts";
+import { findRouteBySlug, listRoutes } from "./queries.ts";
 
 /** A project's route as every upload to it needs it. */
 export function findRoute(
@@ -24,4 +28,59 @@ export function requireServes(route: FileRouteTable, environment: Environment): 
     `a ${environment} key on ${route.environment} route "${route.slug}"`,
     `The file route "${route.slug}" takes ${route.environment} keys only. Send one of those.`,
   );
+}
+
+type Viewer = Pick<Actor, "projectId" | "accountId" | "environment">;
+
+export async function listPage({ db }: Deps, viewer: Viewer, request: PageRequest) {
+  const { projectId } = viewer;
+  const { before, take } = startPage(request);
+  const { shown, ...page } = endPage(await db.all(listRoutes, { projectId, before, take }), take);
+  return { routers: shown.map((row) => toRouter(row, viewer)), ...page };
+}
+
+/**
+ * All routes as JSON text, page by page. At their limits they are several megabytes: the next page is read when the
+ * last one was sent, other requests get their turn in between, and the types, which are stored as JSON, go out as they
+ * are.
+ */
+export async function* listAllAsJson(
+  { db, turns }: Pick<Deps, "db" | "turns">,
+  viewer: Viewer,
+): AsyncGenerator<string> {
+  const { projectId, accountId } = viewer;
+  let { before } = startPage({});
+  let lead = '{"routers":[';
+  for (let listed = 0; listed < ROUTES_PER_PROJECT_MAX; listed += PAGE_MAX) {
+    const wanted = { projectId, before, take: PAGE_MAX };
+    const rows = await turns.take(accountId, () => db.all(listRoutes, wanted));
+    if (rows.length > 0) {
+      yield lead + rows.map((row) => toJson(row, viewer)).join();
+      lead = ",";
+    }
+    if (rows.length < PAGE_MAX) break;
+    before = rows.at(-1)?.id ?? before;
+  }
+  yield lead === "," ? "]}" : `${lead}]}`;
+}
+
+function toJson(row: FileRouteTable, viewer: Viewer): string {
+  const { id, projectId, slug, allowedTypes: _, ...rest } = toRouter({ ...row, allowed_types: "[]" }, viewer);
+  const start = JSON.stringify({ id, projectId, slug }).slice(0, -1);
+  return `${start},"allowedTypes":${row.allowed_types},${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Where live events go is nothing for a test key, which may be in many hands. */
+export function toRouter(row: FileRouteTable, { environment }: Pick<Actor, "environment">): Router {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    slug: row.slug,
+    allowedTypes: JSON.parse(row.allowed_types),
+    maxFileSize: row.max_file_size_bytes,
+    webhookUrl: environment === "test" && row.environment === "live" ? null : row.webhook_url,
+    environment: row.environment,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
 }

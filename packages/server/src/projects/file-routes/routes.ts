@@ -10,10 +10,10 @@ import {
   UpdateRouterBody,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/api-app.ts";
-import { requireOwnProject } from "../own-project.ts";
+import type { ApiApp } from "../../http/request-context.ts";
+import { requireOwnProject } from "../projects.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
-import { listAllAsJson, listPage, toRouter } from "./list-routes.ts";
+import { listAllAsJson, listPage, toRouter } from "./find-route.ts";
 
 const tags = ["file routes"];
 const RouterEnvelope = Type.Object({ router: Router });

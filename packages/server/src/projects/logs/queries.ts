@@ -1,7 +1,9 @@
-import type { Environment } from "@upstow/contract";
+import type { Environment, LogType } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
+import type { Queryable } from "../../db/database.ts";
 import type { LogTable, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { createId } from "../../kernel/ids.ts";
 
 export const insertLog = statement((q, p: LogTable) =>
   q.insertInto("log").values({
@@ -52,3 +54,27 @@ export const listLogsOfType = statement((q, p: ListLogsOfType) =>
 export const findLogStretchEnd = statement((q, p: LogStretch & { skip: number }) =>
   logsBetween(q, p).select("id").limit(1).offset(p.skip),
 );
+
+interface LogEntry {
+  projectId: string;
+  environment: Environment;
+  type: LogType;
+  message: string;
+  file?: { id: string; key: string };
+  data?: object;
+}
+
+/** Part of the transaction that does what it tells of. */
+export async function writeLog(tx: Queryable, now: number, entry: LogEntry): Promise<void> {
+  await tx.run(insertLog, {
+    id: createId(now),
+    project_id: entry.projectId,
+    environment: entry.environment,
+    type: entry.type,
+    file_id: entry.file?.id ?? null,
+    key: entry.file?.key ?? null,
+    message: entry.message,
+    data: JSON.stringify(entry.data ?? {}),
+    created_at: now,
+  });
+}

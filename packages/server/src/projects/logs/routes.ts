@@ -1,12 +1,13 @@
-import { LogPage, LogQuery } from "@upstow/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Log, LogPage, LogQuery } from "@upstow/contract";
+import type { Database } from "../../db/database.ts";
+import type { LogTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/api-app.ts";
-import { parseMoment } from "../../http/moment.ts";
-import { encodeCursor, endPage, startPage } from "../../http/paging.ts";
+import { encodeCursor, endPage, parseMoment, startPage } from "../../http/paging.ts";
+import type { ApiApp } from "../../http/request-context.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
-import { findLogsOfType } from "./find-logs-of-type.ts";
-import { listLogs } from "./queries.ts";
-import { toLog } from "./to-log.ts";
+import { isoTime } from "../../kernel/iso-time.ts";
+import { findLogStretchEnd, type ListLogsOfType, listLogs, listLogsOfType } from "./queries.ts";
 
 export function logRoutes(app: ApiApp, deps: Deps): void {
   app.get(
@@ -38,4 +39,43 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
       return { logs, nextCursor: encodeCursor(scannedTo), hasMore: true };
     },
   );
+}
+
+/** SQLite reads on our own thread: after so many entries other requests get their turn. */
+const entriesPerTurn = 5_000;
+
+/**
+ * There is no index by type, which would slow every upload: a rare type is found by reading the environment's entries.
+ * `scannedTo` is the id to continue below where a request ended before the page was full.
+ */
+export async function findLogsOfType(
+  db: Database,
+  wanted: ListLogsOfType,
+  entriesPerRequest = 100_000,
+): Promise<{ rows: LogTable[]; scannedTo: string | null }> {
+  const perTurn = db.dialect === "sqlite" ? Math.min(entriesPerTurn, entriesPerRequest) : entriesPerRequest;
+  const skip = perTurn - 1;
+  const rows: LogTable[] = [];
+  let { before } = wanted;
+  for (let seen = 0; seen < entriesPerRequest; seen += perTurn) {
+    const end = await db.get(findLogStretchEnd, { ...wanted, before, skip });
+    const stretch = { ...wanted, before, from: end?.id ?? wanted.from, take: wanted.take - rows.length };
+    rows.push(...(await db.all(listLogsOfType, stretch)));
+    if (end === null || rows.length === wanted.take) return { rows, scannedTo: null };
+    before = end.id;
+    await nextTurn();
+  }
+  return { rows, scannedTo: before };
+}
+
+export function toLog(row: LogTable): Log {
+  return {
+    id: row.id,
+    type: row.type,
+    ...(row.file_id === null ? {} : { fileId: row.file_id }),
+    ...(row.key === null ? {} : { key: row.key }),
+    message: row.message,
+    data: JSON.parse(row.data),
+    createdAt: isoTime(row.created_at),
+  };
 }

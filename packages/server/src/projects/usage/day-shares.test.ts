@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DayCounts, dayShares, daysUpTo } from "./day-shares.ts";
+import { type DayCounts, dayShares, daysUpTo } from "./usage-days.ts";
 
 const row = (day: string, uploads: number, stored: number): DayCounts => ({
   day,

@@ -1,3 +1,6 @@
+import type { FileTable } from "../../db/schema.ts";
+import { isCustomerStore } from "../customer-storage/customer-stores.ts";
+
 let knownDay = Number.NaN;
 let known = "";
 
@@ -21,4 +24,9 @@ export function periodEndsInSec(timeMs: number): number {
 export function periodsBack(period: string, count: number): string[] {
   const [year = 0, month = 1] = period.split("-").map(Number);
   return Array.from({ length: count }, (_, i) => periodOf(Date.UTC(year, month - 1 - i, 1)));
+}
+
+/** What a file takes of the storage quota: nothing in a customer's own bucket. */
+export function countedBytes(file: Pick<FileTable, "store">, sizeBytes: number): number {
+  return isCustomerStore(file.store) ? 0 : sizeBytes;
 }

@@ -1,4 +1,6 @@
 import type { Environment } from "@upstow/contract";
+import { type QueryCreator, sql } from "#kysely";
+import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 interface Scope {
@@ -33,4 +35,210 @@ export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
     .where("environment", "=", p.environment)
     .where("period", "<=", p.until)
     .orderBy("period", "desc"),
+);
+
+/**
+ * Whoever reserves for an account that has a ceiling goes through here, one after another. The embedded engine has one
+ * writer anyway.
+ */
+export const lockAccount = statement((q, p: { accountId: string }, dialect) =>
+  q
+    .selectFrom("account")
+    .select("id")
+    .where("id", "=", p.accountId)
+    .$if(dialect === "postgres", (select) => select.forNoKeyUpdate()),
+);
+
+interface AccountScope {
+  accountId: string;
+  projectId: string;
+  environment: Environment;
+  period: string;
+}
+
+const sum = (column: string) => sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`;
+
+/** What all projects of the account use together, deleted ones included, and whether the given one is still there. */
+export const sumAccountUse = statement((q, p: AccountScope) =>
+  q
+    .selectFrom("project")
+    .innerJoin("usage_total as total", (join) =>
+      join.onRef("total.project_id", "=", "project.id").on("total.environment", "=", p.environment),
+    )
+    .leftJoin("usage_period as month", (join) =>
+      join
+        .onRef("month.project_id", "=", "project.id")
+        .on("month.environment", "=", p.environment)
+        .on("month.period", "=", p.period),
+    )
+    .where("project.account_id", "=", p.accountId)
+    .where(sql<boolean>`project.is_counted = 1`)
+    .select([
+      sum("total.stored_bytes").as("storedBytes"),
+      sum("total.reserved_bytes").as("reservedBytes"),
+      sum("month.uploads").as("uploads"),
+      sum("month.reserved_uploads").as("reservedUploads"),
+      sum("month.transform_units").as("transformUnits"),
+      sql<number>`cast(count(case when project.id = ${p.projectId} and project.deleted_at is null then 1 end) as bigint)`.as(
+        "isOpen",
+      ),
+    ]),
+);
+
+/** What both environments of a new project count on. */
+export const insertUsageTotals = statement((q, p: { projectId: string }) =>
+  q.insertInto("usage_total").values(
+    (["live", "test"] as const).map((environment) => ({
+      project_id: p.projectId,
+      environment,
+      stored_bytes: 0,
+      reserved_bytes: 0,
+    })),
+  ),
+);
+
+/** Changes no row when it would go over `limit`. */
+export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({ reserved_bytes: sql`reserved_bytes + cast(${p.bytes} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where(
+      sql<boolean>`stored_bytes + reserved_bytes + cast(${p.bytes} as bigint) <= cast(${p.limit} as bigint)`,
+    ),
+);
+
+/** Moves reserved bytes to stored ones, or gives them back, or takes stored ones away. */
+export const moveBytes = statement((q, p: Scope & { stored: number; reserved: number }) =>
+  q
+    .updateTable("usage_total")
+    .set({
+      stored_bytes: sql`stored_bytes + cast(${p.stored} as bigint)`,
+      reserved_bytes: sql`reserved_bytes + cast(${p.reserved} as bigint)`,
+    })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment),
+);
+
+/** The storage total as this transaction sees it. */
+const storedTotal = (p: Scope) =>
+  sql<number>`coalesce((select stored_bytes from usage_total
+    where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
+
+interface ReserveUploads extends Scope {
+  period: string;
+  count: number;
+  limit: number;
+}
+
+/** Changes no row when the month would have more than `limit` uploads, open ones included, and before its first. */
+export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
+  q
+    .updateTable("usage_period")
+    .set({ reserved_uploads: sql`reserved_uploads + cast(${p.count} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period)
+    .where(
+      sql<boolean>`uploads + reserved_uploads + cast(${p.count} as bigint) <= cast(${p.limit} as bigint)`,
+    ),
+);
+
+/** The same, where the month may have no row yet. The caller has checked that `count` alone fits. */
+export const reserveFirstUploads = statement((q, p: ReserveUploads) =>
+  q
+    .insertInto("usage_period")
+    .values({
+      project_id: p.projectId,
+      environment: p.environment,
+      period: p.period,
+      uploads: 0,
+      reserved_uploads: p.count,
+      bandwidth_bytes: 0,
+      transform_units: 0,
+      stored_bytes: storedTotal(p),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["project_id", "environment", "period"])
+        .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + excluded.reserved_uploads` })
+        .where(
+          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads + excluded.reserved_uploads <= cast(${p.limit} as bigint)`,
+        ),
+    ),
+);
+
+export const releaseUploads = statement((q, p: Scope & { period: string; count: number }) =>
+  q
+    .updateTable("usage_period")
+    .set({ reserved_uploads: sql`reserved_uploads - cast(${p.count} as bigint)` })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+interface Settle extends Scope {
+  period: string;
+  count: number;
+}
+
+const takeReservedPlaces = (p: Settle) => ({
+  uploads: sql<number>`uploads + cast(${p.count} as bigint)`,
+  reserved_uploads: sql<number>`reserved_uploads - cast(${p.count} as bigint)`,
+});
+
+/** Uploads take the places that they reserved, in the month in which they did: no month gets more than its quota. */
+export const settleInEarlierMonth = statement((q, p: Settle) =>
+  q
+    .updateTable("usage_period")
+    .set(takeReservedPlaces(p))
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+/** The same, and notes the storage total: an earlier month keeps the total that it ended with. */
+export const settleInThisMonth = statement((q, p: Settle) =>
+  q
+    .updateTable("usage_period")
+    .set({ ...takeReservedPlaces(p), stored_bytes: storedTotal(p) })
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("period", "=", p.period),
+);
+
+interface PeriodNote extends Scope {
+  period: string;
+  bandwidthBytes: number;
+}
+
+const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
+  q.insertInto("usage_period").values({
+    project_id: p.projectId,
+    environment: p.environment,
+    period: p.period,
+    uploads: 0,
+    reserved_uploads: 0,
+    bandwidth_bytes: p.bandwidthBytes,
+    transform_units: 0,
+    stored_bytes: storedTotal(p),
+  });
+
+/** Notes the storage total as of now. Its row is locked by whoever calls this, so the last note is the right one. */
+export const noteStorage = statement((q, p: PeriodNote) =>
+  insertPeriod(q, p).onConflict((conflict) =>
+    conflict
+      .columns(["project_id", "environment", "period"])
+      .doUpdateSet({ stored_bytes: sql`excluded.stored_bytes` }),
+  ),
+);
+
+/** The storage total only opens a new month: by the time this is written, an older one may have changed. */
+export const countBandwidth = statement((q, p: PeriodNote) =>
+  insertPeriod(q, p).onConflict((conflict) =>
+    conflict
+      .columns(["project_id", "environment", "period"])
+      .doUpdateSet({ bandwidth_bytes: sql`usage_period.bandwidth_bytes + excluded.bandwidth_bytes` }),
+  ),
 );

@@ -1,4 +1,5 @@
 import { type Environment, sandboxStorageBytes, TIERS, type TierName } from "@upstow/contract";
+import { AppError, unauthorized } from "../../kernel/errors.ts";
 
 export interface QuotaLimits {
   storageBytes: number;
@@ -34,3 +35,68 @@ function withCeiling(
     account: isLimited ? { storageBytes: times(storageBytes), uploads: times(uploads) } : null,
   };
 }
+
+/** Completed and open uploads, of a project or of all projects of an account. */
+export interface Use {
+  storedBytes: number;
+  reservedBytes: number;
+  uploads: number;
+  reservedUploads: number;
+}
+
+const openHelp =
+  "Complete or delete open uploads; those that receive nothing free themselves 20 minutes after the request (65 for multipart). ";
+const purgeHelp =
+  "Delete files or purge deleted projects (dashboard, 'upstow project purge'), or move to a larger tier.";
+
+export function storageReached(environment: Environment, use: Use, limit: number): AppError {
+  const what = environment === "test" ? "sandbox" : "storage quota";
+  const help =
+    environment === "test"
+      ? "Delete test files you no longer need."
+      : "Delete files you no longer need, or move to a larger tier.";
+  return reached(`The ${what} of this project is full: ${bytesOf(use)} of ${format(limit)}.`, {
+    isOpen: use.reservedBytes > 0,
+    help,
+  });
+}
+
+export function uploadsReached(use: Use, limit: number): AppError {
+  return reached(
+    `The monthly upload quota of this project is reached: ${uploadsOf(use)} of ${format(limit)}.`,
+    { isOpen: use.reservedUploads > 0, help: "Wait for the next month, or move to a larger tier." },
+  );
+}
+
+/** Throws where all projects of the account together are over what the tier gives them. */
+export function checkCeiling(
+  use: Use & { isOpen: number },
+  limits: NonNullable<QuotaLimits["account"]>,
+): void {
+  // Deleted since the key was looked at: what it would hold counts for nobody.
+  if (use.isOpen === 0) throw unauthorized("the key is revoked or unknown");
+  const everywhere = "of the account is reached by all its projects together, deleted ones included";
+  if (use.storedBytes + use.reservedBytes > limits.storageBytes)
+    throw reached(`The storage ceiling ${everywhere}: ${bytesOf(use)} of ${format(limits.storageBytes)}.`, {
+      isOpen: use.reservedBytes > 0,
+      help: purgeHelp,
+    });
+  if (use.uploads + use.reservedUploads > limits.uploads)
+    throw reached(
+      `The monthly upload ceiling ${everywhere}: ${uploadsOf(use)} of ${format(limits.uploads)}.`,
+      {
+        isOpen: use.reservedUploads > 0,
+        help: "Wait for the next month, or move to a larger tier; deleting projects frees no uploads.",
+      },
+    );
+}
+
+function reached(message: string, { isOpen, help }: { isOpen: boolean; help: string }): AppError {
+  return new AppError("TIER_LIMIT_EXCEEDED", message, { suggestion: `${isOpen ? openHelp : ""}${help}` });
+}
+
+const format = (number: number) => number.toLocaleString("en");
+const bytesOf = (use: Use) =>
+  `${format(use.storedBytes)} bytes stored and ${format(use.reservedBytes)} bytes reserved by open uploads`;
+const uploadsOf = (use: Use) =>
+  `${format(use.uploads)} completed and ${format(use.reservedUploads)} open uploads`;

@@ -1,8 +1,11 @@
 import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import { gather } from "../../db/gather.ts";
-import { lockAccount, sumAccountUse } from "./account-queries.ts";
+import { gather } from "../../db/lanes.ts";
+import { periodOf } from "./period.ts";
 import {
+  findUsagePeriod,
+  findUsageTotal,
+  lockAccount,
   moveBytes,
   noteStorage,
   releaseUploads,
@@ -11,11 +14,16 @@ import {
   reserveMoreUploads,
   settleInEarlierMonth,
   settleInThisMonth,
-} from "./counter-queries.ts";
-import { periodOf } from "./period.ts";
-import { findUsagePeriod, findUsageTotal } from "./queries.ts";
-import { type QuotaLimits, unlimited } from "./quota-limits.ts";
-import { checkCeiling, storageReached, type Use, uploadsReached } from "./quota-reached.ts";
+  sumAccountUse,
+} from "./queries.ts";
+import {
+  checkCeiling,
+  type QuotaLimits,
+  storageReached,
+  type Use,
+  unlimited,
+  uploadsReached,
+} from "./quota-limits.ts";
 
 interface Scope {
   projectId: string;

@@ -1,11 +1,59 @@
+import type { Environment } from "@upstow/contract";
+import { sql } from "#kysely";
+import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { deleteDaysBefore, listDays, noteDay } from "./day-queries.ts";
-import { dayOf, dayShares, daysUpTo, type UsageDay } from "./day-shares.ts";
 import { periodOf } from "./period.ts";
-import { getUsageHistory } from "./usage.ts";
+import { getUsageHistory } from "./routes.ts";
+
+export interface DayCounts {
+  day: string;
+  uploads: number;
+  bandwidth_bytes: number;
+  transform_units: number;
+  stored_bytes: number;
+}
+
+/** What one day added, and what was stored at its end. */
+interface UsageDay {
+  day: string;
+  uploads: number;
+  bandwidthBytes: number;
+  transformUnits: number;
+  storageBytes: number;
+}
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** The calendar day in UTC that a moment belongs to, as YYYY-MM-DD. */
+function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}
+
+/** The days up to and including the one of `now`, oldest first. */
+export function daysUpTo(now: number, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => dayOf(now - (count - 1 - i) * dayMs));
+}
+
+/** Rows count from the first of their month, oldest first; each day gets what it has more than the one before it. */
+export function dayShares(days: string[], rows: DayCounts[]): UsageDay[] {
+  return days.map((day) => {
+    const upTo = rows.filter((row) => row.day <= day);
+    const last = upTo.at(-1);
+    const own = last?.day === day ? last : null;
+    const base = upTo.findLast((row) => row.day < day && row.day.startsWith(day.slice(0, 7)));
+    const share = (name: "uploads" | "bandwidth_bytes" | "transform_units") =>
+      own === null ? 0 : Math.max(0, own[name] - (base?.[name] ?? 0));
+    return {
+      day,
+      uploads: share("uploads"),
+      bandwidthBytes: share("bandwidth_bytes"),
+      transformUnits: share("transform_units"),
+      storageBytes: last?.stored_bytes ?? 0,
+    };
+  });
+}
+
 const keptDays = 100;
 /** An upload counts to the month that reserved it, and may wait a week for its completion. */
 const lateDays = 8;
@@ -41,3 +89,79 @@ export async function getUsageDays(deps: Deps, actor: Actor, count: number): Pro
   };
   return dayShares(days, [...rows.filter((row) => row.day < today.day), today]);
 }
+
+/** Writes down what a month has counted so far, for the projects where that differs from its latest row. */
+const noteDay = statement((q, p: { period: string; day: string }) =>
+  q
+    .insertInto("usage_day")
+    .columns([
+      "project_id",
+      "environment",
+      "day",
+      "uploads",
+      "bandwidth_bytes",
+      "transform_units",
+      "stored_bytes",
+    ])
+    .expression((from) =>
+      from
+        .selectFrom("usage_period as now")
+        .select([
+          "now.project_id",
+          "now.environment",
+          sql<string>`cast(${p.day} as text)`.as("day"),
+          "now.uploads",
+          "now.bandwidth_bytes",
+          "now.transform_units",
+          "now.stored_bytes",
+        ])
+        .where("now.period", "=", p.period)
+        .where((where) =>
+          where.not(
+            where.exists(
+              where
+                .selectFrom("usage_day as before")
+                .select("before.day")
+                .whereRef("before.project_id", "=", "now.project_id")
+                .whereRef("before.environment", "=", "now.environment")
+                .where("before.day", "=", (latest) =>
+                  latest
+                    .selectFrom("usage_day as noted")
+                    .select((select) => select.fn.max<string>("noted.day").as("day"))
+                    .whereRef("noted.project_id", "=", "now.project_id")
+                    .whereRef("noted.environment", "=", "now.environment")
+                    .where("noted.day", ">", p.period)
+                    .where("noted.day", "<=", p.day),
+                )
+                .whereRef("before.uploads", "=", "now.uploads")
+                .whereRef("before.bandwidth_bytes", "=", "now.bandwidth_bytes")
+                .whereRef("before.transform_units", "=", "now.transform_units")
+                .whereRef("before.stored_bytes", "=", "now.stored_bytes"),
+            ),
+          ),
+        ),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(["project_id", "environment", "day"]).doUpdateSet({
+        uploads: sql`excluded.uploads`,
+        bandwidth_bytes: sql`excluded.bandwidth_bytes`,
+        transform_units: sql`excluded.transform_units`,
+        stored_bytes: sql`excluded.stored_bytes`,
+      }),
+    ),
+);
+
+// bounded: one row per day, kept for 100 days
+const listDays = statement((q, p: { projectId: string; environment: Environment; from: string }) =>
+  q
+    .selectFrom("usage_day")
+    .select(["day", "uploads", "bandwidth_bytes", "transform_units", "stored_bytes"])
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("day", ">=", p.from)
+    .orderBy("day"),
+);
+
+const deleteDaysBefore = statement((q, p: { day: string }) =>
+  q.deleteFrom("usage_day").where("day", "<", p.day),
+);

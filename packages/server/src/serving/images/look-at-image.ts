@@ -1,10 +1,10 @@
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { mediaType } from "../../files/uploads/rules.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
-import { unsupportedType } from "./image-type.ts";
 
 type LookedAt = Pick<FileTable, "id" | "key" | "etag" | "size_bytes">;
 
@@ -75,4 +75,21 @@ function tooManyPixels(): AppError {
     "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
     { suggestion: "Upload a version of the image with fewer pixels." },
   );
+}
+
+const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
+
+/** By its declared type; what the bytes really are shows when they are rendered. */
+export function isImageType(contentType: string): boolean {
+  return readable.includes(mediaType(contentType));
+}
+
+export function checkIsImage(contentType: string): void {
+  if (!isImageType(contentType)) throw unsupportedType();
+}
+
+export function unsupportedType(): AppError {
+  return new AppError("UNSUPPORTED_TRANSFORM_TYPE", "This file is not an image that can be transformed.", {
+    suggestion: "JPEG, PNG, WebP, GIF and AVIF files can.",
+  });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type NegotiatedFormat, negotiateFormat } from "./negotiate-format.ts";
+import { type NegotiatedFormat, negotiateFormat } from "./recipe.ts";
 
 const cases: [accept: string | undefined, expected: NegotiatedFormat][] = [
   ["image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", "avif"],

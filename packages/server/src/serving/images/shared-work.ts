@@ -1,4 +1,4 @@
-import { RenderAbandoned } from "./render/render-errors.ts";
+import { RenderAbandoned } from "./render/render-job.ts";
 
 /** Somebody who wants a variant. */
 export interface Asker {

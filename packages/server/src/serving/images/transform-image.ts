@@ -3,24 +3,21 @@ import { TIERS, type TransformedImage, type TransformImageBody } from "@upstow/c
 import type { Queryable } from "../../db/database.ts";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { nameFile } from "../../files/name-file.ts";
 import { findFile } from "../../files/queries.ts";
+import { nameFile } from "../../files/serialize.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound, unauthorized } from "../../kernel/errors.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { type Cdn, cdnFor } from "../../projects/file-url.ts";
-import { writeLog } from "../../projects/logs/write-log.ts";
-import { lockAccount, sumAccountUse } from "../../projects/usage/account-queries.ts";
+import { writeLog } from "../../projects/logs/queries.ts";
 import { periodEndsInSec, periodOf } from "../../projects/usage/period.ts";
-import { findUsageTotal } from "../../projects/usage/queries.ts";
-import { transformUnitsFor } from "../../projects/usage/usage.ts";
+import { findUsageTotal, lockAccount, sumAccountUse } from "../../projects/usage/queries.ts";
+import { transformUnitsFor } from "../../projects/usage/routes.ts";
 import { encodeKey } from "../../storage/storage-key.ts";
-import { checkIsImage } from "./image-type.ts";
-import type { LookAtImage } from "./look-at-image.ts";
+import { checkIsImage, type LookAtImage } from "./look-at-image.ts";
 import { findUnits, insertUse, takeUnits } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
-import type { VariantSigner } from "./variant-signature.ts";
-import { getSignedExpirySec } from "./variant-signature.ts";
+import { getSignedExpirySec, type VariantSigner } from "./variant-signature.ts";
 
 type OnSaved = (tx: Queryable, answer: TransformedImage) => Promise<void>;
 

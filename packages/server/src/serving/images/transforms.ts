@@ -1,13 +1,14 @@
+import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { unlessReadOnly } from "../../http/read-only.ts";
 import { createLookAtImage, type LookAtImage } from "./look-at-image.ts";
-import { listLeastUsed, setUsed, sumVariants } from "./queries.ts";
+import { listLeastUsed, listPublicKeys, savePublicKey, setUsed, sumVariants } from "./queries.ts";
 import type { Recipe } from "./recipe.ts";
 import { createRenderPool } from "./render/render-pool.ts";
-import { openVariantSigner } from "./variant-keys.ts";
-import type { VariantSigner } from "./variant-signature.ts";
+import { createVariantSigner, type VariantSigner } from "./variant-signature.ts";
 import { createVariants, type Variants } from "./variants.ts";
 
 export interface Transforms {
@@ -85,4 +86,39 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
       await variants.settled();
     },
   };
+}
+
+const purpose = "public variant key";
+
+/**
+ * Public URLs never expire, so a key that signed one is kept for ever: in the database, sealed with the
+ * installation's current secret, even after the secret it came from has left the configuration.
+ */
+export async function openVariantSigner({
+  db,
+  keyring,
+}: Pick<Deps, "db" | "keyring">): Promise<VariantSigner> {
+  const known = new Map<string, KeyObject>();
+  for (const key of keyring.keysFor("public variant")) known.set(idOf(key), key);
+  for (const { id, sealed } of await db.all(listPublicKeys, {})) {
+    if (!known.has(id)) known.set(id, createSecretKey(keyring.decrypt(sealed, purpose), "base64url"));
+  }
+  // While the installation is read-only, an earlier start has kept them.
+  const saved = db.transact(async (tx) => {
+    for (const [id, key] of known) {
+      await tx.run(savePublicKey, {
+        id,
+        sealed: keyring.encrypt(key.export().toString("base64url"), purpose),
+      });
+    }
+  });
+  await unlessReadOnly(saved);
+  return createVariantSigner({
+    signedSecrets: keyring.keysFor("signed variant"),
+    publicSecrets: [...known.values()],
+  });
+}
+
+function idOf(key: KeyObject): string {
+  return createHash("sha256").update(key.export()).digest("hex").slice(0, 16);
 }

@@ -7,7 +7,7 @@ import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts"
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
-import { unsupportedType } from "./image-type.ts";
+import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
   dropClaim,
@@ -21,15 +21,17 @@ import {
 import { formatRecipe, type Recipe } from "./recipe.ts";
 import type { GetMemory } from "./render/frame-channel.ts";
 import {
+  maxSourceBytes,
   RenderAbandoned,
+  type RenderProblem,
   RenderQueueFull,
   RenderTimeout,
   RenderUnavailable,
-} from "./render/render-errors.ts";
-import { maxSourceBytes, type RenderProblem, type RequestedFormat } from "./render/render-job.ts";
+  type RequestedFormat,
+} from "./render/render-job.ts";
 import type { RenderPool, RenderResult } from "./render/render-pool.ts";
 import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
-import { variantId, variantStoreKey } from "./variant-id.ts";
+import { variantId, variantStoreKey } from "./variant-signature.ts";
 
 type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store" | "project_id">;
 

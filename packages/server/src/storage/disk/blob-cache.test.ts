@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createBlobCache } from "./blob-cache.ts";
+import { createBlobCache } from "./blob-reader.ts";
 
 test("what was used least recently makes room", () => {
   const cache = createBlobCache(10);

@@ -3,9 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rmdir, stat, unlink } fr
 import { join } from "node:path";
 import { randomText } from "../../kernel/ids.ts";
 import { createFileName, shardOf } from "./blob-name.ts";
-import { createReaders } from "./blob-readers.ts";
-import { hasCode } from "./disk-errors.ts";
-import { createDirectorySync } from "./sync-directory.ts";
+import { hasCode } from "./damage.ts";
 
 export interface TempFile {
   name: string;
@@ -136,4 +134,76 @@ export async function openBlobFiles(root: string, now: () => number) {
     tempPath: (name: string) => join(tempRoot, name),
     removeShardIfEmpty: (name: string) => rmdir(shardPath(name)).catch(() => {}),
   };
+}
+
+/** Who still has to read which blobs, and which of these are to be removed afterwards. */
+function createReaders() {
+  const counts = new Map<string, number>();
+  const leaving = new Set<string>();
+  return {
+    add(blobs: string[]): void {
+      for (const blob of blobs) counts.set(blob, (counts.get(blob) ?? 0) + 1);
+    },
+    /** Whether the removal has to wait for readers. */
+    postpone(blob: string): boolean {
+      if (!counts.has(blob)) return false;
+      leaving.add(blob);
+      return true;
+    },
+    /** Returns what is to be removed now. */
+    leave(blobs: string[]): string[] {
+      const free: string[] = [];
+      for (const blob of blobs) {
+        const others = (counts.get(blob) ?? 1) - 1;
+        if (others > 0) counts.set(blob, others);
+        else {
+          counts.delete(blob);
+          if (leaving.delete(blob)) free.push(blob);
+        }
+      }
+      return free;
+    },
+  };
+}
+
+type SyncDirectory = (path: string) => Promise<void>;
+
+/**
+ * Makes the names in a directory durable. A sync that starts after my rename covers me, so however many callers
+ * wait for one directory, at most one sync runs and one more is due.
+ */
+export function createDirectorySync(): SyncDirectory {
+  const running = new Map<string, Promise<void>>();
+  const due = new Map<string, Promise<void>>();
+
+  const start = (path: string): Promise<void> => {
+    const sync = fsyncDirectory(path).finally(() => running.delete(path));
+    running.set(path, sync);
+    return sync;
+  };
+
+  return (path) => {
+    const current = running.get(path);
+    if (current === undefined) return start(path);
+    let next = due.get(path);
+    if (next === undefined) {
+      next = current
+        .catch(() => {})
+        .then(() => {
+          due.delete(path);
+          return start(path);
+        });
+      due.set(path, next);
+    }
+    return next;
+  };
+}
+
+async function fsyncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }

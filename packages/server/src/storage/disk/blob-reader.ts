@@ -3,15 +3,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { Queryable } from "../../db/database.ts";
 import type { ByteRange, ObjectBytes } from "../object-store.ts";
-import type { BlobCache } from "./blob-cache.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { isRowName } from "./blob-name.ts";
-import { createChunkMemory } from "./chunk-memory.ts";
-import { BlobDamaged, type ReportDamage } from "./damage.ts";
-import { explainDiskError, hasCode } from "./disk-errors.ts";
+import { getSmallBlob, isRowName } from "./blob-name.ts";
+import { BlobDamaged, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
 import type { Segment } from "./part-records.ts";
-import { SegmentStream, type Stretch } from "./segment-stream.ts";
-import { getSmallBlob } from "./small-blobs.ts";
+import { createChunkMemory, SegmentStream, type Stretch } from "./segment-stream.ts";
 
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */
@@ -116,3 +112,31 @@ export function createBlobReader(
     },
   };
 }
+
+/** Small blobs in memory, the least recently used thrown out first. Blobs never change, so nothing goes stale. */
+export function createBlobCache(capacityBytes: number) {
+  const blobs = new Map<string, Buffer>();
+  let heldBytes = 0;
+
+  return {
+    find(blob: string): Buffer | null {
+      const bytes = blobs.get(blob);
+      if (bytes === undefined) return null;
+      blobs.delete(blob);
+      blobs.set(blob, bytes);
+      return bytes;
+    },
+    keep(blob: string, bytes: Buffer): void {
+      if (blobs.has(blob) || bytes.length > capacityBytes) return;
+      blobs.set(blob, bytes);
+      heldBytes += bytes.length;
+      for (const [oldest, old] of blobs) {
+        if (heldBytes <= capacityBytes) return;
+        blobs.delete(oldest);
+        heldBytes -= old.length;
+      }
+    },
+  };
+}
+
+type BlobCache = ReturnType<typeof createBlobCache>;

@@ -5,8 +5,15 @@ import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { type ChecksumWorker, slot, startChecksumWorker, type Ticket } from "./checksum-worker.ts";
-import { type ChecksumOptions, type Checksums, createChecksums } from "./checksums.ts";
+import {
+  type ChecksumOptions,
+  type Checksums,
+  type ChecksumWorker,
+  createChecksums,
+  slot,
+  startChecksumWorker,
+  type Ticket,
+} from "./checksums.ts";
 
 const largestBodyBytes = 16 * 1024;
 const ringLength = 128;

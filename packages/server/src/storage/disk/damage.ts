@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import { StorageFull } from "../../kernel/errors.ts";
 import { StorageUnavailable } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { markBlob } from "./blob-records.ts";
@@ -37,3 +38,20 @@ export function createDamageReport(db: Database, files: BlobFiles, onDamage: (da
 }
 
 export type ReportDamage = ReturnType<typeof createDamageReport>;
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes(String((error as { code?: unknown } | null)?.code));
+}
+
+/** Says in the port's words what a failed call to the file system means. Other errors pass unchanged. */
+export function explainDiskError(error: unknown): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  if (hasCode(error, "ENOSPC", "EDQUOT"))
+    return new StorageFull("the disk that holds the objects is full", { cause: error });
+  return new StorageUnavailable(
+    `the disk that holds the objects does not work (${String((error as { code?: unknown }).code)})`,
+    {
+      cause: error,
+    },
+  );
+}

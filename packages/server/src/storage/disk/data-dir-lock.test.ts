@@ -5,11 +5,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DataDirInUse, lockDataDir } from "./data-dir-lock.ts";
+import { DataDirInUse, lockDataDir } from "./identity.ts";
 
 async function holdInAnotherProcess(directory: string) {
   const script = `
-    import { lockDataDir } from ${JSON.stringify(new URL("./data-dir-lock.ts", import.meta.url).href)};
+    import { lockDataDir } from ${JSON.stringify(new URL("./identity.ts", import.meta.url).href)};
     globalThis.lock = lockDataDir(${JSON.stringify(directory)});
     console.log("held");
     setInterval(() => {}, 1000);

@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { StorageFull } from "../../kernel/errors.ts";
-import { explainDiskError } from "./disk-errors.ts";
+import { explainDiskError } from "./damage.ts";
 
 /** What will still need room on the disk. */
 export interface ExpectedBytes {

@@ -1,12 +1,13 @@
+import { mkdirSync } from "node:fs";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { randomText } from "../../kernel/ids.ts";
-import type { BlobFiles } from "./blob-files.ts";
+import { type BlobFiles, createDirectorySync } from "./blob-files.ts";
 import { listBlobs } from "./blob-records.ts";
-import { hasCode } from "./disk-errors.ts";
-import { createDirectorySync } from "./sync-directory.ts";
+import { hasCode } from "./damage.ts";
 
 const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
 const recordIdentity = statement((q, p: { identity: string }) =>
@@ -53,4 +54,30 @@ async function writeDurably(path: string, text: string, directory: string): Prom
   }
   await rename(`${path}.new`, path);
   await createDirectorySync()(directory);
+}
+
+export class DataDirInUse extends Error {
+  override readonly name = "DataDirInUse";
+}
+
+const sqliteBusy = 5;
+
+/**
+ * Keeps a second server process out of the directory. SQLite's file lock is the one lock Node offers that the
+ * system itself releases when the process is killed. Nothing else may ever open the file: closing any other
+ * descriptor of it in this process would drop the lock.
+ */
+export function lockDataDir(directory: string): { release(): void } {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(directory, "server.lock"), { timeout: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== sqliteBusy) throw error;
+    throw new DataDirInUse(`the data directory ${directory} is in use by another Upstow server`, {
+      cause: error,
+    });
+  }
+  return { release: () => lock.close() };
 }

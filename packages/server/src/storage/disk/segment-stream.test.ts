@@ -6,8 +6,7 @@ import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createChunkMemory } from "./chunk-memory.ts";
-import { SegmentStream } from "./segment-stream.ts";
+import { createChunkMemory, SegmentStream } from "./segment-stream.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;

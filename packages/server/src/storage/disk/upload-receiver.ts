@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { uploadPath } from "../upload-path.ts";
+import { ADDRESS_LIMITS } from "@upstow/contract";
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
+import { AppError } from "../../kernel/errors.ts";
+import { addressBucket } from "../../kernel/net/cidr-list.ts";
+import { type RateLimiter, rateLimited } from "../../kernel/rate-limiter.ts";
+import { uploadPath } from "../storage-key.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { BlobWriter } from "./blob-writer.ts";
-import { sendContinue } from "./expect-continue.ts";
 import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
-import { lengthRequired, refused, urlExpired, wrongType } from "./refusals.ts";
+import { lengthRequired, refused, sendContinue, urlExpired, wrongType } from "./refusals.ts";
 import type { StagedUploads } from "./staged-uploads.ts";
 
 export { uploadPath };
@@ -78,4 +82,34 @@ function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
   // Byte for byte, as a bucket compares it: what works here must work on every store. HTTP itself drops spaces at the end.
   if (request.headers["content-type"] !== target.contentType.trimEnd()) throw wrongType(target.contentType);
   return sizeBytes;
+}
+
+/** Takes PUTs to presigned URLs. Valid ones are never limited; guessing is. The receiver has the last word. */
+export function presignedUploadRoutes(
+  app: FastifyInstance,
+  receiver: UploadReceiver,
+  limiter: RateLimiter,
+): void {
+  const schema = { hide: true };
+
+  async function limitGuessing(request: FastifyRequest, error: Error): Promise<Error> {
+    if (!(error instanceof AppError) || error.status !== 403) return error;
+    const hit = await limiter.hit(`put:${addressBucket(request.clientAddress)}`, ADDRESS_LIMITS.failedPut);
+    return hit.isAllowed ? error : rateLimited(hit);
+  }
+
+  // The receiver reads the body itself, whatever its type, so the answer comes before the framework would read one.
+  const answer: onRequestHookHandler = (request, reply, done) => {
+    reply.headers(uploadCorsHeaders);
+    receiver.receive(request.raw, reply.raw).then(
+      ({ etag }) => reply.header("etag", `"${etag}"`).send(),
+      (error) => limitGuessing(request, error).then(done, done),
+    );
+  };
+  const config = { whileReadOnly: true };
+  app.put(`${uploadPath}*`, { schema, config, onRequest: answer }, () => {});
+
+  app.options(`${uploadPath}*`, { schema }, async (request, reply) =>
+    reply.code(204).headers(preflightHeaders(request.raw)).send(),
+  );
 }

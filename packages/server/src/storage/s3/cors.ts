@@ -1,4 +1,4 @@
-import type { CorsCalls, CorsRule } from "./cors-calls.ts";
+import type { CorsCalls, CorsRule } from "./bucket-calls.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What browsers need to PUT to presigned URLs, to read the etag of a part, and to follow redirects to files. */

@@ -1,20 +1,23 @@
 import type { ByteRange, ReceivedPart } from "../object-store.ts";
+import { encodePath } from "./location.ts";
+import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
+import { withDeadline } from "./retry.ts";
+import type { S3Calls } from "./s3-call.ts";
+import type { ListOptions } from "./s3-client.ts";
+import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
 import {
+  childrenOf,
+  escapeXml,
   mostParts,
   readEtag,
   readPartNumber,
   readSize,
   readTime,
   readUploadId,
+  textOf,
   unquote,
-} from "./bucket-values.ts";
-import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
-import type { S3Calls } from "./s3-call.ts";
-import type { ListOptions } from "./s3-client.ts";
-import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
-import { encodePath } from "./uri.ts";
-import { withDeadline } from "./with-deadline.ts";
-import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
+  type XmlElement,
+} from "./xml.ts";
 
 export interface Upload {
   key: string;

@@ -1,14 +1,14 @@
 import { addAbortSignal } from "node:stream";
 import { type ByteRange, type ObjectStore, StorageUnavailable } from "../object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
-import { readTime } from "./bucket-values.ts";
+import type { ObjectNames } from "./location.ts";
 import type { ObjectBody } from "./object-calls.ts";
-import type { ObjectNames } from "./object-names.ts";
 import { createObjectStream } from "./object-stream.ts";
+import { withDeadline } from "./retry.ts";
 import type { S3Client } from "./s3-client.ts";
 import { isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { readTime } from "./xml.ts";
 
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 

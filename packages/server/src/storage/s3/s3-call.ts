@@ -2,11 +2,10 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { createExchange, type HttpRequest, maxErrorBytes, readBody } from "./exchange.ts";
-import type { Location } from "./location.ts";
+import { encodeQuery, type Location } from "./location.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { toS3Error } from "./s3-error.ts";
 import type { Signer } from "./sigv4.ts";
-import { encodeQuery } from "./uri.ts";
 import { parseLongXml, type XmlElement } from "./xml.ts";
 
 export interface S3Request {

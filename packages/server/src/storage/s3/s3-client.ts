@@ -1,6 +1,5 @@
 import type { LookupFunction } from "node:net";
-import { type BucketCalls, createBucketCalls } from "./bucket-calls.ts";
-import { type CorsCalls, createCorsCalls } from "./cors-calls.ts";
+import { type BucketCalls, type CorsCalls, createBucketCalls, createCorsCalls } from "./bucket-calls.ts";
 import { createLocation } from "./location.ts";
 import { createMultipartCalls, type MultipartCalls } from "./multipart-calls.ts";
 import { createObjectCalls, type ObjectCalls } from "./object-calls.ts";

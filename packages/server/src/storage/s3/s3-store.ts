@@ -1,22 +1,20 @@
 import { BUCKET_PUT_MAX_BYTES } from "@upstow/contract";
 import { randomText } from "../../kernel/ids.ts";
 import type { ObjectStore, PresignGet } from "../object-store.ts";
-import { createAccessProbe } from "./access-probe.ts";
+import { type BucketExamination, createAccessProbe, examineBucket } from "./access-probe.ts";
 import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
-import { type BucketExamination, examineBucket } from "./examine-bucket.ts";
 import { createExchange } from "./exchange.ts";
 import { createObjectImport, type ObjectImport } from "./import-objects.ts";
-import { createLocation } from "./location.ts";
+import { createLocation, createObjectNames } from "./location.ts";
 import { createMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
-import { createObjectNames } from "./object-names.ts";
 import { createReads } from "./reads.ts";
+import { withDeadline } from "./retry.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
 import { isStatus } from "./s3-error.ts";
 import { createFinishPut, toStored } from "./single-put.ts";
 import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
-import { withDeadline } from "./with-deadline.ts";
 
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import { encodeQuery, encodeUri } from "./uri.ts";
+import { encodeQuery, encodeUri } from "./location.ts";
 
 export interface Credentials {
   accessKeyId: string;

@@ -1,11 +1,10 @@
 import { type ObjectStore, StorageUnavailable, type StoredObject } from "../object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
 import { type CopyObject, copyDeadlineOf } from "./copy-object.ts";
+import type { ObjectNames } from "./location.ts";
 import type { ObjectHead, ObjectHeaders } from "./object-calls.ts";
-import type { ObjectNames } from "./object-names.ts";
-import { type RetryPolicy, withRetries } from "./retry.ts";
+import { type RetryPolicy, withDeadline, withRetries } from "./retry.ts";
 import type { S3Client } from "./s3-client.ts";
-import { withDeadline } from "./with-deadline.ts";
 
 export interface SinglePutDeps {
   client: S3Client;

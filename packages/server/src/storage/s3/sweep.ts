@@ -1,4 +1,4 @@
-import type { ObjectNames } from "./object-names.ts";
+import type { ObjectNames } from "./location.ts";
 import type { S3Client } from "./s3-client.ts";
 
 export interface SweepOptions {

@@ -1,7 +1,6 @@
 import sharp from "sharp";
 import { fitModes } from "../../../src/serving/images/recipe.ts";
-import { RenderTimeout } from "../../../src/serving/images/render/render-errors.ts";
-import type { RenderProblem } from "../../../src/serving/images/render/render-job.ts";
+import { type RenderProblem, RenderTimeout } from "../../../src/serving/images/render/render-job.ts";
 import type {
   RenderPool,
   RenderRequest,

@@ -9,7 +9,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { openPostgres } from "../../../src/db/postgres/postgres.ts";
 import { openSqlite } from "../../../src/db/sqlite/sqlite.ts";
 import { statement } from "../../../src/db/statement.ts";
-import { lingerAfterAnswer } from "../../../src/http/linger.ts";
+import { lingerAfterAnswer } from "../../../src/http/body-deadline.ts";
 import { AppError, StorageFull } from "../../../src/kernel/errors.ts";
 import { createKeyring } from "../../../src/kernel/security/keyring.ts";
 import type { Damage } from "../../../src/storage/disk/damage.ts";
@@ -18,7 +18,7 @@ import {
   type DiskStoreOptions,
   openDiskStore,
 } from "../../../src/storage/disk/disk-store.ts";
-import { deferContinue } from "../../../src/storage/disk/expect-continue.ts";
+import { deferContinue } from "../../../src/storage/disk/refusals.ts";
 import { preflightHeaders, uploadCorsHeaders } from "../../../src/storage/disk/upload-receiver.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";

@@ -1,9 +1,17 @@
+import { createHash } from "node:crypto";
 import { sql } from "#kysely";
 import type { Database } from "../../../db/database.ts";
 import { statement } from "../../../db/statement.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import type { CopyPlan, Row } from "./copy-plan.ts";
-import { insertInto, type KeyValues, readPages, type TableShape, toJson } from "./table-shape.ts";
+import {
+  type CopyPlan,
+  insertInto,
+  type KeyValues,
+  type Row,
+  readPages,
+  type TableShape,
+  toJson,
+} from "./table-shape.ts";
 
 export interface CopyJob {
   source: Database;
@@ -77,4 +85,32 @@ function explainRefusal(error: unknown, table: string, rows: Row[]): unknown {
     `PostgreSQL cannot hold a zero byte, and the table ${table} has one: ${JSON.stringify(odd ?? null)}.`,
     { suggestion: "Correct or delete that record through the API after `upstow migrate database --abort`." },
   );
+}
+
+export interface TableDigest {
+  rows: number;
+  /** Over every value of every row, in the order of the keys. */
+  sha256: string;
+}
+
+/** Both databases read again from their first row to their last. Null where they differ. */
+export async function compareTable(
+  { source, target, plan }: { source: Database; target: Database; plan: CopyPlan },
+  shape: TableShape,
+): Promise<TableDigest | null> {
+  const wanted = await digest(source, shape, (row) => plan.convert(shape.name, row));
+  const copied = await digest(target, shape, (row) => row);
+  return wanted.sha256 === copied.sha256 && wanted.rows === copied.rows ? copied : null;
+}
+
+type Convert = (row: Row) => Row;
+
+async function digest(db: Database, shape: TableShape, convert: Convert): Promise<TableDigest> {
+  const hash = createHash("sha256");
+  let count = 0;
+  for await (const { rows } of readPages(db, shape)) {
+    for (const row of rows) hash.update(`${toJson(Object.values(convert(row)))}\n`);
+    count += rows.length;
+  }
+  return { rows: count, sha256: hash.digest("hex") };
 }

@@ -1,16 +1,14 @@
 import type { Database } from "../../../db/database.ts";
+import { migrate } from "../../../db/migrate.ts";
 import type { RelocationTable } from "../../../db/schema.ts";
 import { tableNames } from "../../../db/table-names.ts";
-import { findRelocation, listReasons } from "../../../http/read-only/queries.ts";
-import { enterReadOnly, leaveReadOnly } from "../../../http/read-only/switch.ts";
+import { findRelocation, listReasons } from "../../../http/read-only.ts";
+import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { getInstallationId } from "../installation-id.ts";
 import { changeState, putRelocation, setState } from "../queries.ts";
-import { compareTable, type TableDigest } from "./compare-table.ts";
-import { type CopyPlan, planCopy } from "./copy-plan.ts";
-import { copyTable } from "./copy-table.ts";
-import { prepareTarget } from "./prepare-target.ts";
-import { countRows, describeTable, raw, type TableShape } from "./table-shape.ts";
+import { getInstallationId } from "../switch-storage.ts";
+import { compareTable, copyTable, type TableDigest } from "./copy-table.ts";
+import { type CopyPlan, countRows, describeTable, planCopy, raw, type TableShape } from "./table-shape.ts";
 
 export interface MoveDatabaseDeps {
   /** The embedded database, which a service may be running on. */
@@ -177,4 +175,43 @@ function differs(table: string): AppError {
         "Run `upstow migrate database --abort`, then the move again into an empty database that nothing else uses.",
     },
   );
+}
+
+const listTables = raw<{ name: string }>(
+  "select tablename as name from pg_tables where schemaname = current_schema()",
+);
+/** Filled by whoever only starts a service or a copy. */
+const mayHoldRows = ["migration", "rate_window", "relocation", "relocated_table"];
+
+/** Makes the schema in an empty database, or finds the copy that was begun in it. Anything else is refused. */
+async function prepareTarget(
+  target: Database,
+  installation: string,
+  description: string,
+): Promise<RelocationTable | null> {
+  const tables = (await target.all(listTables, [])).map(({ name }) => name);
+  if (tables.length > 0 && !tables.includes("migration")) {
+    throw refused(`${description} holds tables of something else.`);
+  }
+  await migrate(target);
+  const begun = await target.get(findRelocation, { name: "database" });
+  if (begun === null) await checkEmpty(target, description);
+  else if (begun.installation !== installation) {
+    throw refused(`${description} holds a copy of another installation.`);
+  }
+  return begun;
+}
+
+async function checkEmpty(target: Database, description: string): Promise<void> {
+  for (const table of tableNames) {
+    if (mayHoldRows.includes(table)) continue;
+    if ((await countRows(target, table)) > 0)
+      throw refused(`${description} already holds an installation of Upstow (there are rows in ${table}).`);
+  }
+}
+
+function refused(message: string): AppError {
+  return new AppError("VALIDATION_ERROR", message, {
+    suggestion: "Make an empty database for it and name that in UPSTOW_DATABASE_URL.",
+  });
 }

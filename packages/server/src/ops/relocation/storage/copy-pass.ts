@@ -1,7 +1,15 @@
+import type { Queryable } from "../../../db/database.ts";
 import type { Statement } from "../../../db/statement.ts";
-import { findContentTypes } from "./content-types.ts";
+import { nameFile } from "../../../files/serialize.ts";
 import { type CopyDeps, copyObject } from "./copy-object.ts";
-import { listMissing, listStaged, measureMissing, measureMoved } from "./queries.ts";
+import {
+  listFileTypes,
+  listMissing,
+  listStaged,
+  listVariantTypes,
+  measureMissing,
+  measureMoved,
+} from "./queries.ts";
 import type { DamageReason, SourceObject } from "./read-object.ts";
 
 export interface Amount {
@@ -90,4 +98,25 @@ async function forEach<T>(items: T[], work: (item: T) => Promise<void>): Promise
   });
   const outcomes = await Promise.allSettled(workers);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
+
+const unknownType = "application/octet-stream";
+
+/** What each of these objects is, so that whoever reads the bucket itself is told. */
+async function findContentTypes(db: Queryable, keys: string[]): Promise<(key: string) => string> {
+  const fileIds = keys.map((key) => nameFile(key).id);
+  const variantIds = keys.flatMap((key) => findVariantId(key) ?? []);
+  const files = await db.all(listFileTypes, { idsJson: JSON.stringify(fileIds) });
+  const variants = await db.all(listVariantTypes, { idsJson: JSON.stringify(variantIds) });
+  const typeOfFile = new Map(files.map(({ id, type }) => [id, type]));
+  const typeOfVariant = new Map(variants.map(({ id, content_type: type }) => [id, type]));
+  return (key) => {
+    const variantId = findVariantId(key);
+    const type = variantId === null ? typeOfFile.get(nameFile(key).id) : typeOfVariant.get(variantId);
+    return type ?? unknownType;
+  };
+}
+
+function findVariantId(key: string): string | null {
+  return /\/variants\/([0-9a-f]{64})-[^/]+$/.exec(key)?.[1] ?? null;
 }

@@ -1,15 +1,13 @@
 import type { Database } from "../../../db/database.ts";
 import type { RelocationState, RelocationTable } from "../../../db/schema.ts";
-import { findRelocation, listReasons } from "../../../http/read-only/queries.ts";
-import { enterReadOnly, leaveReadOnly } from "../../../http/read-only/switch.ts";
+import { findRelocation, listReasons } from "../../../http/read-only.ts";
+import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { getInstallationId } from "../installation-id.ts";
 import { putRelocation, setState } from "../queries.ts";
-import { storeNames } from "../switch-storage.ts";
-import { checkOwn } from "./check-own.ts";
+import { getInstallationId, storeNames } from "../switch-storage.ts";
 import { type Amount, copyMissing, copyStaged, type DamagedObject, type PassDeps } from "./copy-pass.ts";
 import { countOpenMultipart, forgetAll, measureMoved } from "./queries.ts";
-import { takeCensus } from "./take-census.ts";
+import { checkOwn, takeCensus } from "./take-census.ts";
 
 export interface MoveStorageDeps extends PassDeps {
   now: () => number;

@@ -1,7 +1,7 @@
 import type { Database } from "../../../db/database.ts";
-import type { BucketTarget } from "./bucket-target.ts";
-import { checkOwn } from "./check-own.ts";
-import { forgetDeleted, forgetMoved, listMoved, listWanted, measureMoved } from "./queries.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import type { BucketTarget } from "./copy-object.ts";
+import { forgetDeleted, forgetMoved, listMoved, listProjects, listWanted, measureMoved } from "./queries.ts";
 
 const batchSize = 500;
 
@@ -62,4 +62,22 @@ async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenera
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** Keys begin with their project. Where one is of somebody else's, nothing may be removed or written. */
+export async function checkOwn(
+  db: Database,
+  target: Pick<BucketTarget, "description">,
+  listed: { key: string }[],
+): Promise<void> {
+  const projectOf = (key: string) => key.split("/", 1)[0] ?? "";
+  const ids = [...new Set(listed.map(({ key }) => projectOf(key)))];
+  const own = new Set((await db.all(listProjects, { idsJson: JSON.stringify(ids) })).map(({ id }) => id));
+  const foreign = listed.find(({ key }) => !own.has(projectOf(key)));
+  if (foreign === undefined) return;
+  throw new AppError(
+    "VALIDATION_ERROR",
+    `${target.description} holds objects that are not of this installation, such as ${foreign.key}.`,
+    { suggestion: "Name an empty bucket, or an empty folder of it in UPSTOW_S3_PREFIX." },
+  );
 }

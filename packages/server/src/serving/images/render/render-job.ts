@@ -1,5 +1,4 @@
-import type { NegotiatedFormat } from "../negotiate-format.ts";
-import type { Recipe, RecipeFormat } from "../recipe.ts";
+import type { NegotiatedFormat, Recipe, RecipeFormat } from "../recipe.ts";
 
 export type OutputFormat = Exclude<RecipeFormat, "auto">;
 /** `fallback` becomes PNG for a source with alpha and JPEG for any other. */
@@ -44,3 +43,31 @@ export type RenderReply = { ok: true; image: RenderedImage } | { ok: false; prob
 export const maxPixels = 50_000_000;
 /** Larger sources are refused unread: 50 megapixels fit, unless barely compressed. */
 export const maxSourceBytes = 128 * 1024 * 1024;
+
+/** Too many jobs of one account are waiting; those of others are not touched. */
+export class RenderQueueFull extends Error {
+  override readonly name = "RenderQueueFull";
+  readonly retryAfterSec: number;
+  readonly isPreview: boolean;
+
+  constructor(retryAfterSec: number, isPreview: boolean) {
+    super("Too many images are waiting to be rendered.");
+    this.retryAfterSec = retryAfterSec;
+    this.isPreview = isPreview;
+  }
+}
+
+/** Nobody waits for the image any more, and it had not been begun. */
+export class RenderAbandoned extends Error {
+  override readonly name = "RenderAbandoned";
+}
+
+/** The image took longer than the deadline; its worker was killed. */
+export class RenderTimeout extends Error {
+  override readonly name = "RenderTimeout";
+}
+
+/** The pool is closed, or its workers do not start. Says nothing about the image. */
+export class RenderUnavailable extends Error {
+  override readonly name = "RenderUnavailable";
+}

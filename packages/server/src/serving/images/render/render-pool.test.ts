@@ -4,8 +4,13 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openTestPool } from "../../../../test/support/render/open-test-pool.ts";
 import { noise, palette, solid } from "../../../../test/support/render/test-images.ts";
-import { RenderAbandoned, RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
-import { maxSourceBytes } from "./render-job.ts";
+import {
+  maxSourceBytes,
+  RenderAbandoned,
+  RenderQueueFull,
+  RenderTimeout,
+  RenderUnavailable,
+} from "./render-job.ts";
 import type { RenderPool, RenderPoolOptions } from "./render-pool.ts";
 
 const dot = await solid(1, 1, palette.red).png().toBuffer();

@@ -1,12 +1,15 @@
 import type { Recipe } from "../recipe.ts";
 import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
-import { RenderAbandoned, RenderQueueFull, RenderTimeout, RenderUnavailable } from "./render-errors.ts";
 import {
   maxSourceBytes,
+  RenderAbandoned,
   type RenderedImage,
   type RenderOrder,
   type RenderProblem,
+  RenderQueueFull,
+  RenderTimeout,
+  RenderUnavailable,
   type RequestedFormat,
   type SourceFile,
 } from "./render-job.ts";

@@ -1,11 +1,17 @@
-// First: what is loaded after it is loaded with little weight already.
-import "./yield-to-service.ts";
 import { Socket } from "node:net";
-import { createFrameReader, createReusedMemory, writeFrame } from "./frame-channel.ts";
+import os from "node:os";
+import {
+  createFrameReader,
+  createReusedMemory,
+  type WorkerMessage,
+  workerChannelFd,
+  writeFrame,
+} from "./frame-channel.ts";
 import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
 import type { RenderOrder } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
-import { type WorkerMessage, workerChannelFd } from "./worker-channel.ts";
+
+// First: what is loaded after it is loaded with little weight already.
 
 // The process that decodes. It has an empty environment and one channel, by which sources come and images go: it opens no
 // file but its own code. It does one job after another, and may be killed at any moment.
@@ -45,3 +51,14 @@ async function work(order: RenderOrder, source: Buffer): Promise<void> {
   if (!result.ok) return send({ kind: "done", reply: result });
   send({ kind: "done", reply: { ok: true, image: result.image } }, result.bytes);
 }
+
+// When the processor runs short, rendering gives way and the service lives on. What else there is to give way by, the
+// shell has set that started this process.
+
+try {
+  os.setPriority(Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + 10));
+} catch {
+  // Containers may forbid what is only a courtesy.
+}
+// A terminal or service manager signals the whole group; the service decides when workers end.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});

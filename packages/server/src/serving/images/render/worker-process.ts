@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { readFrames } from "./frame-channel.ts";
+import { readFrames, readWorkerMessage } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
 import type { RenderOrder, RenderReply } from "./render-job.ts";
 import { workerPath } from "./sandbox/find-layers.ts";
 import { type LaunchOptions, launchRenderer } from "./sandbox/launch-renderer.ts";
 import { createSendMemory, type OpenSource, type SendMemory, sendBytes, sendSource } from "./send-source.ts";
-import { readWorkerMessage } from "./worker-channel.ts";
 
 export interface WorkerJob {
   order: RenderOrder;

@@ -1,4 +1,6 @@
-import { listCodePaths, listSystemPaths } from "./needed-paths.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export interface BubblewrapFds {
   /** bwrap says there which process it has started. */
@@ -27,4 +29,44 @@ export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
     ...(filter === null ? [] : ["--seccomp", String(filter)]),
     "--",
   ];
+}
+
+const renderFolder = fileURLToPath(new URL("../..", import.meta.url));
+const serverFolder = fileURLToPath(new URL("../../../../..", import.meta.url));
+
+/** Where the system's loader finds what node and sharp are linked against. What does not exist is left out. */
+const libraryFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
+/** glibc asks it whether large pages can be had. */
+const hugePages = "/sys/kernel/mm/transparent_hugepage";
+
+/** What a renderer reads to start and to work. No source is among it: those come through its channel. */
+export function listCodePaths(): string[] {
+  // Node looks for the nearest package.json to learn that the files are modules.
+  return [renderFolder, join(serverFolder, "package.json"), ...findPackages("sharp", serverFolder)];
+}
+
+function listSystemPaths(): string[] {
+  return [process.execPath, ...libraryFolders, hugePages].filter((path) => existsSync(path));
+}
+
+/** The folders of a package and of all it needs, as far as they are installed: sharp has one for every platform. */
+function findPackages(name: string, importer: string, found = new Set<string>()): Set<string> {
+  const folder = findPackage(name, importer);
+  if (folder === null || found.has(folder)) return found;
+  found.add(folder);
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  ) as Record<string, Record<string, string> | undefined>;
+  for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    findPackages(needed, folder, found);
+  }
+  return found;
+}
+
+function findPackage(name: string, importer: string): string | null {
+  for (let folder = importer; ; folder = dirname(folder)) {
+    const candidate = join(folder, "node_modules", name);
+    if (existsSync(join(candidate, "package.json"))) return candidate;
+    if (folder === dirname(folder)) return null;
+  }
 }

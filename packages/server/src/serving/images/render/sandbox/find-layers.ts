@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { readFrames } from "../frame-channel.ts";
-import { findProgram } from "./find-program.ts";
 import { type Launched, launchRenderer } from "./launch-renderer.ts";
-import { type LayerName, type Layers, layerNames, noLayers } from "./layers.ts";
+import { findProgram, type LayerName, type Layers, layerNames, noLayers } from "./layers.ts";
 import { findSyscallFilter } from "./syscall-filter.ts";
 
 export interface FoundLayers {

@@ -1,3 +1,6 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+
 /**
  * What holds a renderer that a hostile image has taken over, weakest first. An empty environment and no descriptor but its
  * own are not listed: every renderer has those.
@@ -15,3 +18,17 @@ export type LayerName = (typeof layerNames)[number];
 export type Layers = ReadonlySet<LayerName>;
 
 export const noLayers: Layers = new Set();
+
+/** Not from PATH: who can put a program in front of the real one must not get to confine renderers. */
+const folders = ["/usr/bin", "/bin", "/usr/local/bin"];
+
+export function findProgram(name: string): string | null {
+  for (const folder of folders) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {}
+  }
+  return null;
+}

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
-import { writeFrame } from "../frame-channel.ts";
-import { workerChannelFd } from "../worker-channel.ts";
+import { workerChannelFd, writeFrame } from "../frame-channel.ts";
 import { type ProbeReport, type ProbeTargets, probeSignal, signalling } from "./probe-confinement.ts";
 
 // Run in a renderer's place: does what code would that has taken one over, and tells what it got.

@@ -1,0 +1,111 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import { IdParam, Type } from "@upstow/contract";
+import type { FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import type { ApiApp } from "../../http/request-context.ts";
+import { invalid, notFound } from "../../kernel/errors.ts";
+import { confirmPassword } from "../credentials.ts";
+import type { PasswordWork } from "../password-work.ts";
+import { letIn, originOf, visitorOf } from "../session/visitor.ts";
+import { addPasskey, signInWithPasskey, startPasskey, startPasskeySignIn } from "./passkeys.ts";
+import { countRecoveryCodes, deletePasskey, findTotp, listPasskeys } from "./queries.ts";
+import { confirmCodes, createRecoveryCodes, endCodes, startCodes } from "./totp.ts";
+
+const schema = { hide: true };
+const ticket = Type.String({ minLength: 1, maxLength: 200 });
+/** What the browser's authenticator answered, in the form that the library reads and checks. */
+const answer = <T>() =>
+  Type.Unsafe<T>({
+    type: "object",
+    required: ["id"],
+    properties: { id: { type: "string", maxLength: 2000 } },
+  });
+const PasswordBody = Type.Object({ currentPassword: Type.String({ maxLength: 1000 }) });
+const CodeBody = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) });
+const NewPasskeyBody = Type.Object({
+  ticket,
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  response: answer<RegistrationResponseJSON>(),
+});
+const PasskeyBody = Type.Object({ ticket, response: answer<AuthenticationResponseJSON>() });
+
+export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
+  app.post("/sign-in/passkey/options", { schema }, async (request) =>
+    startPasskeySignIn(deps, visitorOf(request), originOf(request)),
+  );
+
+  app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request, reply) =>
+    letIn(deps, request, reply, (visitor) =>
+      signInWithPasskey(deps, visitor, originOf(request), request.body),
+    ),
+  );
+}
+
+/** Second factors of one's own. Each change asks for the password again. */
+export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
+  const confirm = (request: FastifyRequest & { body: { currentPassword: string } }) =>
+    confirmPassword(deps, passwords, request.session, request.body.currentPassword);
+
+  app.get("/account/factors", { schema }, async ({ session: { accountId } }) => {
+    const totp = await deps.db.get(findTotp, { accountId });
+    const codes = await deps.db.get(countRecoveryCodes, { accountId });
+    const passkeys = await deps.db.all(listPasskeys, { accountId });
+    return {
+      hasCodes: totp !== null && totp.confirmed_at !== null,
+      recoveryCodesLeft: codes?.count ?? 0,
+      passkeys: passkeys.map((row) => ({
+        id: row.id,
+        name: row.name,
+        createdAt: new Date(row.created_at).toISOString(),
+        lastUsedAt: row.last_used_at === null ? null : new Date(row.last_used_at).toISOString(),
+      })),
+    };
+  });
+
+  app.post("/account/codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
+    await confirm(request);
+    return startCodes(deps, request.session);
+  });
+
+  app.post("/account/codes/confirm", { schema: { ...schema, body: CodeBody } }, async (request) => ({
+    recoveryCodes: await confirmCodes(deps, request.session.accountId, request.body.code),
+  }));
+
+  app.delete("/account/codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
+    await confirm(request);
+    await deps.db.transact((tx) => endCodes(tx, request.session.accountId));
+    return { ok: true };
+  });
+
+  app.post("/account/recovery-codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
+    await confirm(request);
+    const { accountId } = request.session;
+    return deps.db.transact(async (tx) => {
+      const totp = await tx.get(findTotp, { accountId });
+      if (totp === null || totp.confirmed_at === null) throw invalid("codes", "are not turned on");
+      return { recoveryCodes: await createRecoveryCodes(tx, accountId) };
+    });
+  });
+
+  app.post("/account/passkeys/options", { schema: { ...schema, body: PasswordBody } }, async (request) => {
+    await confirm(request);
+    return startPasskey(deps, request.session, originOf(request));
+  });
+
+  app.post("/account/passkeys", { schema: { ...schema, body: NewPasskeyBody } }, async (request, reply) => {
+    await addPasskey(deps, request.session, originOf(request), request.body);
+    return reply.code(201).send({ ok: true });
+  });
+
+  app.delete(
+    "/account/passkeys/:id",
+    { schema: { ...schema, params: IdParam, body: PasswordBody } },
+    async (request) => {
+      await confirm(request);
+      const { accountId } = request.session;
+      const removed = await deps.db.run(deletePasskey, { id: request.params.id, accountId });
+      if (removed === 0) throw notFound("Passkey");
+      return { ok: true };
+    },
+  );
+}

@@ -1,0 +1,155 @@
+import { KB, MB, SEARCHES_WAITING_MAX } from "@upstow/contract";
+import { type RawBuilder, sql } from "#kysely";
+import type { DialectName } from "../db/statement.ts";
+import { AppError } from "../kernel/errors.ts";
+import type { FairTurns } from "../kernel/fair-turns.ts";
+
+/** Rows with ids from `from` on and below `before`, newest first. */
+export interface Span {
+  from: string;
+  before: string;
+}
+
+/** The newest rows of a span, at most as many as asked for. */
+export interface Measured {
+  /** The smallest id among them; null where there are none. */
+  id: string | null;
+  count: number;
+  /** How much text a search would have to read in them. */
+  bytes: number;
+}
+
+/** What one statement may read: on SQLite about 25 ms of CPU at worst, with every byte a near match. */
+export const stretchLimits: Record<DialectName, { rows: number; bytes: number }> = {
+  sqlite: { rows: 500, bytes: 512 * KB },
+  postgres: { rows: 20_000, bytes: 4 * MB },
+};
+
+/** The first stretch of a request, which does not yet know what rows cost. */
+const firstRows = 500;
+
+/** What one request may read before it returns a short page. It always gets one stretch. */
+export interface Budget {
+  rows: number;
+  bytes: number;
+  /** Since the request came, waiting for its turns included. */
+  withinMs: number;
+}
+
+export const dashboardBudget: Budget = {
+  rows: 200_000,
+  bytes: Number.POSITIVE_INFINITY,
+  withinMs: 5_000,
+};
+
+export interface Search {
+  dialect: DialectName;
+  turns: FairTurns;
+  accountId: string;
+  budget: Budget;
+  measure(span: Span & { rows: number }): Promise<Measured>;
+  read(stretch: Span): Promise<Read>;
+}
+
+export interface Read {
+  /** Ends the search. */
+  isEnough: boolean;
+  /** Rows that came from the database and did not match after all. */
+  dropped: number;
+}
+
+/** A row that comes here in vain costs as much as so many that the database tests. */
+const droppedCost = 8;
+
+/** Refuses a search where the account already has too many waiting. */
+export function admitSearch(turns: FairTurns, accountId: string): void {
+  if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
+  throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
+    headers: { "retry-after": "5" },
+  });
+}
+
+/** Reads a span stretch by stretch. Returns the id to continue below, or null if `read` ended it or nothing is left. */
+export async function lookThrough(
+  search: Search,
+  span: Span,
+  now: () => number = () => performance.now(),
+): Promise<string | null> {
+  const { budget, turns, accountId } = search;
+  const most = stretchLimits[search.dialect];
+  const endsAt = now() + budget.withinMs;
+  const left = { rows: budget.rows, bytes: budget.bytes };
+  let rows = Math.min(firstRows, most.rows);
+  let { before } = span;
+  for (;;) {
+    const looked = await turns.take(accountId, async () => {
+      const limits = { rows: Math.min(rows, left.rows), bytes: Math.min(most.bytes, left.bytes) };
+      const stretch = await fit(search, { from: span.from, before }, limits);
+      const from = stretch.isLast ? span.from : stretch.id;
+      return { ...stretch, ...(await search.read({ from, before })) };
+    });
+    if (looked.isEnough || looked.isLast) return null;
+    before = looked.id;
+    const cost = looked.count + droppedCost * looked.dropped;
+    left.rows -= cost;
+    left.bytes -= looked.bytes;
+    if (Math.min(left.rows, left.bytes) <= 0 || now() > endsAt) return before;
+    // Neighbours are alike: grow slowly, and no further than what is left will pay for.
+    const affordable = Math.ceil((looked.count * left.rows) / cost);
+    rows = Math.min(looked.count * 2, most.rows, affordable);
+  }
+}
+
+interface Stretch {
+  id: string;
+  count: number;
+  bytes: number;
+  isLast: boolean;
+}
+
+/** Asks for fewer rows until they fit the byte limit. One row always goes. */
+async function fit(search: Search, span: Span, most: { rows: number; bytes: number }): Promise<Stretch> {
+  for (let { rows } = most; ; rows = Math.max(1, rows >> 2)) {
+    const { id, count, bytes } = await search.measure({ ...span, rows });
+    if (id === null) return { id: span.from, count, bytes, isLast: true };
+    if (bytes <= most.bytes || rows === 1) return { id, count, bytes, isLast: count < rows };
+  }
+}
+
+/**
+ * Whether a column contains a text; `text` comes from `foldCase`. LIKE with wildcards backtracks: one crafted term
+ * took seconds over a few hundred rows. Both functions used here do at most one comparison per position.
+ */
+export function contains(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
+  return sql<boolean>`${positionIn(dialect, sql`lower(${sql.ref(column)})`, text)} > 0`;
+}
+
+/** The same for text as it is written. */
+export function containsExactly(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
+  return sql<boolean>`${positionIn(dialect, sql`${sql.ref(column)}`, text)} > 0`;
+}
+
+export function startsWith(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
+  return sql<boolean>`${positionIn(dialect, sql`lower(${sql.ref(column)})`, text)} = 1`;
+}
+
+/** Reads no more of the column than the text is long. */
+export function startsExactlyWith(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
+  return dialect === "sqlite"
+    ? sql<boolean>`substr(${sql.ref(column)}, 1, length(${text})) = ${text}`
+    : sql<boolean>`starts_with(${sql.ref(column)}, ${text})`;
+}
+
+function positionIn(dialect: DialectName, value: RawBuilder<unknown>, text: string): RawBuilder<number> {
+  return sql<number>`${sql.raw(dialect === "sqlite" ? "instr" : "strpos")}(${value}, ${text})`;
+}
+
+/** Folds A to Z and nothing else, as both engines' lower() does here. */
+export function foldCase(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Folds the letters of every script. By way of lower case, so that "K" of Kelvin and "ς" at a word's end fold too. */
+export function foldAnyCase(text: string): string {
+  return text.toLowerCase().toUpperCase();
+}

@@ -1,0 +1,139 @@
+import { PROJECT_NAME_MAX, type TierName } from "@upstow/contract";
+import type { Queryable } from "../../db/database.ts";
+import type { AccountTable } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError, invalid } from "../../kernel/errors.ts";
+import { createId } from "../../kernel/ids.ts";
+import { hashPassword } from "../../kernel/security/passwords.ts";
+import { createProject } from "../projects.ts";
+import { findAccountByEmail, insertAccount, setOwnLimits, setTier } from "./queries.ts";
+
+type OperatorDeps = Pick<Deps, "db" | "now">;
+
+/** Undefined keeps what is set, null goes back to what the tier allows. */
+export interface OwnLimitsChange {
+  rateUpload?: number | null;
+  rateTransform?: number | null;
+  rateOther?: number | null;
+  transformUnits?: number | null;
+}
+
+export interface AccountChange {
+  tier?: TierName;
+  limits?: OwnLimitsChange;
+}
+
+/** All of it or nothing. Holds from the next request on: every request reads its account. */
+export async function changeAccount(
+  deps: OperatorDeps,
+  emailText: string,
+  { tier, limits }: AccountChange,
+): Promise<AccountTable> {
+  const email = normalizeEmail(emailText);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const account =
+      tier === undefined
+        ? await tx.get(findAccountByEmail, { email })
+        : await tx.get(setTier, { email, tier, now });
+    if (account === null) throw unknownAccount(email);
+    return limits === undefined ? account : changeOwnLimits(tx, now, account, limits);
+  });
+}
+
+async function changeOwnLimits(
+  tx: Queryable,
+  now: number,
+  account: AccountTable,
+  change: OwnLimitsChange,
+): Promise<AccountTable> {
+  if (account.tier !== "enterprise") throw notEnterprise(account);
+  const keep = (asked: number | null | undefined, known: number | null) =>
+    asked === undefined ? known : asked;
+  const changed = await tx.get(setOwnLimits, {
+    id: account.id,
+    rateUpload: keep(change.rateUpload, account.rate_upload),
+    rateTransform: keep(change.rateTransform, account.rate_transform),
+    rateOther: keep(change.rateOther, account.rate_other),
+    transformUnits: keep(change.transformUnits, account.transform_units),
+    now,
+  });
+  if (changed === null) throw unknownAccount(account.email);
+  return changed;
+}
+
+export async function createProjectFor(deps: OperatorDeps, emailText: string, name: string) {
+  const email = normalizeEmail(emailText);
+  if (name === "" || [...name].length > PROJECT_NAME_MAX) {
+    throw invalid("name", `must have 1 to ${PROJECT_NAME_MAX} characters`);
+  }
+  return deps.db.transact(async (tx) => {
+    const account = await tx.get(findAccountByEmail, { email });
+    if (account === null) throw unknownAccount(email);
+    return createProject(tx, deps.now(), { accountId: account.id, tier: account.tier }, name);
+  });
+}
+
+export function unknownAccount(email: string): AppError {
+  return new AppError("NOT_FOUND", `There is no account ${email}.`, {
+    suggestion: `Check the spelling, or make it: upstow account create --email ${email}`,
+  });
+}
+
+function notEnterprise(account: AccountTable): AppError {
+  return new AppError(
+    "VALIDATION_ERROR",
+    `Accounts on the ${account.tier} tier have no limits of their own; only Enterprise accounts have.`,
+    { suggestion: `Move this one first: upstow account set-tier ${account.email} enterprise` },
+  );
+}
+
+interface NewAccount {
+  email: string;
+  /** Null: the account cannot sign in with a password. */
+  password: string | null;
+  tier: TierName;
+}
+
+export async function createAccount(
+  deps: Pick<Deps, "db" | "now">,
+  wanted: NewAccount,
+): Promise<AccountTable> {
+  const email = normalizeEmail(wanted.email);
+  // The first start makes this one, also where an operator's command came first.
+  if (email === ownerEmail) throw emailTaken(email);
+  if (wanted.password === "") throw invalid("password", "must not be empty");
+  const passwordHash = wanted.password === null ? null : await hashPassword(wanted.password);
+  const now = deps.now();
+  const [account] = await deps.db.change(insertAccount, {
+    id: createId(now),
+    email,
+    passwordHash,
+    tier: wanted.tier,
+    now,
+  });
+  if (account === undefined) throw emailTaken(email);
+  return account;
+}
+
+function emailTaken(email: string): AppError {
+  return new AppError("VALIDATION_ERROR", `There already is an account ${email}.`, {
+    suggestion: "Use it, or choose another address.",
+    details: [{ path: "email", message: "is taken" }],
+  });
+}
+
+/** Of the account that the first start makes; nobody can receive mail there. */
+export const ownerEmail = "owner@localhost";
+
+const longest = 254;
+const pattern = /^[^\s@\p{C}]+@[^\s@\p{C}.]+(?:\.[^\s@\p{C}.]+)*$/u;
+
+/** One spelling for each address, so that no account is made twice. */
+export function normalizeEmail(text: string): string {
+  const email = text.trim().normalize("NFC").toLowerCase();
+  if (email.length > longest || !pattern.test(email)) {
+    throw invalid("email", `must be an address such as name@example.com, not "${text}"`);
+  }
+  return email;
+}

@@ -1,0 +1,50 @@
+import type { Gallery } from "@upstow/gallery";
+import type { FastifyInstance } from "fastify";
+import type { Deps } from "../deps.ts";
+import { type PageSources, pageSources } from "../http/page-sources.ts";
+import { AppError } from "../kernel/errors.ts";
+import { version } from "../kernel/version.ts";
+
+const headers = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "same-origin",
+};
+
+/** Nothing from elsewhere and nothing inline; previews of chosen files are blobs of the page itself. */
+function policyFor(own: PageSources): string {
+  const assets = own("/components/assets/", "/assets/");
+  return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+}
+
+/** The components, live, and the registry that hands out their source. */
+export function componentRoutes(app: FastifyInstance, deps: Deps): void {
+  let opening: Promise<Gallery> | undefined;
+  const gallery = () => {
+    opening ??= import("@upstow/gallery").then(({ openGallery }) =>
+      openGallery({ publicUrl: deps.config.publicUrl, version }),
+    );
+    return opening;
+  };
+
+  for (const path of ["/components", "/components/*", "/r/*"]) {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      const wanted = request.url.split("?", 1)[0]?.replace(/(.)\/$/, "$1") ?? "";
+      const page = (await gallery()).find(wanted);
+      if (page === null) throw noSuchComponent();
+      const caching = page.isImmutable ? "public, max-age=31536000, immutable" : "no-cache";
+      const policy = policyFor(pageSources(deps.config, request));
+      reply.headers({
+        ...headers,
+        "content-security-policy": policy,
+        "cache-control": caching,
+        etag: page.etag,
+      });
+      if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
+      return reply.type(page.type).send(page.body);
+    });
+  }
+}
+
+function noSuchComponent(): AppError {
+  return new AppError("NOT_FOUND", "There is no such component.", { suggestion: "See /components for all." });
+}

@@ -1,2 +1,0 @@
-/** Where presigned URLs of the embedded store begin. */
-export const uploadPath = "/u/";

@@ -1,0 +1,292 @@
+import type { DeliveryErrorClass } from "@upstow/contract";
+import { type RawBuilder, sql } from "#kysely";
+import { databaseNow, isOneOf } from "../db/expressions.ts";
+import type { WebhookState } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
+
+// States are written as literals in all queries: with parameters, SQLite would not use the partial indexes.
+
+/** The endpoints that have waited longest. On PostgreSQL other instances pass over those taken here. */
+export const takeDueEndpoints = statement((q, p: { take: number }, dialect) => {
+  const due = q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "live_leases", "consecutive_timeouts", "next_run_at as due_since"])
+    .where("next_run_at", "<=", databaseNow(dialect))
+    .orderBy("next_run_at")
+    .limit(p.take);
+  return dialect === "postgres" ? due.forUpdate().skipLocked() : due;
+});
+
+/** The named ones among those that have something to send, due or pausing. */
+export const takePausedEndpoints = statement((q, p: { ids: string; projectPauseMs: number }, dialect) => {
+  const dueSince = sql<number | null>`next_run_at - cast(${p.projectPauseMs} as bigint)`;
+  const named = q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "live_leases", "consecutive_timeouts", dueSince.as("due_since")])
+    .where(isOneOf(dialect, "id", p.ids))
+    .where("next_run_at", "is not", null);
+  return dialect === "postgres" ? named.forUpdate().skipLocked() : named;
+});
+
+export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) =>
+  q
+    .selectFrom("webhook_message")
+    .select([
+      "id",
+      "project_id",
+      "environment",
+      "event",
+      "route_slug",
+      "body",
+      "url",
+      "endpoint_id",
+      "attempt_count",
+      "retried",
+      "retries_allowed",
+    ])
+    .where("endpoint_id", "=", p.endpointId)
+    .where(sql<boolean>`state = 'ready'`)
+    .where("run_at", "<=", databaseNow(dialect))
+    .orderBy("run_at")
+    .orderBy("id")
+    .limit(p.take),
+);
+
+export const leaseMessages = statement((q, p: { ids: string; token: string; leaseMs: number }, dialect) =>
+  q
+    .updateTable("webhook_message")
+    .set({
+      state: "leased",
+      lease_token: p.token,
+      lease_until: inMs(databaseNow(dialect), p.leaseMs),
+      attempt_count: sql`attempt_count + 1`,
+    })
+    .where(isOneOf(dialect, "id", p.ids))
+    // Not by state: that would invite PostgreSQL to read the index of everything that is ready.
+    .where("lease_token", "is", null),
+);
+
+export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
+  q
+    .insertInto("webhook_attempt")
+    .columns(["message_id", "number", "started_at"])
+    .expression(
+      q
+        .selectFrom("webhook_message")
+        .select(["id", "attempt_count", databaseNow(dialect).as("started_at")])
+        .where(isOneOf(dialect, "id", p.ids)),
+    ),
+);
+
+/** For a lease that is made beside the queue. */
+export const countLease = statement((q, p: { id: string }) =>
+  q.updateTable("webhook_endpoint").set({ live_leases: sql`live_leases + 1` }).where("id", "=", p.id),
+);
+
+interface Served {
+  id: string;
+  taken: number;
+  isFull: number;
+  pauseMs: number;
+}
+
+/**
+ * Says when to look at an endpoint again after it was served: when its next message is due; if more is due
+ * already, after `pauseMs`, behind everybody who waits since before.
+ */
+export const requeueEndpoint = statement((q, p: Served, dialect) => {
+  const now = databaseNow(dialect);
+  const next = sql`(select min(run_at) from webhook_message
+      where endpoint_id = webhook_endpoint.id and state = 'ready')`;
+  return q
+    .updateTable("webhook_endpoint")
+    .set({
+      live_leases: sql`live_leases + cast(${p.taken} as bigint)`,
+      next_run_at: sql`case when ${next} <= ${now} then ${inMs(now, p.pauseMs)} else ${next} end`,
+      has_backlog: sql`case when ${next} <= ${now} then cast(${p.isFull} as bigint) else 0 end`,
+      touched_at: now,
+    })
+    .where("id", "=", p.id);
+});
+
+function inMs(now: RawBuilder<number>, ms: number): RawBuilder<number> {
+  return sql<number>`${now} + cast(${ms} as bigint)`;
+}
+
+/** A count that had gone wrong would block an endpoint or flood it; below zero it would do so for ever. */
+export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when live_leases > ${ended} then live_leases - ${ended} else 0 end`;
+}
+
+/**
+ * A redelivery that is asked for while an attempt is under way is kept in `retried`, which only the next claim needs.
+ * However that attempt ends, the message is then sent anew, with all its retries: even a success may have gone to an
+ * address that was corrected in the meantime.
+ */
+export const REDELIVERY_ASKED = sql.lit(-1);
+const isRedeliveryAsked = sql<boolean>`retried < 0`;
+
+/** What `retried` is once the attempt has ended. */
+export function retriedOr(otherwise: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when ${isRedeliveryAsked} then 0 else ${otherwise} end`;
+}
+
+/** SQLite has one writer and needs no lock. */
+export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
+  const named = q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "consecutive_timeouts"])
+    .where(isOneOf(dialect, "id", p.ids))
+    .orderBy("id");
+  return dialect === "postgres" ? named.forUpdate() : named;
+});
+
+interface Health {
+  id: string;
+  /** How many leases have ended. */
+  ended: number;
+  consecutiveTimeouts: number;
+  /** Until the earliest of the new retries; -1 when there is none. */
+  delayMs: number;
+}
+
+/** After attempts have ended: what was held back for lack of room may go on. */
+export const updateHealth = statement((q, p: Health, dialect) => {
+  const now = databaseNow(dialect);
+  const delay = sql`cast(${p.delayMs} as bigint)`;
+  return q
+    .updateTable("webhook_endpoint")
+    .set({
+      live_leases: fewerLeases(sql`cast(${p.ended} as bigint)`),
+      consecutive_timeouts: p.consecutiveTimeouts,
+      next_run_at: sql`case
+        when has_backlog = 1 then ${now}
+        when ${delay} < 0 then next_run_at
+        when next_run_at < ${now} + ${delay} then next_run_at
+        else ${now} + ${delay} end`,
+      has_backlog: 0,
+    })
+    .where("id", "=", p.id);
+});
+
+interface FinishedMessage {
+  id: string;
+  token: string;
+  state: WebhookState;
+  retried: number;
+  delayMs: number;
+}
+
+/** The token is the guard: a worker whose lease went to another changes nothing. */
+export const finishMessage = statement((q, p: FinishedMessage, dialect) =>
+  q
+    .updateTable("webhook_message")
+    .set({
+      state: sql<WebhookState>`case when ${isRedeliveryAsked} then 'ready' else ${p.state} end`,
+      retried: retriedOr(sql`cast(${p.retried} as bigint)`),
+      interruptions: 0,
+      run_at: sql`${databaseNow(dialect)}
+        + case when ${isRedeliveryAsked} then 0 else cast(${p.delayMs} as bigint) end`,
+      lease_until: null,
+      lease_token: null,
+    })
+    .where("id", "=", p.id)
+    .where("lease_token", "=", p.token)
+    .returning(["state", "retried"]),
+);
+
+interface FinishedAttempt {
+  messageId: string;
+  number: number;
+  durationMs: number;
+  statusCode: number | null;
+  error: DeliveryErrorClass | null;
+  response: string | null;
+}
+
+export const finishAttemptRow = statement((q, p: FinishedAttempt) =>
+  q
+    .updateTable("webhook_attempt")
+    .set({
+      duration_ms: p.durationMs,
+      status_code: p.statusCode,
+      error: p.error,
+      response: p.response,
+    })
+    .where("message_id", "=", p.messageId)
+    .where("number", "=", p.number),
+);
+
+const isLeased = sql<boolean>`state = 'leased'`;
+
+/** For an idle dispatcher: milliseconds until something is due, and until the first lease runs out. */
+export const findNextWork = statement((q, _: object, dialect) => {
+  const now = databaseNow(dialect);
+  return q.selectNoFrom([
+    sql<
+      number | null
+    >`(select min(next_run_at) - ${now} from webhook_endpoint where next_run_at is not null)`.as("dueInMs"),
+    sql<number | null>`(select min(lease_until) - ${now} from webhook_message where state = 'leased')`.as(
+      "leaseEndsInMs",
+    ),
+  ]);
+});
+
+export const listExpiredLeases = statement((q, p: { take: number }, dialect) =>
+  q
+    .selectFrom("webhook_message")
+    .select([
+      "id",
+      "project_id",
+      "environment",
+      "event",
+      "body",
+      "endpoint_id",
+      "lease_token",
+      "attempt_count",
+      "interruptions",
+    ])
+    .where(isLeased)
+    .where("lease_until", "<", databaseNow(dialect))
+    .orderBy("lease_until")
+    .limit(p.take),
+);
+
+interface EndedLease {
+  id: string;
+  token: string;
+  delayMs: number;
+}
+
+/** The lease may have been finished since it was read; then nothing changes. */
+export const endLease = statement((q, p: EndedLease, dialect) =>
+  q
+    .updateTable("webhook_message")
+    .set({
+      state: "ready",
+      retried: retriedOr(sql.ref("retried")),
+      interruptions: sql`interruptions + 1`,
+      run_at: sql`${databaseNow(dialect)} + cast(${p.delayMs} as bigint)`,
+      lease_until: null,
+      lease_token: null,
+    })
+    .where("id", "=", p.id)
+    .where("lease_token", "=", p.token)
+    .where("lease_until", "<", databaseNow(dialect)),
+);
+
+/** What the lease held back may go on. */
+export const releaseEndpoint = statement((q, p: { id: string }, dialect) =>
+  q
+    .updateTable("webhook_endpoint")
+    .set({ live_leases: fewerLeases(sql.lit(1)), next_run_at: databaseNow(dialect), has_backlog: 0 })
+    .where("id", "=", p.id),
+);
+
+export const markInterrupted = statement((q, p: { messageId: string; number: number }) =>
+  q
+    .updateTable("webhook_attempt")
+    .set({ error: "interrupted" })
+    .where("message_id", "=", p.messageId)
+    .where("number", "=", p.number),
+);
