@@ -1,6 +1,6 @@
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import { createLoginLink } from "../../server/src/projects/accounts/login-link.ts";
+import { createLoginLink } from "../../server/src/projects/accounts/accounts.ts";
 import { createPerson, password } from "../../server/test/support/console-people.ts";
 import { addAuthenticator } from "./support/authenticator.ts";
 import { expectGoodLook, phone } from "./support/good-look.ts";

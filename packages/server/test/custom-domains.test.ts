@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
-import { setCdnUrl } from "../src/projects/cdn-domain/queries.ts";
+import { setCdnUrl } from "../src/projects/cdn-domain/cdn-domain.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type RawAnswer, sendRaw } from "./support/raw-http.ts";

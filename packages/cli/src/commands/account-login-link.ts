@@ -11,7 +11,7 @@ export const accountLoginLink: Command = {
 account's passkeys, one-time codes and recovery codes are then removed and all other sessions end, so nobody who had
 access before keeps it. API keys stay; revoke those that others may know. Treat the link like a password.`,
   async run(call) {
-    const { createLoginLink } = await import("@upstow/server/projects/accounts/login-link");
+    const { createLoginLink } = await import("@upstow/server/projects/accounts/accounts");
     const email = call.options.find("email");
     const made = await withDatabase(call, (deps) => createLoginLink(deps, email));
     const expiresAt = new Date(made.expiresAt).toISOString();

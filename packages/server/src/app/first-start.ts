@@ -4,8 +4,7 @@ import type { Deps } from "../deps.ts";
 import { unlessReadOnly } from "../http/read-only.ts";
 import { createId } from "../kernel/ids.ts";
 import type { Keyring } from "../kernel/security/keyring.ts";
-import { ownerEmail } from "../projects/accounts/accounts.ts";
-import { createLoginToken } from "../projects/accounts/login-link.ts";
+import { createLoginToken, ownerEmail } from "../projects/accounts/accounts.ts";
 import {
   findInstallation,
   insertAccount,

@@ -1,5 +1,5 @@
 import { GB } from "@upstow/contract";
-import { inSteps } from "../db/in-steps.ts";
+import { inSteps } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
 import { runDeletions } from "../files/storage-deletions.ts";
 import { reapAbandonedUploads } from "../files/uploads/reaper.ts";

@@ -1,8 +1,7 @@
 import { IdParam, Type } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
-import { signalGone } from "../http/signal-gone.ts";
+import { type ApiApp, signalGone } from "../http/request-context.ts";
 import {
   checkCdnDomain,
   checkPath,

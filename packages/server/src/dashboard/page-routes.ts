@@ -10,9 +10,9 @@ import type { Deps } from "../deps.ts";
 import { type PageSources, pageSources } from "../http/page-sources.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { uploadPath } from "../storage/storage-key.ts";
+import { findStorageOrigins, originOf } from "./project-routes.ts";
 import { createSessionSigner, findSessionCookie } from "./session/session-cookie.ts";
 import { findSession } from "./sessions.ts";
-import { findStorageOrigins, originOf } from "./storage-origins.ts";
 
 const hashedForEver = "public, max-age=31536000, immutable";
 

@@ -5,9 +5,9 @@ import { findAccountByEmail } from "../projects/accounts/queries.ts";
 import { findTotp } from "./factors/queries.ts";
 import { getStep, openStep, takeStep } from "./factors/steps.ts";
 import { checkCode } from "./factors/totp.ts";
-import { findKnownDevice } from "./known-devices.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { holdPassword } from "./queries.ts";
+import { findKnownDevice } from "./session/visitor.ts";
 import { createSession, type Entrant } from "./sessions.ts";
 import { spend, throttleAddress, throttlePassword } from "./throttle.ts";
 

@@ -6,11 +6,11 @@ import { AppError, bodyCutOff } from "../kernel/errors.ts";
 import { createId } from "../kernel/ids.ts";
 import type { CidrList } from "../kernel/net/cidr-list.ts";
 import { lingerAfterEarlyAnswers } from "./body-deadline.ts";
-import { noCompilers } from "./compile-late.ts";
 import type { Connections } from "./connections.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 import { ofSignedUrl } from "./signed-url.ts";
+import { noCompilers } from "./validation.ts";
 
 export interface ServerOptions {
   tls: TlsFiles | null;

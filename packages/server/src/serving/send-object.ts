@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Environment } from "@upstow/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
-import { signalGone } from "../http/signal-gone.ts";
+import { signalGone } from "../http/request-context.ts";
 import { AppError, fileNotFound } from "../kernel/errors.ts";
 import type { ByteRange, ObjectBytes } from "../storage/object-store.ts";
 import { failsPrecondition, isNotModified, isRangeCurrent, parseRange } from "./conditional.ts";

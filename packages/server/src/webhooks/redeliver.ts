@@ -14,8 +14,7 @@ import {
   requeueMessages,
   wakeEndpoint,
 } from "./delivery-queries.ts";
-import { endpointIdOf } from "./enqueue.ts";
-import { RETRIES } from "./retry-schedule.ts";
+import { endpointIdOf, RETRIES } from "./enqueue.ts";
 
 interface Target {
   id: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseRetryAfter, retryDelayMs } from "./retry-schedule.ts";
+import { parseRetryAfter, retryDelayMs } from "./enqueue.ts";
 
 const first = { retried: 0, allowed: 3, baseMs: 12_000, retryAfterMs: null, random: 0.5 };
 

@@ -19,8 +19,7 @@ import {
 } from "@upstow/contract";
 import type { FileTable } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/request-context.ts";
-import { signalGone } from "../../http/signal-gone.ts";
+import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";

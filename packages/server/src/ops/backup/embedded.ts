@@ -1,8 +1,9 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
+import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
-import { findDamage } from "../sqlite-integrity.ts";
+import { statement } from "../../db/statement.ts";
 import { type layoutOf, syncDirectory, syncFile } from "./backup-directory.ts";
 import { type BlobCatalog, type CopyOutcome, eachPage, isNamed } from "./copy-blobs.ts";
 
@@ -92,4 +93,14 @@ async function findObsolete(catalog: BlobCatalog, db: Queryable, objects: string
     }
   }
   return obsolete;
+}
+
+const checkPages = statement((q, _: object) =>
+  q.selectNoFrom(sql<string>`(select group_concat(quick_check, '; ') from pragma_quick_check)`.as("result")),
+);
+
+/** What is wrong inside an embedded database's file, or null. */
+export async function findDamage(db: Queryable): Promise<string | null> {
+  const pages = await db.get(checkPages, {});
+  return pages?.result === "ok" ? null : (pages?.result ?? "it gives no answer").slice(0, 200);
 }

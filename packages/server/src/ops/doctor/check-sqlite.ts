@@ -1,7 +1,7 @@
 import { sql } from "#kysely";
 import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
-import { findDamage } from "../sqlite-integrity.ts";
+import { findDamage } from "../backup/embedded.ts";
 import { type Check, createChecks } from "./check.ts";
 
 const { ok, failed } = createChecks("database");

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from "node:crypto";
 import { PROJECT_NAME_MAX, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { AccountTable } from "../../db/schema.ts";
@@ -6,7 +7,14 @@ import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { hashPassword } from "../../kernel/security/passwords.ts";
 import { createProject } from "../projects.ts";
-import { findAccountByEmail, insertAccount, setOwnLimits, setTier } from "./queries.ts";
+import {
+  findAccountByEmail,
+  findInstallationOwner,
+  insertAccount,
+  insertLoginLink,
+  setOwnLimits,
+  setTier,
+} from "./queries.ts";
 
 type OperatorDeps = Pick<Deps, "db" | "now">;
 
@@ -136,4 +144,49 @@ export function normalizeEmail(text: string): string {
     throw invalid("email", `must be an address such as name@example.com, not "${text}"`);
   }
   return email;
+}
+
+const loginLinkMs = 24 * 60 * 60 * 1000;
+
+/** What is kept is a hash: only whoever holds the token gets in, once, within a day. */
+export async function createLoginToken(tx: Queryable, now: number, accountId: string): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  await tx.run(insertLoginLink, {
+    tokenHash: hash("sha256", token),
+    accountId,
+    expiresAt: now + loginLinkMs,
+  });
+  return token;
+}
+
+function loginLinkOf(config: { publicUrl: string }, token: string): string {
+  return `${config.publicUrl}/dashboard/claim#${token}`;
+}
+
+/** A way in for somebody who lost theirs; for the installation's owner where nobody is named. */
+export async function createLoginLink(
+  deps: Pick<Deps, "config" | "db" | "now">,
+  emailText: string | undefined,
+): Promise<{ id: string; email: string; isEmailVerified: boolean; link: string; expiresAt: number }> {
+  const email = emailText === undefined ? null : normalizeEmail(emailText);
+  const now = deps.now();
+  return deps.db.transact(async (tx) => {
+    const account =
+      email === null ? await tx.get(findInstallationOwner, {}) : await tx.get(findAccountByEmail, { email });
+    if (account === null) throw email === null ? neverStarted() : unknownAccount(email);
+    const token = await createLoginToken(tx, now, account.id);
+    return {
+      id: account.id,
+      email: account.email,
+      isEmailVerified: account.email_verified === 1,
+      link: loginLinkOf(deps.config, token),
+      expiresAt: now + loginLinkMs,
+    };
+  });
+}
+
+function neverStarted(): AppError {
+  return new AppError("NOT_FOUND", "This installation has no owner yet.", {
+    suggestion: "Start the service once: it makes the owner and shows a link.",
+  });
 }

@@ -2,7 +2,9 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Agent, request as startRequest } from "node:https";
 import type { DeliveryErrorClass } from "@upstow/contract";
+import { sql } from "#kysely";
 import { UniqueViolation } from "../../db/database.ts";
+import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { invalid, notFound } from "../../kernel/errors.ts";
 import { classifyError } from "../../kernel/net/classify-failure.ts";
@@ -11,7 +13,6 @@ import type { OutboundGuard } from "../../kernel/net/outbound-guard.ts";
 import { parseOutboundUrl } from "../../kernel/net/outbound-url.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 import { writeLog } from "../logs/queries.ts";
-import { findCdnUrl, setCdnUrl } from "./queries.ts";
 
 type DomainDeps = Pick<Deps, "config" | "customHosts" | "db" | "keyring" | "webhookGuard" | "now">;
 
@@ -152,3 +153,31 @@ async function get(
   }
   return { status: response.statusCode ?? 0, text };
 }
+
+const findCdnUrl = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("project")
+    .select("cdn_url as cdnUrl")
+    .where("id", "=", p.projectId)
+    .where("deleted_at", "is", null),
+);
+
+/** A deleted project keeps its domain, whose files are served, until another one takes it. */
+export const findProjectOfDomain = statement((q, p: { cdnUrl: string }) =>
+  q
+    .selectFrom("project")
+    .select("id")
+    .where("cdn_url", "=", p.cdnUrl)
+    .orderBy(sql`case when deleted_at is null then 0 else 1 end`)
+    .orderBy("id", "desc")
+    .limit(1),
+);
+
+export const setCdnUrl = statement((q, p: { projectId: string; cdnUrl: string | null; now: number }) =>
+  q
+    .updateTable("project")
+    .set({ cdn_url: p.cdnUrl, updated_at: p.now })
+    .where("id", "=", p.projectId)
+    .where("deleted_at", "is", null)
+    .returning("id"),
+);

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { unknownPath } from "../../http/error-handler.ts";
 import { fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
-import { findProjectOfDomain } from "./queries.ts";
+import { findProjectOfDomain } from "./cdn-domain.ts";
 
 /** How long another instance may not have heard of a change. */
 const rememberMs = 1000;

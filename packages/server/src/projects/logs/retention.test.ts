@@ -5,7 +5,7 @@ import { sql } from "#kysely";
 import { openTestDatabase, type TestDatabase } from "../../../test/support/open-database.ts";
 import { onBothDatabases } from "../../../test/support/start-app.ts";
 import type { Database } from "../../db/database.ts";
-import { inSteps, STEP_ROWS } from "../../db/in-steps.ts";
+import { inSteps, STEP_ROWS } from "../../db/job-leases.ts";
 import { statement } from "../../db/statement.ts";
 import { deleteOldCalls } from "../../http/idempotency-queries.ts";
 import { deleteEndedWindows } from "../../http/rate-limiter/database.ts";

@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
-import { inSteps } from "../../db/in-steps.ts";
+import { inSteps } from "../../db/job-leases.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { firstIdAt } from "../../kernel/ids.ts";

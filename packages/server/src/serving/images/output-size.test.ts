@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { computeOutputSize } from "./output-size.ts";
 import { type FitMode, fitModes } from "./recipe.ts";
+import { computeOutputSize } from "./render/render-image.ts";
 
 const cases: [fit: FitMode, source: string, asked: string, expected: string][] = [
   ["scale-down", "1000x600", "400x400", "400x240"],

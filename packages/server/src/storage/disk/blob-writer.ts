@@ -1,15 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { bodyCutOff } from "../../kernel/errors.ts";
-import type { Arrival } from "./arrivals.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { createRowName } from "./blob-name.ts";
-import { type BodyWriter, createBodyWriter } from "./body-writer.ts";
+import { type BodyWriter, createBodyWriter, type RateWatch } from "./body-writer.ts";
 import type { Checksums } from "./checksums.ts";
 import { explainDiskError } from "./damage.ts";
-import type { FreeSpace } from "./free-space.ts";
+import type { Arrival, FreeSpace } from "./free-space.ts";
 import type { SealedBlob } from "./object-records.ts";
 import type { UploadTarget } from "./presigned-url.ts";
-import type { RateWatch } from "./rate-watch.ts";
 import { bodyTooSlow } from "./refusals.ts";
 
 export interface BlobWriter {

@@ -4,7 +4,7 @@ import { StorageUnavailable } from "../object-store.ts";
 import { createExchange, readBody } from "./exchange.ts";
 import type { Location, ObjectNames } from "./location.ts";
 import type { ObjectCalls } from "./object-calls.ts";
-import { withDeadline } from "./retry.ts";
+import { withDeadline } from "./s3-call.ts";
 import type { BucketOptions, S3Client } from "./s3-client.ts";
 import { isMissing, isStatus, isUnknownCaller, quote } from "./s3-error.ts";
 

@@ -1,8 +1,7 @@
 import type { ByteRange, ReceivedPart } from "../object-store.ts";
 import { encodePath } from "./location.ts";
 import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
-import { withDeadline } from "./retry.ts";
-import type { S3Calls } from "./s3-call.ts";
+import { type S3Calls, withDeadline } from "./s3-call.ts";
 import type { ListOptions } from "./s3-client.ts";
 import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
 import {

@@ -8,7 +8,7 @@ import type {
 import type { AccessProbe } from "./access-probe.ts";
 import type { ObjectNames } from "./location.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
-import { withDeadline } from "./retry.ts";
+import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";

@@ -4,7 +4,7 @@ import type { AccessProbe } from "./access-probe.ts";
 import type { ObjectNames } from "./location.ts";
 import type { ObjectBody } from "./object-calls.ts";
 import { createObjectStream } from "./object-stream.ts";
-import { withDeadline } from "./retry.ts";
+import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
 import { isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";

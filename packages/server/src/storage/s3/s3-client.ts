@@ -3,8 +3,7 @@ import { type BucketCalls, type CorsCalls, createBucketCalls, createCorsCalls } 
 import { createLocation } from "./location.ts";
 import { createMultipartCalls, type MultipartCalls } from "./multipart-calls.ts";
 import { createObjectCalls, type ObjectCalls } from "./object-calls.ts";
-import type { RetryPolicy } from "./retry.ts";
-import { createS3Calls, limitCalls, type S3Calls } from "./s3-call.ts";
+import { createS3Calls, limitCalls, type RetryPolicy, type S3Calls } from "./s3-call.ts";
 import { createSigner, type Signer } from "./sigv4.ts";
 
 /** A bucket and the right to use it. */

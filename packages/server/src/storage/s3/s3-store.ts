@@ -5,16 +5,21 @@ import { type BucketExamination, createAccessProbe, examineBucket } from "./acce
 import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
-import { createObjectImport, type ObjectImport } from "./import-objects.ts";
+import {
+  createObjectImport,
+  type ObjectImport,
+  type SweepOptions,
+  type SweepReport,
+  sweep,
+} from "./import-objects.ts";
 import { createLocation, createObjectNames } from "./location.ts";
 import { createMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
 import { createReads } from "./reads.ts";
-import { withDeadline } from "./retry.ts";
+import { withDeadline } from "./s3-call.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
 import { isStatus } from "./s3-error.ts";
 import { createFinishPut, toStored } from "./single-put.ts";
-import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
 
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */

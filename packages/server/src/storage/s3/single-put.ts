@@ -3,7 +3,7 @@ import type { AccessProbe } from "./access-probe.ts";
 import { type CopyObject, copyDeadlineOf } from "./copy-object.ts";
 import type { ObjectNames } from "./location.ts";
 import type { ObjectHead, ObjectHeaders } from "./object-calls.ts";
-import { type RetryPolicy, withDeadline, withRetries } from "./retry.ts";
+import { type RetryPolicy, withDeadline, withRetries } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
 
 export interface SinglePutDeps {
