@@ -1,6 +1,7 @@
 // Runs on the Node that the packages bring (`npm test` puts it first in PATH).
-//   npm test                  everything, quick parts first
-//   npm test -- sub string    only the test files whose path contains one of the words
+//   npm test                  everything but *.slow.test.ts, quick parts first
+//   npm test -- sub string    only the test files whose path contains one of the words, slow ones too
+//   npm run test:all          the slow ones as well
 //   npm run test:s3           the service's API, with PostgreSQL and an S3 server; takes words too
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -19,10 +20,15 @@ const testFilePatterns = [
 ];
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
-const onS3 = process.argv[2] === "--s3";
-const words = process.argv.slice(onS3 ? 3 : 2);
+const flag = process.argv[2]?.startsWith("--") ? process.argv[2] : null;
+const onS3 = flag === "--s3";
+const words = process.argv.slice(flag === null ? 2 : 3);
 const found = onS3 ? findFilesOnS3() : globSync(testFilePatterns, { exclude: ["**/node_modules/**"] });
-const files = found.filter((file) => words.length === 0 || words.some((word) => file.includes(word))).sort();
+const isWanted = (file) =>
+  words.length > 0
+    ? words.some((word) => file.includes(word))
+    : flag === "--all" || !/\.slow\.test\.m?ts$/.test(file);
+const files = found.filter(isWanted).sort();
 const summary = [];
 let totals = null;
 
