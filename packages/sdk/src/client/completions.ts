@@ -24,7 +24,7 @@ export function createCompletions(backend: Backend, policy: PutPolicy, isMoreCom
         weightPerCall,
       ),
     isMoreComing,
-    firstMs: 1_000,
+    firstMs: 2_000,
     longestMs: 4_000,
     send(items) {
       let sent: Sent[] = [];
