@@ -4,9 +4,9 @@ export const RATE_WINDOW_SEC = 60;
 
 /** Requests per window and API key, by bucket (spec §8). */
 export const RATE_LIMITS = { upload: 30, transform: 120, other: 10 } as const;
-export type RateBucket = keyof typeof RATE_LIMITS;
+export type RateWindowName = keyof typeof RATE_LIMITS;
 /** Null: no limit. */
-export type RateLimits = Readonly<Record<RateBucket, number | null>>;
+export type RateLimits = Readonly<Record<RateWindowName, number | null>>;
 
 /** All keys of an account together get this many times a key's limit. */
 export const ACCOUNT_RATE_FACTOR = 20;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { GB, sandboxStorageBytes, TIER_NAMES, TIERS } from "@upstow/contract";
-import type { UsagePeriodTable } from "../src/db/schema.ts";
+import type { UsagePeriodRow } from "../src/db/schema.ts";
 import { statement } from "../src/db/statement.ts";
 import { setOwnLimits } from "../src/projects/accounts/queries.ts";
 import { periodOf } from "../src/projects/usage/period.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
-const insertPeriod = statement((q, p: UsagePeriodTable) =>
+const insertPeriod = statement((q, p: UsagePeriodRow) =>
   q.insertInto("usage_period").values({
     project_id: p.project_id,
     environment: p.environment,

@@ -1,7 +1,7 @@
 import "../http/request-context.ts";
 import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
-import { consoleRoutes } from "../dashboard/routes.ts";
+import { dashboardRoutes } from "../dashboard/routes.ts";
 import type { Deps } from "../deps.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
@@ -87,7 +87,7 @@ export async function createHttp(
   siteRoutes(http, deps, api);
   packageRoutes(http, config);
   componentRoutes(http, deps);
-  consoleRoutes(http, deps, services.transforms);
+  dashboardRoutes(http, deps, services.transforms);
   deliveryRoutes(http, deps);
   variantDeliveryRoutes(http, deps, services.transforms);
   addStorageRoutes(http);

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { RATE_LIMITS, type RateBucket, type RateLimits } from "@upstow/contract";
+import { RATE_LIMITS, type RateLimits, type RateWindowName } from "@upstow/contract";
 
 // What a variable may hold. A message goes on where the name of the variable stops.
 
@@ -124,7 +124,7 @@ const mostRequests = 1_000_000_000;
 /** `off`, or any of the windows with a number each; those not named keep their default. */
 export function rateLimits(value: string): RateLimits {
   if (value === "off") return { upload: null, transform: null, other: null };
-  const limits: Record<RateBucket, number> = { ...RATE_LIMITS };
+  const limits: Record<RateWindowName, number> = { ...RATE_LIMITS };
   const named = new Set<string>();
   for (const entry of value.split(",")) {
     const [, name = "", digits = ""] = /^\s*(upload|transform|other)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
@@ -135,7 +135,7 @@ export function rateLimits(value: string): RateLimits {
       );
     }
     named.add(name);
-    limits[name as RateBucket] = number;
+    limits[name as RateWindowName] = number;
   }
   return limits;
 }

@@ -1,5 +1,5 @@
 import { CreateProjectBody, IdParam, UpdateProjectBody } from "@upstow/contract";
-import type { ProjectTable } from "../db/schema.ts";
+import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { purgeProject } from "../files/purge-project.ts";
 import type { ApiApp } from "../http/request-context.ts";
@@ -58,7 +58,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   });
 }
 
-function toProject(row: ProjectTable, role: Role) {
+function toProject(row: ProjectRow, role: Role) {
   return {
     id: row.id,
     name: row.name,

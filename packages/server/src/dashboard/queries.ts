@@ -1,10 +1,10 @@
 import { DELETED_PROJECTS_MAX, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { type QueryCreator, sql } from "#kysely";
 import { sumBytes } from "../db/expressions.ts";
-import type { ConsoleSessionTable, Schema } from "../db/schema.ts";
+import type { DashboardSessionRow, Schema } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 
-export const insertSession = statement((q, p: ConsoleSessionTable) =>
+export const insertSession = statement((q, p: DashboardSessionRow) =>
   q.insertInto("console_session").values({
     id: p.id,
     token_hash: p.token_hash,

@@ -14,7 +14,7 @@ import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 /** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
-export function consoleRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   pageRoutes(app, deps);
   cdnCheckRoutes(app, deps);
   app.register(

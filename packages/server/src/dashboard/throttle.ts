@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Deps } from "../deps.ts";
-import { addressBucket, addressNetwork } from "../kernel/net/cidr-list.ts";
+import { addressGroup, addressNetwork } from "../kernel/net/cidr-list.ts";
 import { rateLimited } from "../kernel/rate-limiter.ts";
 
 // All per minute.
@@ -23,7 +23,7 @@ export async function throttleAddress(
   address: string,
   way: Way = "sign-in",
 ): Promise<void> {
-  const bucket = addressBucket(address);
+  const bucket = addressGroup(address);
   await spend(deps, `${way}:${bucket}`, triesPerAddress);
   // Of an IPv4 network the neighbours are strangers to each other.
   if (bucket !== address) await spend(deps, `${way}-network:${addressNetwork(address)}`, triesPerNetwork);

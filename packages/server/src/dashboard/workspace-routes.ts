@@ -4,7 +4,7 @@ import {
   FILE_KEY_MAX,
   FIT_MODES,
   IdParam,
-  type RateBucket,
+  type RateWindowName,
   STUDIO_PREVIEWS,
   StringEnum,
   Type,
@@ -71,7 +71,7 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         purge: deps.config.cdnPurge?.driver ?? null,
       }));
       api.get("/rate-limits", { schema: {} }, async ({ actor }) => {
-        const limit = (bucket: RateBucket) => rateLimitFor(actor, bucket, deps.config.rateLimits);
+        const limit = (bucket: RateWindowName) => rateLimitFor(actor, bucket, deps.config.rateLimits);
         return { upload: limit("upload"), transform: limit("transform"), other: limit("other") };
       });
       api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({

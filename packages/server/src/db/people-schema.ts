@@ -1,4 +1,4 @@
-export interface ConsoleSessionTable {
+export interface DashboardSessionRow {
   id: string;
   token_hash: string;
   account_id: string;
@@ -12,14 +12,14 @@ export interface ConsoleSessionTable {
 export type ProjectRole = "owner" | "developer" | "viewer";
 
 /** People whom a project's owner let in; the account that the project belongs to has no row. */
-export interface ProjectMemberTable {
+export interface ProjectMemberRow {
   project_id: string;
   account_id: string;
   role: ProjectRole;
   created_at: number;
 }
 
-export interface TotpTable {
+export interface TotpRow {
   account_id: string;
   secret_sealed: string;
   /** Null until the first code was given: only then it guards the account. */
@@ -31,7 +31,7 @@ export interface TotpTable {
   next_try_at: number;
 }
 
-export interface PasskeyTable {
+export interface PasskeyRow {
   id: string;
   account_id: string;
   credential_id: string;
@@ -43,7 +43,7 @@ export interface PasskeyTable {
 }
 
 /** Between two requests of a sign-in: a password that waits for its code, or a challenge that was handed out. */
-export interface SignInStepTable {
+export interface SignInStepRow {
   token_hash: string;
   kind: "code" | "passkey" | "new-passkey";
   account_id: string | null;
@@ -51,7 +51,7 @@ export interface SignInStepTable {
   expires_at: number;
 }
 
-export interface InvitationTable {
+export interface InvitationRow {
   id: string;
   token_hash: string;
   project_id: string;

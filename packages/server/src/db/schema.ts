@@ -8,70 +8,70 @@ import type {
   TierName,
 } from "@upstow/contract";
 import type {
-  ConsoleSessionTable,
-  InvitationTable,
-  PasskeyTable,
-  ProjectMemberTable,
-  SignInStepTable,
-  TotpTable,
+  DashboardSessionRow,
+  InvitationRow,
+  PasskeyRow,
+  ProjectMemberRow,
+  SignInStepRow,
+  TotpRow,
 } from "./people-schema.ts";
 
 export type {
-  ConsoleSessionTable,
-  InvitationTable,
-  PasskeyTable,
-  ProjectMemberTable,
+  DashboardSessionRow,
+  InvitationRow,
+  PasskeyRow,
+  ProjectMemberRow,
   ProjectRole,
-  SignInStepTable,
-  TotpTable,
+  SignInStepRow,
+  TotpRow,
 } from "./people-schema.ts";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
   migration: { id: string; applied_at: number };
   installation: { id: 1; owner_account_id: string; secret_check: string; created_at: number };
-  account: AccountTable;
+  account: AccountRow;
   login_link: { token_hash: string; account_id: string; expires_at: number };
-  project: ProjectTable;
-  customer_store: CustomerStoreTable;
-  file_route: FileRouteTable;
-  api_key: ApiKeyTable;
+  project: ProjectRow;
+  customer_store: CustomerStoreRow;
+  file_route: FileRouteRow;
+  api_key: ApiKeyRow;
   rate_window: { bucket: string; started_at: number; count: number };
-  idempotency: IdempotencyTable;
+  idempotency: IdempotencyRow;
   usage_total: { project_id: string; environment: Environment; stored_bytes: number; reserved_bytes: number };
-  usage_period: UsagePeriodTable;
-  log: LogTable;
-  file: FileTable;
-  storage_deletion: StorageDeletionTable;
+  usage_period: UsagePeriodRow;
+  log: LogRow;
+  file: FileRow;
+  storage_deletion: StorageDeletionRow;
   transform_use: { project_id: string; period: string; variant: string };
-  variant: VariantTable;
+  variant: VariantRow;
   public_variant_key: { id: string; sealed: string };
   disk_store: { id: 1; identity: string; scrubbed_up_to: string };
-  disk_object: DiskObjectTable;
-  disk_part: DiskPartTable;
+  disk_object: DiskObjectRow;
+  disk_part: DiskPartRow;
   disk_small_blob: { blob: string; bytes: Uint8Array };
   event_sequence: { project_id: string; environment: Environment; last_seq: number };
-  webhook_signing_key: WebhookSigningKeyTable;
-  webhook_endpoint: WebhookEndpointTable;
-  webhook_message: WebhookMessageTable;
-  webhook_attempt: WebhookAttemptTable;
-  console_session: ConsoleSessionTable;
-  project_member: ProjectMemberTable;
-  totp: TotpTable;
+  webhook_signing_key: WebhookSigningKeyRow;
+  webhook_endpoint: WebhookEndpointRow;
+  webhook_message: WebhookMessageRow;
+  webhook_attempt: WebhookAttemptRow;
+  console_session: DashboardSessionRow;
+  project_member: ProjectMemberRow;
+  totp: TotpRow;
   recovery_code: { account_id: string; code_hash: string };
-  passkey: PasskeyTable;
-  sign_in_step: SignInStepTable;
-  invitation: InvitationTable;
-  usage_day: UsageDayTable;
+  passkey: PasskeyRow;
+  sign_in_step: SignInStepRow;
+  invitation: InvitationRow;
+  usage_day: UsageDayRow;
   read_only: { reason: RelocationName; since: number };
-  relocation: RelocationTable;
+  relocation: RelocationRow;
   relocated_object: { key: string; version: string; size_bytes: number };
-  relocated_table: RelocatedTableTable;
+  relocated_table: RelocatedTableRow;
   job_lease: { name: string; token: number; held_until: number };
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
 
-export interface AccountTable {
+export interface AccountRow {
   id: string;
   email: string;
   password_hash: string | null;
@@ -92,7 +92,7 @@ export interface AccountTable {
   updated_at: number;
 }
 
-export interface ProjectTable {
+export interface ProjectRow {
   id: string;
   account_id: string;
   name: string;
@@ -111,7 +111,7 @@ export interface ProjectTable {
 }
 
 /** A bucket that a customer brought. */
-export interface CustomerStoreTable {
+export interface CustomerStoreRow {
   id: string;
   project_id: string;
   /** Null: Amazon's own, of the region. */
@@ -127,7 +127,7 @@ export interface CustomerStoreTable {
   updated_at: number;
 }
 
-export interface FileRouteTable {
+export interface FileRouteRow {
   id: string;
   project_id: string;
   slug: string;
@@ -139,7 +139,7 @@ export interface FileRouteTable {
   updated_at: number;
 }
 
-export interface ApiKeyTable {
+export interface ApiKeyRow {
   id: string;
   project_id: string;
   name: string;
@@ -151,7 +151,7 @@ export interface ApiKeyTable {
   revoked_at: number | null;
 }
 
-export interface IdempotencyTable {
+export interface IdempotencyRow {
   scope: string;
   request_hash: string;
   /** Who works on it; a worker that died loses the claim when the lease runs out. */
@@ -162,7 +162,7 @@ export interface IdempotencyTable {
   created_at: number;
 }
 
-export interface UsagePeriodTable {
+export interface UsagePeriodRow {
   project_id: string;
   environment: Environment;
   period: string;
@@ -174,7 +174,7 @@ export interface UsagePeriodTable {
   stored_bytes: number;
 }
 
-export interface LogTable {
+export interface LogRow {
   id: string;
   project_id: string;
   environment: Environment;
@@ -186,7 +186,7 @@ export interface LogTable {
   created_at: number;
 }
 
-export interface FileTable {
+export interface FileRow {
   id: string;
   key: string;
   project_id: string;
@@ -212,7 +212,7 @@ export interface FileTable {
 }
 
 /** Bytes that no row needs any more; kept until the store has confirmed, and the CDN for the last time. */
-export interface StorageDeletionTable {
+export interface StorageDeletionRow {
   id: string;
   store: string;
   key: string;
@@ -222,7 +222,7 @@ export interface StorageDeletionTable {
   bytes_gone: number;
 }
 
-export interface DiskObjectTable {
+export interface DiskObjectRow {
   key: string;
   state: "open" | "final" | "gone";
   /** Null for a single object. */
@@ -240,7 +240,7 @@ export interface DiskObjectTable {
   gone_at: number | null;
 }
 
-export interface DiskPartTable {
+export interface DiskPartRow {
   upload_id: string;
   part_number: number;
   blob: string;
@@ -253,7 +253,7 @@ export interface DiskPartTable {
 }
 
 /** Keys are encrypted; `previous` still signs beside `current` for a day after a rotation. */
-export interface WebhookSigningKeyTable {
+export interface WebhookSigningKeyRow {
   project_id: string;
   environment: Environment;
   current_sealed: string;
@@ -262,7 +262,7 @@ export interface WebhookSigningKeyTable {
   rotated_at: number | null;
 }
 
-export interface WebhookEndpointTable {
+export interface WebhookEndpointRow {
   id: string;
   /** Kept by whoever leases or ends a lease: counting would read what the index still holds of ended ones. */
   live_leases: number;
@@ -277,7 +277,7 @@ export interface WebhookEndpointTable {
 /** `recorded`: there is no URL to send it to, so it is only streamed. */
 export type WebhookState = "recorded" | "ready" | "leased" | "delivered" | "dead";
 
-export interface WebhookMessageTable {
+export interface WebhookMessageRow {
   id: string;
   project_id: string;
   environment: Environment;
@@ -304,7 +304,7 @@ export interface WebhookMessageTable {
 }
 
 /** Written before the request is made, so that one cut short by a crash shows. */
-export interface WebhookAttemptTable {
+export interface WebhookAttemptRow {
   message_id: string;
   number: number;
   started_at: number;
@@ -314,7 +314,7 @@ export interface WebhookAttemptTable {
   response: string | null;
 }
 
-export interface VariantTable {
+export interface VariantRow {
   id: string;
   file_id: string;
   store: string;
@@ -334,7 +334,7 @@ export interface VariantTable {
 }
 
 /** What the month had counted by the end of the day. */
-export interface UsageDayTable {
+export interface UsageDayRow {
   project_id: string;
   environment: Environment;
   day: string;
@@ -349,7 +349,7 @@ export type RelocationName = "storage" | "database";
 /** `copied`: all is there and checked; the next start on the new place switches. `done`: that has happened. */
 export type RelocationState = "copying" | "copied" | "switching" | "done" | "abandoned";
 
-export interface RelocationTable {
+export interface RelocationRow {
   name: RelocationName;
   /** The id of the owner's account, which tells installations apart. */
   installation: string;
@@ -361,7 +361,7 @@ export interface RelocationTable {
 }
 
 /** In the database that rows are copied to. */
-export interface RelocatedTableTable {
+export interface RelocatedTableRow {
   name: string;
   /** The primary key of the last row copied, as a JSON array; empty before the first. */
   last_key: string;

@@ -1,6 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
-import type { FileTable, StorageDeletionTable } from "../db/schema.ts";
+import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
 import { AppError } from "../kernel/errors.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { countedBytes } from "../projects/usage/period.ts";
@@ -15,7 +15,7 @@ interface Scope {
 }
 
 type DeletedFile = Pick<
-  FileTable,
+  FileRow,
   "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "upload_id"
 >;
 
@@ -23,7 +23,7 @@ export interface Deletion {
   files: { id: string; key: string }[];
   reclaimedBytes: number;
   /** For `removeBytes` after the commit. */
-  deletions: StorageDeletionTable[];
+  deletions: StorageDeletionRow[];
 }
 
 /**

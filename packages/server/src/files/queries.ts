@@ -1,7 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import { isOneOf } from "../db/expressions.ts";
-import type { FileTable, Schema } from "../db/schema.ts";
+import type { FileRow, Schema } from "../db/schema.ts";
 import { type DialectName, type Statement, statement } from "../db/statement.ts";
 import { contains, containsExactly, startsExactlyWith, startsWith } from "./look-through.ts";
 import type { NamedFile } from "./serialize.ts";
@@ -25,7 +25,7 @@ export const listedColumns = [
   "sha256",
   "created_at",
 ] as const;
-export type ListedFile = Pick<FileTable, (typeof listedColumns)[number]>;
+export type ListedFile = Pick<FileRow, (typeof listedColumns)[number]>;
 
 export const listFiles = statement((q, p: Scope & { before: string; take: number }) =>
   q
@@ -216,7 +216,7 @@ export function measureBy(given: Terms, withMetadata: boolean) {
 }
 
 /** `metadata` is empty where it was not asked for. */
-export type FoundFile = ListedFile & Pick<FileTable, "store" | "metadata">;
+export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata">;
 type Found<Params, Row> = Statement<Stretch & Terms & Params, Row>;
 const searches = new Map<string, Found<{ take: number }, FoundFile>>();
 const counts = new Map<string, Found<object, { count: number }>>();

@@ -10,7 +10,7 @@ import {
   Type,
   UpdateFileBody,
 } from "@upstow/contract";
-import type { FileTable, StorageDeletionTable } from "../db/schema.ts";
+import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { errorBody } from "../http/error-handler.ts";
 import type { ApiApp } from "../http/request-context.ts";
@@ -138,11 +138,11 @@ async function updateFile(
   { projectId, environment }: Pick<Actor, "projectId" | "environment">,
   keyOrId: string,
   body: UpdateFileBody,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const changes = toChanges(body);
   const scope = { projectId, environment };
   const now = deps.now();
-  const purges: StorageDeletionTable[] = [];
+  const purges: StorageDeletionRow[] = [];
   const file = await deps.db.transact(async (tx) => {
     purges.length = 0;
     const updated = await tx.get(updateRow, { ...scope, ...nameFile(keyOrId), ...changes, now });

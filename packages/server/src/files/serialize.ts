@@ -1,5 +1,5 @@
 import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
-import type { FileTable } from "../db/schema.ts";
+import type { FileRow } from "../db/schema.ts";
 import { isId } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { type Cdn, fileUrl } from "../projects/file-url.ts";
@@ -19,11 +19,11 @@ export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
   };
 }
 
-export function toCompletedFile(cdn: Cdn, row: FileTable): CompletedFile {
+export function toCompletedFile(cdn: Cdn, row: FileRow): CompletedFile {
   return { ...toListItem(cdn, row), metadata: JSON.parse(row.metadata) };
 }
 
-export function toFile(cdn: Cdn, row: FileTable): FileObject {
+export function toFile(cdn: Cdn, row: FileRow): FileObject {
   return { ...toCompletedFile(cdn, row), updatedAt: isoTime(row.updated_at) };
 }
 

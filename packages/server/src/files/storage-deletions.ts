@@ -1,7 +1,7 @@
 import { sql } from "#kysely";
 import type { Queryable } from "../db/database.ts";
 import { isOneOf } from "../db/expressions.ts";
-import type { StorageDeletionTable } from "../db/schema.ts";
+import type { StorageDeletionRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { createId, firstIdAt } from "../kernel/ids.ts";
@@ -20,7 +20,7 @@ const longestPauseMs = 3_600_000;
  */
 const purgeAgainAfterMs = [60_000, 3_600_000];
 
-const insertDeletion = statement((q, p: StorageDeletionTable) =>
+const insertDeletion = statement((q, p: StorageDeletionRow) =>
   q.insertInto("storage_deletion").values({
     id: p.id,
     store: p.store,
@@ -79,7 +79,7 @@ export async function scheduleDeletion(
   tx: Queryable,
   now: number,
   object: { store: string; key: string; upload_id: string | null },
-): Promise<StorageDeletionTable> {
+): Promise<StorageDeletionRow> {
   const { store, key, upload_id } = object;
   return enqueue(tx, now, { store, key, upload_id, bytes_gone: 0 });
 }
@@ -89,22 +89,22 @@ export async function schedulePurge(
   tx: Queryable,
   now: number,
   { store, key }: { store: string; key: string },
-): Promise<StorageDeletionTable> {
+): Promise<StorageDeletionRow> {
   return enqueue(tx, now, { store, key, upload_id: null, bytes_gone: 1 });
 }
 
 async function enqueue(
   tx: Queryable,
   now: number,
-  object: Pick<StorageDeletionTable, "store" | "key" | "upload_id" | "bytes_gone">,
-): Promise<StorageDeletionTable> {
+  object: Pick<StorageDeletionRow, "store" | "key" | "upload_id" | "bytes_gone">,
+): Promise<StorageDeletionRow> {
   const deletion = { id: createId(now), ...object, run_at: now + leaseMs, attempts: 1 };
   await tx.run(insertDeletion, deletion);
   return deletion;
 }
 
 /** Done before the caller is answered, so that an upload URL is dead when its upload is; a failure can wait. */
-export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletionTable[]): Promise<void> {
+export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletionRow[]): Promise<void> {
   if (deletions.length === 0) return;
   try {
     await deleteBatch(deps, deletions);
@@ -125,17 +125,17 @@ export async function runDeletions(deps: DeletionDeps): Promise<void> {
 }
 
 /** Each store by itself: a customer's bucket that is away holds up nothing else. */
-async function deleteBatch(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<void> {
+async function deleteBatch(deps: DeletionDeps, due: StorageDeletionRow[]): Promise<void> {
   const byStore = Map.groupBy(due, (row) => row.store);
   await Promise.all([...byStore].map(([store, rows]) => deleteIn(deps, store, rows)));
 }
 
-async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDeletionTable[]): Promise<void> {
+async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDeletionRow[]): Promise<void> {
   const waiting = due.filter((row) => row.bytes_gone === 0);
   const kept = waiting.length === 0 ? new Set() : await deleteFromStore(deps, storeName, waiting);
   const now = deps.now();
   const purged = await purgeFromCdn(deps, due);
-  const pauseOf = (row: StorageDeletionTable): number | null => {
+  const pauseOf = (row: StorageDeletionRow): number | null => {
     if (kept.has(row.key) || purged === null) return pauseAfter(row.attempts);
     return purged.has(row.key) ? pauseBeforePurge(row, now) : null;
   };
@@ -153,7 +153,7 @@ async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDelet
 }
 
 /** Null where the order at this time was late enough to be the last. */
-function pauseBeforePurge({ id }: StorageDeletionTable, now: number): number | null {
+function pauseBeforePurge({ id }: StorageDeletionRow, now: number): number | null {
   return purgeAgainAfterMs.find((afterMs) => id >= firstIdAt(now - afterMs)) ?? null;
 }
 
@@ -161,13 +161,13 @@ function pauseBeforePurge({ id }: StorageDeletionTable, now: number): number | n
 async function deleteFromStore(
   deps: DeletionDeps,
   storeName: string,
-  due: StorageDeletionTable[],
+  due: StorageDeletionRow[],
 ): Promise<Set<string>> {
   const keys = due.map((row) => row.key);
   const refused: RefusedDeletion[] = [];
   try {
     const store = await deps.stores.get(storeName);
-    const abort = async ({ key, upload_id }: StorageDeletionTable) => {
+    const abort = async ({ key, upload_id }: StorageDeletionRow) => {
       if (upload_id === null) return;
       await store
         .abortMultipart({ key, uploadId: upload_id })
@@ -193,7 +193,7 @@ async function deleteFromStore(
  * The keys that the CDN may have had, or null where it did not take the order. Comes after the row: a cache that asks
  * again in between gets nothing it may keep.
  */
-async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionTable[]): Promise<Set<string> | null> {
+async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionRow[]): Promise<Set<string> | null> {
   if (deps.cdn === null) return new Set();
   try {
     const names = due.map((row) => nameFile(row.key));

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger } from "fastify";
-import { addressBucket, type CidrList } from "../kernel/net/cidr-list.ts";
+import { addressGroup, type CidrList } from "../kernel/net/cidr-list.ts";
 import { isLoopbackAddress } from "../kernel/net/listen-address.ts";
 import type { TransferMetrics } from "./metrics.ts";
 import { createSlowReaderWatch } from "./slow-readers.ts";
@@ -75,7 +75,7 @@ export function createConnectionLimit(
     const peer = socket.remoteAddress;
     if (perAddress === 0 || peer === undefined) return true;
     if ((!countsLoopback && isLoopbackAddress(peer)) || trustedProxies.contains(peer)) return true;
-    const address = addressBucket(peer);
+    const address = addressGroup(peer);
     const count = open.get(address) ?? 0;
     if (count >= perAddress) {
       onRefused(address);

@@ -1,6 +1,6 @@
 import { DELETED_PROJECTS_MAX, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
-import type { ProjectTable } from "../db/schema.ts";
+import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { AppError, notFound, unauthorized } from "../kernel/errors.ts";
@@ -30,7 +30,7 @@ export async function createProject(
   now: number,
   owner: { accountId: string; tier: TierName },
   name: string,
-): Promise<ProjectTable> {
+): Promise<ProjectRow> {
   const limit = TIERS[owner.tier].projects;
   const place = await tx.get(takeProjectPlace, { accountId: owner.accountId, limit: limit ?? unlimited });
   if (place === null) {
@@ -87,7 +87,7 @@ function ownsNoProjects(): AppError {
   );
 }
 
-export async function getProject(deps: Deps, actor: Actor, id: string): Promise<ProjectTable> {
+export async function getProject(deps: Deps, actor: Actor, id: string): Promise<ProjectRow> {
   const project = await deps.db.get(findProject, { id, accountId: actor.accountId });
   if (project === null) throw notFound("Project");
   return project;

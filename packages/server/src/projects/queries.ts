@@ -1,6 +1,6 @@
 import { LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
-import type { ProjectTable } from "../db/schema.ts";
+import type { ProjectRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 
 export const listProjects = statement((q, p: { accountId: string }) =>
@@ -44,7 +44,7 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
 export const insertProject = statement(
   (
     q,
-    p: Omit<ProjectTable, "key_count" | "route_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">,
+    p: Omit<ProjectRow, "key_count" | "route_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">,
   ) =>
     q
       .insertInto("project")

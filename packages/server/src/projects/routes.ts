@@ -12,7 +12,7 @@ import {
   UpdateProjectBody,
 } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
-import type { ProjectTable } from "../db/schema.ts";
+import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { ApiApp } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
@@ -119,7 +119,7 @@ function requireLiveKey(actor: Actor, what: string): void {
 }
 
 /** The wire calls a project's id "_id" and its account "userId". */
-function toProject(row: ProjectTable): ProjectAnswer {
+function toProject(row: ProjectRow): ProjectAnswer {
   return {
     _id: row.id,
     name: row.name,

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
-import { addressBucket } from "../kernel/net/cidr-list.ts";
+import { addressGroup } from "../kernel/net/cidr-list.ts";
 import { isLoopbackHost } from "../kernel/net/listen-address.ts";
 import { rateLimited } from "../kernel/rate-limiter.ts";
 import { version } from "../kernel/version.ts";
@@ -15,7 +15,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
   const config = { isPublic: true, whileReadOnly: true };
 
   async function count(request: FastifyRequest, messages: number): Promise<void> {
-    const bucket = `mcp:${addressBucket(request.clientAddress)}`;
+    const bucket = `mcp:${addressGroup(request.clientAddress)}`;
     const hits = await Promise.all(
       Array.from({ length: messages }, () => deps.limiter.hit(bucket, ADDRESS_LIMITS.toolProtocol)),
     );

@@ -1,6 +1,6 @@
 import type { Environment, EventType } from "@upstow/contract";
 import type { Database, Queryable } from "../db/database.ts";
-import type { WebhookMessageTable } from "../db/schema.ts";
+import type { WebhookMessageRow } from "../db/schema.ts";
 import { randomText } from "../kernel/ids.ts";
 import {
   insertAttempts,
@@ -131,7 +131,7 @@ async function lease(tx: Queryable, claims: Claim[], served: Served[], token: st
 }
 
 type DueRow = Omit<
-  WebhookMessageTable,
+  WebhookMessageRow,
   "seq" | "file_id" | "state" | "interruptions" | "run_at" | "lease_until" | "lease_token" | "created_at"
 >;
 

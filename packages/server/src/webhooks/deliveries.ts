@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryDetail, DeliveryQuery, DeliveryStatus } from "@upstow/contract";
-import type { WebhookAttemptTable, WebhookMessageTable } from "../db/schema.ts";
+import type { WebhookAttemptRow, WebhookMessageRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { endPage, parseMoment, startPage } from "../http/paging.ts";
 import type { Actor } from "../kernel/actor.ts";
@@ -16,7 +16,7 @@ import {
 import { messageIdOf } from "./enqueue.ts";
 
 type DeliveryRow = Pick<
-  WebhookMessageTable,
+  WebhookMessageRow,
   "id" | "event" | "file_id" | "route_slug" | "url" | "state" | "attempt_count" | "run_at" | "created_at"
 >;
 
@@ -86,7 +86,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-function toAttempt(row: WebhookAttemptTable) {
+function toAttempt(row: WebhookAttemptRow) {
   return {
     number: row.number,
     at: isoTime(row.started_at),

@@ -1,7 +1,7 @@
 import { type DeliveryStatus, type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow, isOneOf } from "../db/expressions.ts";
-import type { WebhookMessageTable } from "../db/schema.ts";
+import type { WebhookMessageRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import { REDELIVERY_ASKED } from "./queue-queries.ts";
 
@@ -181,7 +181,7 @@ export const advanceSequence = statement(
 );
 
 export type NewMessage = Pick<
-  WebhookMessageTable,
+  WebhookMessageRow,
   | "id"
   | "project_id"
   | "environment"

@@ -2,12 +2,12 @@ import { hash } from "node:crypto";
 import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import { gather } from "../db/lanes.ts";
-import type { FileTable } from "../db/schema.ts";
+import type { FileRow } from "../db/schema.ts";
 import { createId } from "../kernel/ids.ts";
 import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./delivery-queries.ts";
 
 export interface CompletedUpload {
-  file: FileTable;
+  file: FileRow;
   /** Of the route at this moment; null leaves the event to the stream alone. */
   webhookUrl: string | null;
   fileUrl: string;

@@ -1,5 +1,5 @@
 import { type Environment, EventStreamQuery, StreamedEvent } from "@upstow/contract";
-import type { WebhookMessageTable } from "../db/schema.ts";
+import type { WebhookMessageRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ApiApp } from "../http/request-context.ts";
@@ -63,7 +63,7 @@ async function isActive(deps: Deps, keyId: string): Promise<boolean> {
 }
 
 type EventRow = Pick<
-  WebhookMessageTable,
+  WebhookMessageRow,
   "id" | "seq" | "event" | "file_id" | "route_slug" | "body" | "created_at"
 >;
 

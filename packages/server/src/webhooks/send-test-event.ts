@@ -1,5 +1,5 @@
 import type { DeliveryDetail, EventPayload } from "@upstow/contract";
-import type { FileRouteTable } from "../db/schema.ts";
+import type { FileRouteRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid } from "../kernel/errors.ts";
@@ -26,7 +26,7 @@ export async function sendTestEvent(deps: Deps, actor: Actor, routeId: string): 
   return getDelivery(deps, actor, claim.id);
 }
 
-async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteTable, url: string): Promise<Claim> {
+async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteRow, url: string): Promise<Claim> {
   const { projectId, environment } = actor;
   const now = deps.now();
   const event = describeEvent(now, projectId, environment, samplePayload(deps, actor, route.slug, now));

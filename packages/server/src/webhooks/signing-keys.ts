@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ENVIRONMENTS, type Environment, type SigningKeys } from "@upstow/contract";
 import type { Database, Queryable } from "../db/database.ts";
-import type { WebhookSigningKeyTable } from "../db/schema.ts";
+import type { WebhookSigningKeyRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
@@ -55,7 +55,7 @@ export async function rotateSigningKeys(
   const row = await getOrCreate(deps, owner);
   const now = deps.now();
   if (!force && row.rotated_at !== null && now < row.rotated_at + overlapMs) throw tooSoon();
-  const rotated: WebhookSigningKeyTable = {
+  const rotated: WebhookSigningKeyRow = {
     ...row,
     current_sealed: row.next_sealed,
     next_sealed: deps.keyring.encrypt(createSigningKey(), purpose),
@@ -70,7 +70,7 @@ export async function rotateSigningKeys(
   return open(deps.keyring, rotated);
 }
 
-async function getOrCreate({ db, keyring }: KeyDeps, owner: KeyOwner): Promise<WebhookSigningKeyTable> {
+async function getOrCreate({ db, keyring }: KeyDeps, owner: KeyOwner): Promise<WebhookSigningKeyRow> {
   const found = await db.get(findSigningKeys, owner);
   if (found !== null) return found;
   await db.run(insertSigningKeys, {
@@ -83,7 +83,7 @@ async function getOrCreate({ db, keyring }: KeyDeps, owner: KeyOwner): Promise<W
   return created;
 }
 
-function open(keyring: Keyring, row: WebhookSigningKeyTable): SigningKeys {
+function open(keyring: Keyring, row: WebhookSigningKeyRow): SigningKeys {
   return {
     current: keyring.decrypt(row.current_sealed, purpose),
     next: keyring.decrypt(row.next_sealed, purpose),
@@ -137,7 +137,7 @@ const insertSigningKeys = statement(
 );
 
 /** Guarded by the key that was read: of two rotations at once, one finds nothing to change. */
-export const replaceSigningKeys = statement((q, p: WebhookSigningKeyTable & { seenCurrent: string }) =>
+export const replaceSigningKeys = statement((q, p: WebhookSigningKeyRow & { seenCurrent: string }) =>
   q
     .updateTable("webhook_signing_key")
     .set({
@@ -167,7 +167,7 @@ type ResealDeps = Pick<Deps, "db" | "keyring">;
 
 export async function resealSigningKeys(deps: ResealDeps): Promise<void> {
   for (const environment of ENVIRONMENTS) {
-    let rows: WebhookSigningKeyTable[];
+    let rows: WebhookSigningKeyRow[];
     let after = "";
     do {
       rows = await deps.db.all(listSigningKeys, { environment, after, take: batchSize });
@@ -177,7 +177,7 @@ export async function resealSigningKeys(deps: ResealDeps): Promise<void> {
   }
 }
 
-async function resealRow(deps: ResealDeps, row: WebhookSigningKeyTable): Promise<void> {
+async function resealRow(deps: ResealDeps, row: WebhookSigningKeyRow): Promise<void> {
   const reseal = (sealed: string | null) => sealed && deps.keyring.reseal(sealed, purpose);
   const [current, next] = [reseal(row.current_sealed), reseal(row.next_sealed)];
   const previous = reseal(row.previous_sealed);

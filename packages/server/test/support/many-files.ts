@@ -1,6 +1,6 @@
 import { sql } from "#kysely";
 import type { Database } from "../../src/db/database.ts";
-import type { FileTable } from "../../src/db/schema.ts";
+import type { FileRow } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
 import { createId } from "../../src/kernel/ids.ts";
 
@@ -22,7 +22,7 @@ const columns = [
   "updated_at",
   "completed_at",
 ] as const;
-type Row = Pick<FileTable, (typeof columns)[number]>;
+type Row = Pick<FileRow, (typeof columns)[number]>;
 
 const numbers = new Set<string>(["size_bytes", "reap_at", "created_at", "updated_at", "completed_at"]);
 

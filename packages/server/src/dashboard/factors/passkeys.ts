@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { PASSKEYS_MAX } from "@upstow/contract";
 import { UniqueViolation } from "../../db/database.ts";
-import type { PasskeyTable } from "../../db/schema.ts";
+import type { PasskeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
@@ -69,7 +69,7 @@ export async function addPasskey(
 export async function keepPasskey(
   { db, now }: Pick<Deps, "db" | "now">,
   session: Session,
-  row: Omit<PasskeyTable, "last_used_at">,
+  row: Omit<PasskeyRow, "last_used_at">,
 ): Promise<void> {
   const { id, accountId } = session;
   try {

@@ -1,5 +1,5 @@
 import { PASSKEYS_MAX } from "@upstow/contract";
-import type { PasskeyTable, SignInStepTable } from "../../db/schema.ts";
+import type { PasskeyRow, SignInStepRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 interface OfAccount {
@@ -100,7 +100,7 @@ export const resealTotp = statement((q, p: OfAccount & { sealed: string; reseale
     .where("secret_sealed", "=", p.sealed),
 );
 
-export const insertPasskey = statement((q, p: Omit<PasskeyTable, "last_used_at">) =>
+export const insertPasskey = statement((q, p: Omit<PasskeyRow, "last_used_at">) =>
   q.insertInto("passkey").values({
     id: p.id,
     account_id: p.account_id,
@@ -145,11 +145,11 @@ export const deletePasskey = statement((q, p: { id: string; accountId: string })
 
 interface StepParams {
   tokenHash: string;
-  kind: SignInStepTable["kind"];
+  kind: SignInStepRow["kind"];
   now: number;
 }
 
-export const insertStep = statement((q, p: SignInStepTable) =>
+export const insertStep = statement((q, p: SignInStepRow) =>
   q.insertInto("sign_in_step").values({
     token_hash: p.token_hash,
     kind: p.kind,

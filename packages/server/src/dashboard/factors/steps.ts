@@ -1,12 +1,12 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Queryable } from "../../db/database.ts";
-import type { SignInStepTable } from "../../db/schema.ts";
+import type { SignInStepRow } from "../../db/schema.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { deleteEndedSteps, findStep as findStepRow, insertStep, takeStep as takeStepRow } from "./queries.ts";
 
 const stepMs = 5 * 60 * 1000;
 
-type Kind = SignInStepTable["kind"];
+type Kind = SignInStepRow["kind"];
 
 /** Remembers where a sign-in stands; whoever brings the ticket goes on from there. */
 export async function openStep(

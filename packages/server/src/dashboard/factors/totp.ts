@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { TOTP } from "otpauth";
 import type { Queryable } from "../../db/database.ts";
-import type { TotpTable } from "../../db/people-schema.ts";
+import type { TotpRow } from "../../db/people-schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
@@ -149,7 +149,7 @@ async function useRecoveryCode(tx: Queryable, accountId: string, code: string): 
 const batchSize = 100;
 
 export async function resealTotps({ db, keyring }: Pick<Deps, "db" | "keyring">): Promise<void> {
-  let rows: TotpTable[];
+  let rows: TotpRow[];
   let after = "";
   do {
     rows = await db.all(listTotps, { after, take: batchSize });

@@ -1,5 +1,5 @@
 import { LOG_TYPE_MAX, LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
-import type { LogTable } from "../../db/schema.ts";
+import type { LogRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { admitSearch, dashboardBudget, foldCase, lookThrough, type Span } from "../../files/look-through.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
@@ -28,7 +28,7 @@ export function logSearchRoutes(app: ApiApp, deps: Deps): void {
     admitSearch(turns, accountId);
     const { before, take } = startPage(query);
     const wanted = { projectId, environment, type: query.type ?? "", text: foldCase(query.text) };
-    const rows: LogTable[] = [];
+    const rows: LogRow[] = [];
     const search = {
       dialect: db.dialect,
       turns,

@@ -1,9 +1,9 @@
 import { LIST_MAX, OPEN_INVITATIONS_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
-import type { InvitationTable, ProjectRole } from "../../db/schema.ts";
+import type { InvitationRow, ProjectRole } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-export const insertInvitation = statement((q, p: InvitationTable) =>
+export const insertInvitation = statement((q, p: InvitationRow) =>
   q.insertInto("invitation").values({
     id: p.id,
     token_hash: p.token_hash,

@@ -10,7 +10,7 @@ import {
   UploadBatchBody,
 } from "@upstow/contract";
 import type { FastifyReply } from "fastify";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { errorBody, toAppError } from "../../http/error-handler.ts";
 import type { ApiApp } from "../../http/request-context.ts";
@@ -44,7 +44,7 @@ export function uploadBatchRoutes(
   app: ApiApp,
   deps: Deps,
   opened: OpenedUploads,
-  toRequested: (actor: Actor, file: FileTable) => Promise<object>,
+  toRequested: (actor: Actor, file: FileRow) => Promise<object>,
 ): void {
   /** Only ids are stored: a repeated call gets URLs that are signed afresh. */
   async function replayRequests(actor: Actor, { uploads }: StoredUploads): Promise<object> {

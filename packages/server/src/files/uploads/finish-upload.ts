@@ -1,6 +1,6 @@
 import type { CompleteMultipartBody } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -16,12 +16,12 @@ import type { OpenedUploads } from "./opened-uploads.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 
-type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
 /** Makes the bytes final, or says that they are, or why they cannot be. */
 type Seal = (tx: Queryable) => Promise<Sealed>;
 type Sealed = FinishMultipartResult | typeof notArrived;
-type Finished = { ok: true; file: FileTable } | Extract<Sealed, { ok: false }>;
+type Finished = { ok: true; file: FileRow } | Extract<Sealed, { ok: false }>;
 
 const notArrived = {
   ok: false,
@@ -40,9 +40,9 @@ export async function completeSingle(
   opened: OpenedUploads,
   body: { fileId: string; metadata?: Record<string, unknown> },
   onSaved: OnSaved,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const metadata = replacement(body.metadata);
-  const finish = async (file: FileTable) =>
+  const finish = async (file: FileRow) =>
     finishUpload(deps, actor, { file, seal: await sealPut(deps, file), metadata, onSaved });
   const remembered = opened.take(body.fileId, actor);
   const finished = remembered && (await finish(remembered));
@@ -51,7 +51,7 @@ export async function completeSingle(
   return getFinished(deps, actor, file, await finish(file));
 }
 
-async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileTable> {
+async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
   if (file === null) throw notOpen();
@@ -64,7 +64,7 @@ async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<File
 const notOpen = () => notFound("An open upload with this id was");
 
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
-async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileTable): Promise<Seal> {
+async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileRow): Promise<Seal> {
   const store = await deps.stores.get(name);
   const { finishPutWithin } = store;
   if (finishPutWithin !== undefined) return async (tx) => toSealed(await finishPutWithin(tx, key));
@@ -80,7 +80,7 @@ export async function completeMultipart(
   actor: Actor,
   body: CompleteMultipartBody,
   onSaved: OnSaved,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const metadata = replacement(body.metadata);
   checkPartOrder(body.parts);
   const file = await getOpenUpload(deps, actor, body.fileId, body.uploadId);
@@ -93,7 +93,7 @@ export async function completeMultipart(
   return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
 }
 
-async function sealParts(deps: Deps, file: FileTable, body: CompleteMultipartBody): Promise<Seal> {
+async function sealParts(deps: Deps, file: FileRow, body: CompleteMultipartBody): Promise<Seal> {
   const store = await deps.stores.get(file.store);
   const { finishMultipartWithin } = store;
   const { uploadId, parts } = body;
@@ -109,7 +109,7 @@ export async function getOpenUpload(
   actor: Actor,
   id: string,
   uploadId: string | null,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
   if (file === null || file.upload_id !== uploadId) throw notOpen();
@@ -117,7 +117,7 @@ export async function getOpenUpload(
 }
 
 interface Finish {
-  file: FileTable;
+  file: FileRow;
   seal: Seal;
   metadata: string | null;
   onSaved: OnSaved;
@@ -194,13 +194,13 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
  * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
  * were there. Nobody else would ever look for them.
  */
-async function removeUnlessKept(deps: Deps, file: FileTable, found: FileTable | null): Promise<void> {
+async function removeUnlessKept(deps: Deps, file: FileRow, found: FileRow | null): Promise<void> {
   if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
   const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
   await removeBytes(deps, [deletion]);
 }
 
-function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now: number): FileTable {
+function toUploaded(file: FileRow, stored: StoredObject, metadata: string, now: number): FileRow {
   return {
     ...file,
     status: "UPLOADED",
@@ -214,11 +214,11 @@ function toUploaded(file: FileTable, stored: StoredObject, metadata: string, now
   };
 }
 
-function scopeOf(file: FileTable) {
+function scopeOf(file: FileRow) {
   return { projectId: file.project_id, environment: file.environment };
 }
 
-function logCompleted(tx: Queryable, now: number, file: FileTable): Promise<void> {
+function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<void> {
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "upload.completed",
@@ -228,12 +228,7 @@ function logCompleted(tx: Queryable, now: number, file: FileTable): Promise<void
   });
 }
 
-async function getFinished(
-  deps: Deps,
-  actor: Actor,
-  file: FileTable,
-  finished: Finished,
-): Promise<FileTable> {
+async function getFinished(deps: Deps, actor: Actor, file: FileRow, finished: Finished): Promise<FileRow> {
   if (finished.ok) return finished.file;
   if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
   // Bytes that are not there because somebody else ended the upload are "not found", not "not arrived".

@@ -1,6 +1,6 @@
 import { PART_URL_SEC } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
@@ -18,7 +18,7 @@ export interface SignedPart {
   uploadUrl: string;
 }
 
-export async function signAllParts(deps: Deps, file: FileTable): Promise<SignedPart[]> {
+export async function signAllParts(deps: Deps, file: FileRow): Promise<SignedPart[]> {
   const partNumbers = Array.from({ length: partCount(file.size_bytes) }, (_, i) => i + 1);
   return sign(deps, file, partNumbers);
 }
@@ -41,7 +41,7 @@ export async function listReceivedParts(
   actor: Actor,
   ref: { fileId: string; uploadId: string },
   signal: AbortSignal,
-): Promise<{ file: FileTable; parts: ReceivedPart[] }> {
+): Promise<{ file: FileRow; parts: ReceivedPart[] }> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   const store = await deps.stores.get(file.store);
   const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId }, signal);
@@ -84,7 +84,7 @@ export async function abortMultipart(
   await removeBytes(deps, [deletion]);
 }
 
-async function sign(deps: Deps, file: FileTable, partNumbers: number[]): Promise<SignedPart[]> {
+async function sign(deps: Deps, file: FileRow, partNumbers: number[]): Promise<SignedPart[]> {
   const store = await deps.stores.get(file.store);
   const urls = await store.presignParts({
     key: file.key,

@@ -1,4 +1,4 @@
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 
@@ -9,13 +9,13 @@ const mostRemembered = 5_000;
  * guard of the completion notices whatever has changed since.
  */
 export interface OpenedUploads {
-  remember(file: FileTable): FileTable;
+  remember(file: FileRow): FileRow;
   /** Once only: whoever finds it out of date reads the row. */
-  take(id: string, actor: Actor): FileTable | null;
+  take(id: string, actor: Actor): FileRow | null;
 }
 
 export function createOpenedUploads(): OpenedUploads {
-  const opened = createShortMemory<FileTable>(mostRemembered);
+  const opened = createShortMemory<FileRow>(mostRemembered);
   return {
     remember(file) {
       opened.remember(file.id, file);

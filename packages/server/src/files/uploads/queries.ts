@@ -1,5 +1,5 @@
 import type { Environment } from "@upstow/contract";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 export interface FileScope {
@@ -8,7 +8,7 @@ export interface FileScope {
   environment: Environment;
 }
 
-export const insertFile = statement((q, p: FileTable) =>
+export const insertFile = statement((q, p: FileRow) =>
   q.insertInto("file").values({
     id: p.id,
     key: p.key,

@@ -1,4 +1,4 @@
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
@@ -30,7 +30,7 @@ export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Pr
   }
 }
 
-async function reap(deps: Deps, file: FileTable): Promise<boolean> {
+async function reap(deps: Deps, file: FileRow): Promise<boolean> {
   try {
     const openUntil = await findOpenUntilIfKnown(deps, file);
     if (openUntil === null || openUntil <= deps.now()) return await fail(deps, file);
@@ -45,7 +45,7 @@ async function reap(deps: Deps, file: FileTable): Promise<boolean> {
   }
 }
 
-async function findOpenUntilIfKnown(deps: Deps, file: FileTable): Promise<number | null> {
+async function findOpenUntilIfKnown(deps: Deps, file: FileRow): Promise<number | null> {
   try {
     return await findOpenUntil(deps, file);
   } catch (error) {
@@ -54,7 +54,7 @@ async function findOpenUntilIfKnown(deps: Deps, file: FileTable): Promise<number
   }
 }
 
-async function fail(deps: Deps, file: FileTable): Promise<boolean> {
+async function fail(deps: Deps, file: FileRow): Promise<boolean> {
   const now = deps.now();
   const scope = { projectId: file.project_id, environment: file.environment };
   const deletion = await deps.db.transact(async (tx) => {

@@ -1,6 +1,6 @@
 import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileRouteTable, FileTable } from "../../db/schema.ts";
+import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -24,14 +24,14 @@ import {
   serialiseMetadata,
 } from "./rules.ts";
 
-export type OnSaved = (tx: Queryable, file: FileTable) => Promise<void>;
+export type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 
 export async function requestUpload(
   deps: Deps,
   actor: Actor,
   body: RequestUploadBody,
   onSaved: OnSaved,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const metadata = serialiseMetadata(body.metadata ?? {});
   const route = await getUsableRoute(deps, actor, body);
   const file = newFile(deps, actor, body, metadata);
@@ -44,7 +44,7 @@ export async function requestUpload(
 }
 
 /** Only the largest files are worth asking the store. */
-async function getMaxPutBytes(deps: Deps, file: FileTable): Promise<number> {
+async function getMaxPutBytes(deps: Deps, file: FileRow): Promise<number> {
   if (file.size_bytes <= BUCKET_PUT_MAX_BYTES) return BUCKET_PUT_MAX_BYTES;
   const { maxPutBytes } = await deps.stores.get(file.store);
   return maxPutBytes ?? Number.POSITIVE_INFINITY;
@@ -56,7 +56,7 @@ export async function initMultipart(
   actor: Actor,
   body: RequestUploadBody,
   onSaved: OnSaved,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const metadata = serialiseMetadata(body.metadata ?? {});
   checkNeedsMultipart(body.fileSize);
   const route = await getUsableRoute(deps, actor, body);
@@ -76,13 +76,13 @@ export async function initMultipart(
  * The file of an earlier call that is repeated, to be answered as it was then. While it is open, its new URLs
  * have to live as long as the first ones did; for one that can never be completed any more there are none.
  */
-export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileTable> {
+export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileRow> {
   const file = await getLasting(deps, actor, id);
   if (file.status !== "UPLOADING" || (await keepOpen(deps, file, urlSec))) return file;
   return getLasting(deps, actor, id);
 }
 
-async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileTable> {
+async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileRow> {
   const file = await deps.db.get(findUpload, { id, projectId, environment });
   if (file === null || file.status === "FAILED" || file.status === "DELETED")
     throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
@@ -92,7 +92,7 @@ async function getLasting(deps: Deps, { projectId, environment }: Actor, id: str
 }
 
 /** In the decided order: route, its environment, type, size. The quota follows in the transaction. */
-async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteTable> {
+async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteRow> {
   const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);
   requireServes(route, actor.environment);
@@ -101,7 +101,7 @@ async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody)
   return route;
 }
 
-function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileTable {
+function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileRow {
   const now = deps.now();
   const id = createId(now);
   return {
@@ -130,11 +130,11 @@ function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: st
 async function open(
   deps: Deps,
   actor: Actor,
-  route: FileRouteTable,
-  file: FileTable,
+  route: FileRouteRow,
+  file: FileRow,
   urlSec: number,
   onSaved: OnSaved,
-): Promise<FileTable> {
+): Promise<FileRow> {
   const now = file.created_at;
   const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
   const period = periodOf(now);

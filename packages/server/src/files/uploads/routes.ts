@@ -17,7 +17,7 @@ import {
   Type,
   UPLOAD_ID_MAX,
 } from "@upstow/contract";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -39,7 +39,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
   const { config } = deps;
   const opened = createOpenedUploads();
 
-  const toRequested = async (actor: Actor, file: FileTable) => ({
+  const toRequested = async (actor: Actor, file: FileRow) => ({
     fileId: file.id,
     uploadUrl: await (await deps.stores.get(file.store)).presignPut({
       key: file.key,
@@ -51,7 +51,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     cdnUrl: fileUrl(cdnFor(config, actor), file.key),
   });
 
-  const toInitiated = async (actor: Actor, file: FileTable) => ({
+  const toInitiated = async (actor: Actor, file: FileRow) => ({
     fileId: file.id,
     uploadId: file.upload_id ?? "",
     key: file.key,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GB, MB } from "@upstow/contract";
-import type { FileRouteTable } from "../../db/schema.ts";
+import type { FileRouteRow } from "../../db/schema.ts";
 import {
   checkFitsPut,
   checkNeedsMultipart,
@@ -14,7 +14,7 @@ import {
   partCount,
 } from "./rules.ts";
 
-const routeOf = (fields: Partial<FileRouteTable>): FileRouteTable => ({
+const routeOf = (fields: Partial<FileRouteRow>): FileRouteRow => ({
   id: "r",
   project_id: "p",
   slug: "photos",

@@ -7,7 +7,7 @@ import {
   TIERS,
   type TierName,
 } from "@upstow/contract";
-import type { FileRouteTable, FileTable } from "../../db/schema.ts";
+import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { postponeReaping } from "./queries.ts";
@@ -24,7 +24,7 @@ export function mediaType(contentType: string): string {
   return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }
 
-export function checkType(route: FileRouteTable, contentType: string): void {
+export function checkType(route: FileRouteRow, contentType: string): void {
   const allowedTypes: string[] = JSON.parse(route.allowed_types);
   if (isAllowedType(allowedTypes, contentType)) return;
   throw new AppError(
@@ -34,7 +34,7 @@ export function checkType(route: FileRouteTable, contentType: string): void {
   );
 }
 
-export function checkSize(route: FileRouteTable, tier: TierName, sizeBytes: number): void {
+export function checkSize(route: FileRouteRow, tier: TierName, sizeBytes: number): void {
   const limit = Math.min(route.max_file_size_bytes ?? Number.MAX_SAFE_INTEGER, TIERS[tier].maxFileSizeBytes);
   if (sizeBytes <= limit) return;
   throw new AppError(
@@ -98,12 +98,12 @@ export function emptyLifeMs(urlSec: number): number {
 }
 
 /** How long an upload that sent something stays open after its last sign of life. */
-function idleLifeMs(file: FileTable): number {
+function idleLifeMs(file: FileRow): number {
   return file.upload_id === null ? singleIdleMs : multipartIdleMs;
 }
 
 /** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
-export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number | null> {
+export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number | null> {
   // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
   if ((await deps.stores.get(file.store)).isArriving?.(file.key)) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
@@ -111,7 +111,7 @@ export async function findOpenUntil(deps: Deps, file: FileTable): Promise<number
 }
 
 /** When bytes last came in; null where none did. */
-async function findLastReceived(deps: Deps, file: FileTable): Promise<number | null> {
+async function findLastReceived(deps: Deps, file: FileRow): Promise<number | null> {
   const store = await deps.stores.get(file.store);
   if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
   const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
@@ -121,7 +121,7 @@ async function findLastReceived(deps: Deps, file: FileTable): Promise<number | n
 }
 
 /** Whoever gets fresh URLs is given the time to use them. False where it has longer anyway, or ended meanwhile. */
-export async function keepOpen(deps: Deps, file: FileTable, urlSec: number): Promise<boolean> {
+export async function keepOpen(deps: Deps, file: FileRow, urlSec: number): Promise<boolean> {
   const isEmpty = (await findLastReceived(deps, file)) === null;
   const lifeMs = isEmpty ? emptyLifeMs(urlSec) : idleLifeMs(file);
   return (await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + lifeMs })) > 0;

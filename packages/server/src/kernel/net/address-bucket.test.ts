@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addressBucket, addressNetwork } from "./cidr-list.ts";
+import { addressGroup, addressNetwork } from "./cidr-list.ts";
 
 describe("the bucket of an address", () => {
   it("is the address itself for IPv4, mapped or not", () => {
-    assert.equal(addressBucket("192.0.2.7"), "192.0.2.7");
-    assert.equal(addressBucket("::ffff:192.0.2.7"), "::ffff:192.0.2.7");
+    assert.equal(addressGroup("192.0.2.7"), "192.0.2.7");
+    assert.equal(addressGroup("::ffff:192.0.2.7"), "::ffff:192.0.2.7");
   });
 
   it("is the /64 for IPv6, however it is written", () => {
@@ -16,10 +16,10 @@ describe("the bucket of an address", () => {
       "2001:DB8:0:1:ffff::",
       "2001:db8:0:1::%eth0",
     ]) {
-      assert.equal(addressBucket(address), expected, address);
+      assert.equal(addressGroup(address), expected, address);
     }
-    assert.equal(addressBucket("::1"), "0:0:0:0::/64");
-    assert.notEqual(addressBucket("2001:db8:0:2::5"), expected);
+    assert.equal(addressGroup("::1"), "0:0:0:0::/64");
+    assert.notEqual(addressGroup("2001:db8:0:2::5"), expected);
   });
 
   it("lies in a network: the /48 for IPv6, the /24 for IPv4", () => {

@@ -59,7 +59,7 @@ function parseEntry(entry: string) {
  * What counts as one caller by address. One household or server has a whole IPv6 /64, so counting its single
  * addresses would give it as many limits as it likes.
  */
-export function addressBucket(address: string): string {
+export function addressGroup(address: string): string {
   return isIPv6Address(address) ? prefixOf(address, 4) : address;
 }
 

@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
-import type { RelocationName, RelocationTable } from "../../db/schema.ts";
+import type { RelocationName, RelocationRow } from "../../db/schema.ts";
 import { findRelocation, listReasons } from "../../http/read-only.ts";
 import { checkRelocations } from "../relocation/follow-relocations.ts";
 import { type Check, createChecks } from "./check.ts";
@@ -42,7 +42,7 @@ async function findRefusal(db: Database, config: Config): Promise<string | null>
   }
 }
 
-function describeReadOnly({ name, state, target }: RelocationTable, since: number): Check {
+function describeReadOnly({ name, state, target }: RelocationRow, since: number): Check {
   const { are, were, finish } = subjects[name];
   const readOnly = `The installation is read-only since ${new Date(since).toISOString()}`;
   const orGiveUp = `or give the move up with \`upstow migrate ${name} --abort\`, and changes are taken again.`;
@@ -57,7 +57,7 @@ function describeReadOnly({ name, state, target }: RelocationTable, since: numbe
       );
 }
 
-function describeCopying({ name, target }: RelocationTable): Check {
+function describeCopying({ name, target }: RelocationRow): Check {
   const { are, finish } = subjects[name];
   return ok(`${are} being copied to ${target} while the service is used; \`${finish}\` ends it`);
 }

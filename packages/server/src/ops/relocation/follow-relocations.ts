@@ -1,7 +1,7 @@
 import type { S3Config } from "../../config/s3.ts";
 import { ConfigError } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
-import type { RelocationTable } from "../../db/schema.ts";
+import type { RelocationRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { findRelocation, listReasons } from "../../http/read-only.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
@@ -33,7 +33,7 @@ export async function checkRelocations({
   }
 }
 
-function checkCopy(database: RelocationTable | null): void {
+function checkCopy(database: RelocationRow | null): void {
   if (database?.state === "copying") {
     throw new ConfigError(
       "UPSTOW_DATABASE_URL names a database that the installation was not wholly copied to; run `upstow migrate database` again",
@@ -46,14 +46,14 @@ function checkCopy(database: RelocationTable | null): void {
   }
 }
 
-function checkDisk({ state, target }: RelocationTable): void {
+function checkDisk({ state, target }: RelocationRow): void {
   if (state !== "switching" && state !== "done") return;
   throw new ConfigError(
     `UPSTOW_S3_BUCKET and its siblings must be set: the files of this installation were moved to ${target}`,
   );
 }
 
-function checkBucket(bucket: string, { state, target }: RelocationTable): void {
+function checkBucket(bucket: string, { state, target }: RelocationRow): void {
   if (state === "copying") {
     throw new ConfigError(
       "UPSTOW_S3_BUCKET is set, but not all files are in the bucket; run `upstow migrate storage --finish`, or with --abort to stay on the disk",

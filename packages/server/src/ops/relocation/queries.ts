@@ -1,8 +1,8 @@
 import { sql } from "#kysely";
-import type { RelocationName, RelocationState, RelocationTable } from "../../db/schema.ts";
+import type { RelocationName, RelocationRow, RelocationState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-export const putRelocation = statement((q, p: RelocationTable) =>
+export const putRelocation = statement((q, p: RelocationRow) =>
   q
     .insertInto("relocation")
     .values({

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { PROJECT_NAME_MAX, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { AccountTable } from "../../db/schema.ts";
+import type { AccountRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
@@ -36,7 +36,7 @@ export async function changeAccount(
   deps: OperatorDeps,
   emailText: string,
   { tier, limits }: AccountChange,
-): Promise<AccountTable> {
+): Promise<AccountRow> {
   const email = normalizeEmail(emailText);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
@@ -52,9 +52,9 @@ export async function changeAccount(
 async function changeOwnLimits(
   tx: Queryable,
   now: number,
-  account: AccountTable,
+  account: AccountRow,
   change: OwnLimitsChange,
-): Promise<AccountTable> {
+): Promise<AccountRow> {
   if (account.tier !== "enterprise") throw notEnterprise(account);
   const keep = (asked: number | null | undefined, known: number | null) =>
     asked === undefined ? known : asked;
@@ -88,7 +88,7 @@ export function unknownAccount(email: string): AppError {
   });
 }
 
-function notEnterprise(account: AccountTable): AppError {
+function notEnterprise(account: AccountRow): AppError {
   return new AppError(
     "VALIDATION_ERROR",
     `Accounts on the ${account.tier} tier have no limits of their own; only Enterprise accounts have.`,
@@ -103,10 +103,7 @@ interface NewAccount {
   tier: TierName;
 }
 
-export async function createAccount(
-  deps: Pick<Deps, "db" | "now">,
-  wanted: NewAccount,
-): Promise<AccountTable> {
+export async function createAccount(deps: Pick<Deps, "db" | "now">, wanted: NewAccount): Promise<AccountRow> {
   const email = normalizeEmail(wanted.email);
   // The first start makes this one, also where an operator's command came first.
   if (email === ownerEmail) throw emailTaken(email);

@@ -1,5 +1,5 @@
 import type { KeyType } from "@upstow/contract";
-import type { ApiKeyTable } from "../../db/schema.ts";
+import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { isId } from "../../kernel/ids.ts";
@@ -14,7 +14,7 @@ const nameMax = 100;
 export async function createKeyFor(
   deps: OperatorDeps,
   wanted: { projectId: string; type: KeyType; name: string },
-): Promise<{ key: ApiKeyTable; secret: string }> {
+): Promise<{ key: ApiKeyRow; secret: string }> {
   if (wanted.name === "" || [...wanted.name].length > nameMax) {
     throw invalid("name", `must have 1 to ${nameMax} characters`);
   }
@@ -29,7 +29,7 @@ export async function createKeyFor(
   });
 }
 
-export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiKeyTable> {
+export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiKeyRow> {
   // What was given may be a secret, which must not be repeated on a screen or in a log.
   if (!isId(id)) {
     throw new AppError("VALIDATION_ERROR", "This is not the id of a key.", {

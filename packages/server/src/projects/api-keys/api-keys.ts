@@ -1,6 +1,6 @@
 import { KEYS_PER_HOUR, type KeyType, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { ApiKeyTable } from "../../db/schema.ts";
+import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, notFound, unauthorized } from "../../kernel/errors.ts";
@@ -33,7 +33,7 @@ export async function createCountedKey(
   now: number,
   accountId: string,
   wanted: NewKey,
-): Promise<{ key: ApiKeyTable; secret: string }> {
+): Promise<{ key: ApiKeyRow; secret: string }> {
   const created = await createKey(tx, now, wanted);
   // Behind the project's row, in the order in which deleting a project changes both.
   const counted = await tx.get(countKeyCreation, { accountId, limit: KEYS_PER_HOUR, now, windowMs: hourMs });
@@ -51,10 +51,10 @@ export async function createKey(
   tx: Queryable,
   now: number,
   wanted: NewKey,
-): Promise<{ key: ApiKeyTable; secret: string }> {
+): Promise<{ key: ApiKeyRow; secret: string }> {
   await takePlace(tx, wanted);
   const { secret, hash, prefix } = createApiKeySecret(wanted.type);
-  const key: ApiKeyTable = {
+  const key: ApiKeyRow = {
     id: createId(now),
     project_id: wanted.projectId,
     name: wanted.name,

@@ -4,7 +4,7 @@ import type { Database } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { type AppError, unauthorized } from "../../kernel/errors.ts";
-import { addressBucket } from "../../kernel/net/cidr-list.ts";
+import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
 import { hashApiKey, isApiKey } from "../../kernel/security/api-key-secret.ts";
 import { findActorByKeyHash, setLastUsed } from "./queries.ts";
@@ -32,7 +32,7 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
 }
 
 async function refuse(request: FastifyRequest, deps: Deps, reason: string): Promise<AppError> {
-  const address = `address:${addressBucket(request.clientAddress)}`;
+  const address = `address:${addressGroup(request.clientAddress)}`;
   const hit = await deps.limiter.hit(address, ADDRESS_LIMITS.unauthenticated);
   return hit.isAllowed ? unauthorized(reason) : rateLimited(hit);
 }

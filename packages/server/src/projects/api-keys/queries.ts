@@ -1,6 +1,6 @@
 import { type KeyType, LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
-import type { ApiKeyTable } from "../../db/schema.ts";
+import type { ApiKeyRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 export const findActorByKeyHash = statement((q, p: { hash: string }) =>
@@ -41,7 +41,7 @@ export const findKey = statement((q, p: { id: string }) =>
   q.selectFrom("api_key").selectAll().where("id", "=", p.id),
 );
 
-export const insertKey = statement((q, p: ApiKeyTable) =>
+export const insertKey = statement((q, p: ApiKeyRow) =>
   q.insertInto("api_key").values({
     id: p.id,
     project_id: p.project_id,

@@ -1,4 +1,4 @@
-import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateBucket, type RateLimits } from "@upstow/contract";
+import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateLimits, type RateWindowName } from "@upstow/contract";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -27,12 +27,12 @@ interface MetLimit {
   window: RateWindow;
   endsInSec: number;
   actor: Actor;
-  bucket: RateBucket;
+  bucket: RateWindowName;
   isOfAccount: boolean;
 }
 
 function countTo(
-  bucket: RateBucket,
+  bucket: RateWindowName,
   { config, limiter }: LimitDeps,
   mention: (met: MetLimit) => void,
 ): onRequestHookHandler {
@@ -74,14 +74,15 @@ function countTo(
   };
 }
 
-function createWindows(actor: Actor, bucket: RateBucket, limit: number | null): Windows | null {
+function createWindows(actor: Actor, bucket: RateWindowName, limit: number | null): Windows | null {
   if (limit === null) return null;
   const key = { name: `key:${actor.keyId}:${bucket}`, limit };
   const account = { name: `account:${actor.accountId}:${bucket}`, limit: limit * ACCOUNT_RATE_FACTOR };
   return { key, account, policy: policyOf(bucket, key) };
 }
 
-const policyOf = (bucket: RateBucket, { limit }: RateWindow) => `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`;
+const policyOf = (bucket: RateWindowName, { limit }: RateWindow) =>
+  `"${bucket}";q=${limit};w=${RATE_WINDOW_SEC}`;
 
 const mostMentioned = 10_000;
 
@@ -117,7 +118,7 @@ function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfA
 type OwnLimits = Pick<Actor, "tier" | "rateUpload" | "rateTransform" | "rateOther">;
 
 /** Requests per window of a key. Enterprise accounts may have limits of their own; everybody else gets the installation's. */
-export function rateLimitFor(actor: OwnLimits, bucket: RateBucket, defaults: RateLimits): number | null {
+export function rateLimitFor(actor: OwnLimits, bucket: RateWindowName, defaults: RateLimits): number | null {
   if (actor.tier !== "enterprise") return defaults[bucket];
   const own =
     bucket === "upload" ? actor.rateUpload : bucket === "transform" ? actor.rateTransform : actor.rateOther;

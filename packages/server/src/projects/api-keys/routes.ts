@@ -7,7 +7,7 @@ import {
   Ok,
   Type,
 } from "@upstow/contract";
-import type { ApiKeyTable } from "../../db/schema.ts";
+import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
@@ -71,7 +71,7 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-function toApiKey(row: ApiKeyTable): ApiKeyAnswer {
+function toApiKey(row: ApiKeyRow): ApiKeyAnswer {
   return {
     id: row.id,
     projectId: row.project_id,

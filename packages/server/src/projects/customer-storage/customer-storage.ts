@@ -1,5 +1,5 @@
 import type { Queryable } from "../../db/database.ts";
-import type { CustomerStoreTable } from "../../db/schema.ts";
+import type { CustomerStoreRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid, notFound, refusedUrl } from "../../kernel/errors.ts";
 import { writeLog } from "../logs/queries.ts";
@@ -76,11 +76,11 @@ async function save(
   projectId: string,
   place: BucketPlace,
   sealed: string,
-): Promise<CustomerStoreTable> {
+): Promise<CustomerStoreRow> {
   const { forcePathStyle, ...where } = place;
   const known = await tx.all(listStoresOfProject, { projectId });
   const same = known.find((row) => isSamePlace(placeOf(row), place));
-  const row: CustomerStoreTable = {
+  const row: CustomerStoreRow = {
     id: same?.id ?? createStoreId(now),
     project_id: projectId,
     ...where,
@@ -128,7 +128,7 @@ export async function removeStorage(deps: StorageDeps, projectId: string): Promi
   });
 }
 
-async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreTable): Promise<boolean> {
+async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreRow): Promise<boolean> {
   await tx.get(lockStore, { id });
   const file = await tx.get(findHeldFile, { projectId: project_id, storeId: id });
   if (file !== null || (await tx.get(findHeldDeletion, { storeId: id })) !== null) return false;
@@ -156,7 +156,7 @@ async function checkProject({ db }: StorageDeps, projectId: string): Promise<voi
   if ((await db.get(findProjectId, { projectId })) === null) throw notFound("Project");
 }
 
-async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerStoreTable> {
+async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerStoreRow> {
   const row = await deps.db.get(findStoreOfProject, { projectId });
   if (row === null) throw noBucket();
   return row;
@@ -164,7 +164,7 @@ async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerSto
 
 const noBucket = () => notFound("A bucket of this project was");
 
-function toShown(row: CustomerStoreTable): ShownStore {
+function toShown(row: CustomerStoreRow): ShownStore {
   const [createdAt, updatedAt] = [row.created_at, row.updated_at].map((time) => new Date(time).toISOString());
   return { ...placeOf(row), createdAt: createdAt ?? "", updatedAt: updatedAt ?? "" };
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import type { CustomerStoreTable } from "../../db/schema.ts";
+import type { CustomerStoreRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { createId } from "../../kernel/ids.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
@@ -59,7 +59,7 @@ export function resealOlderCredentials(keyring: Keyring, sealed: string): string
   return keyring.reseal(sealed, purpose);
 }
 
-export function placeOf(row: CustomerStoreTable): BucketPlace {
+export function placeOf(row: CustomerStoreRow): BucketPlace {
   const { endpoint, region, bucket, prefix } = row;
   return { endpoint, region, bucket, prefix, forcePathStyle: row.force_path_style === 1 };
 }

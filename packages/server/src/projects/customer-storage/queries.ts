@@ -1,5 +1,5 @@
 import { SHORT_LIST_MAX } from "@upstow/contract";
-import type { CustomerStoreTable } from "../../db/schema.ts";
+import type { CustomerStoreRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
 export const findStore = statement((q, p: { id: string }) =>
@@ -46,7 +46,7 @@ export const listStores = statement((q, p: { after: string; take: number }) =>
   q.selectFrom("customer_store").selectAll().where("id", ">", p.after).orderBy("id").limit(p.take),
 );
 
-export const insertStore = statement((q, p: CustomerStoreTable) =>
+export const insertStore = statement((q, p: CustomerStoreRow) =>
   q.insertInto("customer_store").values({
     id: p.id,
     project_id: p.project_id,
@@ -61,7 +61,7 @@ export const insertStore = statement((q, p: CustomerStoreTable) =>
   }),
 );
 
-type Reached = Pick<CustomerStoreTable, "id" | "region" | "force_path_style" | "sealed" | "updated_at">;
+type Reached = Pick<CustomerStoreRow, "id" | "region" | "force_path_style" | "sealed" | "updated_at">;
 
 /** The same bucket, reached in another way. */
 export const changeStore = statement((q, p: Reached) =>

@@ -6,7 +6,7 @@ import {
   type UpdateRouterBody,
 } from "@upstow/contract";
 import { type Queryable, UniqueViolation } from "../../db/database.ts";
-import type { FileRouteTable } from "../../db/schema.ts";
+import type { FileRouteRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../kernel/errors.ts";
@@ -22,14 +22,14 @@ import {
   updateRoute as updateRouteRow,
 } from "./queries.ts";
 
-type OnSaved = (tx: Queryable, route: FileRouteTable) => Promise<void>;
+type OnSaved = (tx: Queryable, route: FileRouteRow) => Promise<void>;
 
 export async function createRoute(
   deps: Deps,
   actor: Actor,
   body: CreateRouterBody,
   onSaved: OnSaved,
-): Promise<FileRouteTable> {
+): Promise<FileRouteRow> {
   const environment = body.environment ?? "all";
   mayChange(actor, environment);
   checkAllowedTypes(body.allowedTypes);
@@ -56,7 +56,7 @@ export async function createRoute(
   });
 }
 
-export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteTable> {
+export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteRow> {
   const route = await deps.db.get(findRoute, { id, projectId: actor.projectId });
   if (route === null) throw notFound("File route");
   return route;
@@ -67,7 +67,7 @@ export async function updateRoute(
   actor: Actor,
   id: string,
   body: UpdateRouterBody,
-): Promise<FileRouteTable> {
+): Promise<FileRouteRow> {
   checkAllowedTypes(body.allowedTypes);
   await checkWebhookUrl(deps, body.webhookUrl);
   try {
@@ -88,7 +88,7 @@ async function mergeAndUpdate(
   actor: Actor,
   id: string,
   body: UpdateRouterBody,
-): Promise<FileRouteTable | null> {
+): Promise<FileRouteRow | null> {
   const route = await tx.get(findRoute, { id, projectId: actor.projectId });
   if (route === null) throw notFound("File route");
   mayChange(actor, route.environment);
@@ -112,7 +112,7 @@ async function mergeAndUpdate(
 }
 
 /** So that the events of uploads that are open still go to the webhook of the route they were made on. */
-async function takeUploadsAlong(tx: Queryable, route: FileRouteTable, newSlug: string): Promise<void> {
+async function takeUploadsAlong(tx: Queryable, route: FileRouteRow, newSlug: string): Promise<void> {
   const { project_id: projectId, environment, slug: oldSlug } = route;
   await tx.run(moveOpenUploads, { projectId, environment, oldSlug, newSlug });
 }

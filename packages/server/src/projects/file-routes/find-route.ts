@@ -1,6 +1,6 @@
 import { type Environment, PAGE_MAX, ROUTES_PER_PROJECT_MAX, type Router } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
-import type { FileRouteTable } from "../../db/schema.ts";
+import type { FileRouteRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { endPage, type PageRequest, startPage } from "../../http/paging.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -13,16 +13,16 @@ export function findRoute(
   db: Database,
   projectId: string,
   slug: string,
-): FileRouteTable | null | Promise<FileRouteTable | null> {
+): FileRouteRow | null | Promise<FileRouteRow | null> {
   return db.recall(findRouteBySlug, `${projectId}/${slug}`, () => ({ projectId, slug }));
 }
 
 /** To the other environment, a route of one is as good as none. */
-export function serves(route: Pick<FileRouteTable, "environment">, environment: Environment): boolean {
+export function serves(route: Pick<FileRouteRow, "environment">, environment: Environment): boolean {
   return route.environment === "all" || route.environment === environment;
 }
 
-export function requireServes(route: FileRouteTable, environment: Environment): void {
+export function requireServes(route: FileRouteRow, environment: Environment): void {
   if (serves(route, environment)) return;
   throw unauthorized(
     `a ${environment} key on ${route.environment} route "${route.slug}"`,
@@ -64,14 +64,14 @@ export async function* listAllAsJson(
   yield lead === "," ? "]}" : `${lead}]}`;
 }
 
-function toJson(row: FileRouteTable, viewer: Viewer): string {
+function toJson(row: FileRouteRow, viewer: Viewer): string {
   const { id, projectId, slug, allowedTypes: _, ...rest } = toRouter({ ...row, allowed_types: "[]" }, viewer);
   const start = JSON.stringify({ id, projectId, slug }).slice(0, -1);
   return `${start},"allowedTypes":${row.allowed_types},${JSON.stringify(rest).slice(1)}`;
 }
 
 /** Where live events go is nothing for a test key, which may be in many hands. */
-export function toRouter(row: FileRouteTable, { environment }: Pick<Actor, "environment">): Router {
+export function toRouter(row: FileRouteRow, { environment }: Pick<Actor, "environment">): Router {
   return {
     id: row.id,
     projectId: row.project_id,

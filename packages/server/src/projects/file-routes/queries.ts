@@ -1,9 +1,9 @@
 import { ROUTES_PER_PROJECT_MAX, type RouteEnvironment } from "@upstow/contract";
 import { sql } from "#kysely";
-import type { FileRouteTable } from "../../db/schema.ts";
+import type { FileRouteRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
-export const insertRoute = statement((q, p: FileRouteTable) =>
+export const insertRoute = statement((q, p: FileRouteRow) =>
   q
     .insertInto("file_route")
     .values({
@@ -80,7 +80,7 @@ export const findRouteBySlug = statement((q, p: { slug: string; projectId: strin
 );
 
 /** Guarded by what was read, so that two editors cannot silently overwrite each other's fields. */
-export const updateRoute = statement((q, p: FileRouteTable & { seenUpdatedAt: number }) =>
+export const updateRoute = statement((q, p: FileRouteRow & { seenUpdatedAt: number }) =>
   q
     .updateTable("file_route")
     .set({

@@ -1,11 +1,11 @@
 import type { Environment, LogType } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
-import type { LogTable, Schema } from "../../db/schema.ts";
+import type { LogRow, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { createId } from "../../kernel/ids.ts";
 
-export const insertLog = statement((q, p: LogTable) =>
+export const insertLog = statement((q, p: LogRow) =>
   q.insertInto("log").values({
     id: p.id,
     project_id: p.project_id,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Log, LogPage, LogQuery } from "@upstow/contract";
 import type { Database } from "../../db/database.ts";
-import type { LogTable } from "../../db/schema.ts";
+import type { LogRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { encodeCursor, endPage, parseMoment, startPage } from "../../http/paging.ts";
 import type { ApiApp } from "../../http/request-context.ts";
@@ -52,10 +52,10 @@ export async function findLogsOfType(
   db: Database,
   wanted: ListLogsOfType,
   entriesPerRequest = 100_000,
-): Promise<{ rows: LogTable[]; scannedTo: string | null }> {
+): Promise<{ rows: LogRow[]; scannedTo: string | null }> {
   const perTurn = db.dialect === "sqlite" ? Math.min(entriesPerTurn, entriesPerRequest) : entriesPerRequest;
   const skip = perTurn - 1;
-  const rows: LogTable[] = [];
+  const rows: LogRow[] = [];
   let { before } = wanted;
   for (let seen = 0; seen < entriesPerRequest; seen += perTurn) {
     const end = await db.get(findLogStretchEnd, { ...wanted, before, skip });
@@ -68,7 +68,7 @@ export async function findLogsOfType(
   return { rows, scannedTo: before };
 }
 
-export function toLog(row: LogTable): Log {
+export function toLog(row: LogRow): Log {
   return {
     id: row.id,
     type: row.type,

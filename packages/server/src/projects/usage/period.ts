@@ -1,4 +1,4 @@
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import { isCustomerStore } from "../customer-storage/customer-stores.ts";
 
 let knownDay = Number.NaN;
@@ -27,6 +27,6 @@ export function periodsBack(period: string, count: number): string[] {
 }
 
 /** What a file takes of the storage quota: nothing in a customer's own bucket. */
-export function countedBytes(file: Pick<FileTable, "store">, sizeBytes: number): number {
+export function countedBytes(file: Pick<FileRow, "store">, sizeBytes: number): number {
   return isCustomerStore(file.store) ? 0 : sizeBytes;
 }

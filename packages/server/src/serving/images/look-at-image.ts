@@ -1,4 +1,4 @@
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { mediaType } from "../../files/uploads/rules.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -6,7 +6,7 @@ import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 
-type LookedAt = Pick<FileTable, "id" | "key" | "etag" | "size_bytes">;
+type LookedAt = Pick<FileRow, "id" | "key" | "etag" | "size_bytes">;
 
 /** Throws what the caller is told where a stored file is no image that can be transformed. */
 export type LookAtImage = (file: LookedAt) => Promise<void>;

@@ -1,6 +1,6 @@
 import { TransformedImage, TransformImageBody } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { VariantTable } from "../../db/schema.ts";
+import type { VariantRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -139,13 +139,13 @@ function badSignature(): AppError {
   });
 }
 
-const kept = new WeakMap<VariantTable, { file: ServedFile; object: ServedObject }>();
+const kept = new WeakMap<VariantRow, { file: ServedFile; object: ServedObject }>();
 
 /**
  * A variant as delivery sends it: the same object for the same rows, which the database may hand out again and again.
  * An address that expires, or whose format depends on who asks, has other headers and is put together each time.
  */
-function toServed(file: ServedFile, variant: VariantTable, isPlainAddress: boolean): ServedObject {
+function toServed(file: ServedFile, variant: VariantRow, isPlainAddress: boolean): ServedObject {
   if (!isPlainAddress) return createServed(file, variant, false);
   const known = kept.get(variant);
   if (known?.file === file) return known.object;
@@ -154,7 +154,7 @@ function toServed(file: ServedFile, variant: VariantTable, isPlainAddress: boole
   return object;
 }
 
-function createServed(file: ServedFile, variant: VariantTable, isPlainAddress: boolean): ServedObject {
+function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boolean): ServedObject {
   return {
     fileId: file.id,
     isLasting: isPlainAddress,

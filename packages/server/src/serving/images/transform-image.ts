@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { TIERS, type TransformedImage, type TransformImageBody } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { findFile } from "../../files/queries.ts";
 import { nameFile } from "../../files/serialize.ts";
@@ -41,7 +41,7 @@ export function checkMayTransform(actor: Actor): void {
 }
 
 export interface Transformed {
-  file: FileTable;
+  file: FileRow;
   recipe: Recipe;
   answer: TransformedImage;
 }
@@ -81,7 +81,7 @@ export async function repeatTransform(
 }
 
 /** A file of the actor that variants can be made of. */
-export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileTable> {
+export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
   if (file === null || file.status !== "UPLOADED") throw notFound("File");
@@ -112,7 +112,7 @@ async function countUnits(
   tx: Queryable,
   now: number,
   actor: Actor,
-  file: FileTable,
+  file: FileRow,
   recipe: Recipe,
 ): Promise<TransformedImage["usage"]> {
   const { projectId, environment, accountId } = actor;
@@ -167,7 +167,7 @@ export function signUrl(
   cdn: Cdn,
   signer: VariantSigner,
   now: number,
-  file: Pick<FileTable, "key">,
+  file: Pick<FileRow, "key">,
   recipe: Recipe,
   delivery: "signed" | "public",
 ): Omit<TransformedImage, "usage"> {

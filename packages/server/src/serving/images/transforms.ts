@@ -1,7 +1,7 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
-import type { FileTable } from "../../db/schema.ts";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { unlessReadOnly } from "../../http/read-only.ts";
 import { createLookAtImage, type LookAtImage } from "./look-at-image.ts";
@@ -16,7 +16,7 @@ export interface Transforms {
   lookAtImage: LookAtImage;
   variants: Variants;
   /** Starts the render that the first reader will want; whether it succeeds shows when they ask. */
-  renderAhead(file: FileTable, recipe: Recipe): void;
+  renderAhead(file: FileRow, recipe: Recipe): void;
   touch(variantId: string): void;
   /** Writes down which variants were used. */
   flush(): Promise<void>;

@@ -1,7 +1,7 @@
 import { finished } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../../db/database.ts";
-import type { FileTable, StorageDeletionTable, VariantTable } from "../../db/schema.ts";
+import type { FileRow, StorageDeletionRow, VariantRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
@@ -33,7 +33,7 @@ import type { RenderPool, RenderResult } from "./render/render-pool.ts";
 import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
 import { variantId, variantStoreKey } from "./variant-signature.ts";
 
-type SourceFile = Pick<FileTable, "id" | "key" | "size_bytes" | "store" | "project_id">;
+type SourceFile = Pick<FileRow, "id" | "key" | "size_bytes" | "store" | "project_id">;
 
 /** Extended while the holder lives, so that a claim runs out only when that died. */
 const leaseMs = 15_000;
@@ -49,18 +49,18 @@ export interface Variants {
    * The stored variant, rendered now if it has to be. Throws what the client is to be told; after a while that it has to
    * come back for what is still being rendered. When all who wait have hung up, a render that has not begun is dropped.
    */
-  get(file: SourceFile, recipe: Recipe, format: RequestedFormat, asker?: Asker): Promise<VariantTable>;
+  get(file: SourceFile, recipe: Recipe, format: RequestedFormat, asker?: Asker): Promise<VariantRow>;
   /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
-  forget(variant: VariantTable): Promise<void>;
+  forget(variant: VariantRow): Promise<void>;
   /** Once nothing is under way any more: what a closed pool has refused still gives its claim back. */
   settled(): Promise<void>;
 }
 
 /** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
 export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAtMostMs): Variants {
-  const underWay = new Map<string, SharedWork<VariantTable>>();
+  const underWay = new Map<string, SharedWork<VariantRow>>();
 
-  function begin(wanted: Wanted, stored: VariantTable | null): SharedWork<VariantTable> {
+  function begin(wanted: Wanted, stored: VariantRow | null): SharedWork<VariantRow> {
     const work = shareWork((terms) =>
       makeOrAwait(deps, pool, wanted, stored, terms).finally(() => underWay.delete(wanted.id)),
     );
@@ -111,9 +111,9 @@ async function makeOrAwait(
   deps: Deps,
   pool: RenderPool,
   wanted: Wanted,
-  stored: VariantTable | null,
+  stored: VariantRow | null,
   terms: WorkTerms,
-): Promise<VariantTable> {
+): Promise<VariantRow> {
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
   const storeKey = variantStoreKey(file.key, id, claim);
@@ -146,7 +146,7 @@ async function makeOrAwait(
 /** Bytes may have been written that no row tells of: their writer died before it said so, or had no answer. */
 async function clearAway(
   deps: Deps,
-  { store, store_key }: Pick<VariantTable, "store" | "store_key">,
+  { store, store_key }: Pick<VariantRow, "store" | "store_key">,
 ): Promise<void> {
   await deps.db.transact((tx) =>
     scheduleDeletion(tx, deps.now(), { store, key: store_key, upload_id: null }),
@@ -159,7 +159,7 @@ async function make(
   wanted: Wanted,
   terms: WorkTerms,
   held: { claim: string; storeKey: string },
-): Promise<VariantTable> {
+): Promise<VariantRow> {
   const { id } = wanted;
   const { claim, storeKey } = held;
   const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
@@ -173,7 +173,7 @@ async function make(
       await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
     }
-    const tooLate: StorageDeletionTable[] = [];
+    const tooLate: StorageDeletionRow[] = [];
     const recordReady = async (tx: Queryable, { sizeBytes, etag }: StoredObject) => {
       const { contentType } = rendered;
       const now = deps.now();
@@ -197,8 +197,8 @@ async function store(
   deps: Deps,
   storeKey: string,
   { bytes, contentType }: Extract<RenderResult, { ok: true }>,
-  recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantTable | null>,
-): Promise<VariantTable | null> {
+  recordReady: (tx: Queryable, object: StoredObject) => Promise<VariantRow | null>,
+): Promise<VariantRow | null> {
   try {
     const object = await deps.store.write(storeKey, bytes, { contentType });
     return await deps.db.transact((tx) => recordReady(tx, object));
@@ -209,7 +209,7 @@ async function store(
 }
 
 /** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */
-async function getOthers(deps: Deps, id: string, claim: string): Promise<VariantTable> {
+async function getOthers(deps: Deps, id: string, claim: string): Promise<VariantRow> {
   const other = await deps.db.get(findVariant, { id });
   if (other?.state === "ready") return other;
   throw other === null || other.claim === claim ? notFound("File") : busy(1);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ADDRESS_LIMITS } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
 import { AppError } from "../../kernel/errors.ts";
-import { addressBucket } from "../../kernel/net/cidr-list.ts";
+import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { type RateLimiter, rateLimited } from "../../kernel/rate-limiter.ts";
 import { uploadPath } from "../storage-key.ts";
 import type { BlobWriter } from "./blob-writer.ts";
@@ -94,7 +94,7 @@ export function presignedUploadRoutes(
 
   async function limitGuessing(request: FastifyRequest, error: Error): Promise<Error> {
     if (!(error instanceof AppError) || error.status !== 403) return error;
-    const hit = await limiter.hit(`put:${addressBucket(request.clientAddress)}`, ADDRESS_LIMITS.failedPut);
+    const hit = await limiter.hit(`put:${addressGroup(request.clientAddress)}`, ADDRESS_LIMITS.failedPut);
     return hit.isAllowed ? error : rateLimited(hit);
   }
 

@@ -9,7 +9,7 @@ import { readConfig } from "../../../src/config.ts";
 import type { Database } from "../../../src/db/database.ts";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openPostgres } from "../../../src/db/postgres/postgres.ts";
-import type { FileTable, WebhookAttemptTable, WebhookMessageTable } from "../../../src/db/schema.ts";
+import type { FileRow, WebhookAttemptRow, WebhookMessageRow } from "../../../src/db/schema.ts";
 import { openSqlite } from "../../../src/db/sqlite/sqlite.ts";
 import { statement } from "../../../src/db/statement.ts";
 import { createId } from "../../../src/kernel/ids.ts";
@@ -41,8 +41,8 @@ export interface TestQueue {
   logLines: string[];
   createProject(): Promise<string>;
   enqueue(projectId: string, url: string | null, count?: number, environment?: Environment): Promise<void>;
-  messages(): Promise<WebhookMessageTable[]>;
-  attempts(): Promise<WebhookAttemptTable[]>;
+  messages(): Promise<WebhookMessageRow[]>;
+  attempts(): Promise<WebhookAttemptRow[]>;
   /** As on an instance of its own: with its own connection to the same database. */
   createInstance(options?: DispatcherOptions, changed?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   close(): Promise<void>;
@@ -137,7 +137,7 @@ async function insertProject(db: Database): Promise<string> {
   });
 }
 
-export function createFile(projectId: string, environment: Environment): FileTable {
+export function createFile(projectId: string, environment: Environment): FileRow {
   const now = Date.now();
   const id = createId(now);
   return {

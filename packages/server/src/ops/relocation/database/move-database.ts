@@ -1,6 +1,6 @@
 import type { Database } from "../../../db/database.ts";
 import { migrate } from "../../../db/migrate.ts";
-import type { RelocationTable } from "../../../db/schema.ts";
+import type { RelocationRow } from "../../../db/schema.ts";
 import { tableNames } from "../../../db/table-names.ts";
 import { findRelocation, listReasons } from "../../../http/read-only.ts";
 import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
@@ -135,7 +135,7 @@ export async function abandonDatabase(
 }
 
 /** False: what was begun is not there. */
-async function markAbandoned(target: Database, begun: RelocationTable, now: number): Promise<boolean> {
+async function markAbandoned(target: Database, begun: RelocationRow, now: number): Promise<boolean> {
   const hasTable = raw<{ found: string | null }>("select cast(to_regclass('relocation') as text) as found");
   if ((await target.get(hasTable, []))?.found == null) return false;
   const there = await target.get(findRelocation, { name: "database" });
@@ -153,7 +153,7 @@ function inUse(description: string): AppError {
   );
 }
 
-function otherTarget({ target }: RelocationTable): AppError {
+function otherTarget({ target }: RelocationRow): AppError {
   return new AppError("VALIDATION_ERROR", `The database is being moved to ${target} already.`, {
     suggestion:
       "Name that one in UPSTOW_DATABASE_URL, or give the move up first with `upstow migrate database --abort`.",
@@ -188,7 +188,7 @@ async function prepareTarget(
   target: Database,
   installation: string,
   description: string,
-): Promise<RelocationTable | null> {
+): Promise<RelocationRow | null> {
   const tables = (await target.all(listTables, [])).map(({ name }) => name);
   if (tables.length > 0 && !tables.includes("migration")) {
     throw refused(`${description} holds tables of something else.`);

@@ -1,5 +1,5 @@
 import type { Database } from "../../../db/database.ts";
-import type { RelocationState, RelocationTable } from "../../../db/schema.ts";
+import type { RelocationRow, RelocationState } from "../../../db/schema.ts";
 import { findRelocation, listReasons } from "../../../http/read-only.ts";
 import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
 import { AppError } from "../../../kernel/errors.ts";
@@ -141,13 +141,13 @@ export async function abandonStorage(db: Database, now: number): Promise<void> {
   await leaveReadOnly(db, "storage");
 }
 
-function alreadyThere({ target }: RelocationTable): AppError {
+function alreadyThere({ target }: RelocationRow): AppError {
   return new AppError("VALIDATION_ERROR", `The files are in ${target} already; the service has switched.`, {
     suggestion: "There is nothing left to move.",
   });
 }
 
-function otherTarget({ target }: RelocationTable): AppError {
+function otherTarget({ target }: RelocationRow): AppError {
   return new AppError("VALIDATION_ERROR", `The files are being moved to ${target} already.`, {
     suggestion:
       "Name that bucket in UPSTOW_S3_BUCKET, or give the move up first with `upstow migrate storage --abort`.",
