@@ -22,10 +22,9 @@ export const targets: Target[] = [
   { file: `${uploads}/queries.ts`, tests: [guards, ...ofUploads] },
   { file: `${uploads}/reaper.ts`, tests: [guards, ...ofUploads, ...onBuckets] },
   {
-    file: `${uploads}/lifetime.ts`,
-    tests: [guards, ...["uploads-abandoned", "s3-storage", "model"].map(apiTest)],
+    file: `${uploads}/rules.ts`,
+    tests: [`${uploads}/rules.test.ts`, guards, ...ofUploads, apiTest("s3-storage"), apiTest("model")],
   },
-  { file: `${uploads}/rules.ts`, tests: [`${uploads}/rules.test.ts`, ...ofUploads] },
   { file: `${server}/src/projects/api-keys/authenticate.ts`, tests: [...ofKeys, apiTest("rate-limits")] },
   {
     file: `${server}/src/kernel/security/api-key-secret.ts`,
@@ -37,7 +36,6 @@ export const targets: Target[] = [
     tests: ["presigned-url", "upload-receiver"].map((name) => `${server}/src/storage/disk/${name}.test.ts`),
   },
   { file: `${server}/src/webhooks/sign-delivery.ts`, tests: ofSigning },
-  { file: `${server}/src/webhooks/prepared-key.ts`, tests: ofSigning },
   {
     file: `${server}/src/serving/images/variant-signature.ts`,
     tests: [`${server}/src/serving/images/variant-signature.test.ts`, apiTest("transforms")],

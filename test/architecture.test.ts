@@ -73,7 +73,7 @@ describe("the layers of the server", () => {
 
   it("meet the web framework in routes and hooks only, by its types", () => {
     const above = layers.slice(layers.indexOf("http") + 1, -1).flatMap(inFolder);
-    const hooks = /api-keys\/(authenticate|rate-limit)|bind-custom-domains|dashboard\/session\//;
+    const hooks = /api-keys\/(authenticate|rate-limit)|custom-hosts|dashboard\/session\//;
     // What sends bytes knows the reply.
     const mayKnowIt = (path: string) =>
       /(^|-)routes\.ts$/.test(basename(path)) ||

@@ -10,7 +10,8 @@ import {
   type MoveStorageReport,
   moveStorage,
 } from "@upstow/server/ops/relocation/storage/move-storage";
-import { findSmallBlob, isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
+import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
+import { findSmallBlob } from "@upstow/server/storage/disk/small-blobs";
 import { type Call, OperatorError } from "../command.ts";
 import { formatBytes } from "../format.ts";
 import { alone, openDatabaseOfFiles } from "./open-source.ts";

@@ -1,10 +1,10 @@
-import type { WebhookAttemptTable, WebhookState } from "../../../server/src/db/schema.ts";
+import type { WebhookAttemptRow, WebhookState } from "../../../server/src/db/schema.ts";
 import { statement } from "../../../server/src/db/statement.ts";
 import { createId } from "../../../server/src/kernel/ids.ts";
 import { describeEvent, insertEvent } from "../../../server/src/webhooks/enqueue.ts";
 import type { Tenant, TestApp } from "../../../server/test/support/start-app.ts";
 
-const insertAttempt = statement((q, p: WebhookAttemptTable) =>
+const insertAttempt = statement((q, p: WebhookAttemptRow) =>
   q.insertInto("webhook_attempt").values({
     message_id: p.message_id,
     number: p.number,
@@ -24,7 +24,7 @@ interface GivenDelivery {
   routeSlug?: string;
   url?: string;
   fileName?: string;
-  attempts?: Pick<WebhookAttemptTable, "status_code" | "error" | "response">[];
+  attempts?: Pick<WebhookAttemptRow, "status_code" | "error" | "response">[];
 }
 
 /** A delivery with its history, without anybody who would have received it. */

@@ -1,4 +1,3 @@
-import "../http/request-context.ts";
 import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
 import { dashboardRoutes } from "../dashboard/routes.ts";
@@ -14,7 +13,7 @@ import { acceptJsonBodies, limitRequestSize } from "../http/json-body.ts";
 import { answerHealthProbes, exposeMetrics, type TransferMetrics } from "../http/metrics.ts";
 import { describeApi } from "../http/openapi.ts";
 import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { typed } from "../http/request-context.ts";
 import { requireHttps } from "../http/require-https.ts";
 import { createHttpFrame } from "../http/server.ts";
 import { validateRequests } from "../http/validation.ts";
@@ -30,9 +29,9 @@ import { projectRoutes } from "../projects/routes.ts";
 import { usageRoutes } from "../projects/usage/routes.ts";
 import { transformRoutes, variantDeliveryRoutes } from "../serving/images/routes.ts";
 import { deliveryRoutes } from "../serving/routes.ts";
-import { componentRoutes } from "../site/components.ts";
-import { mcpRoutes } from "../site/mcp.ts";
-import { packageRoutes } from "../site/packages.ts";
+import { componentRoutes } from "../site/component-routes.ts";
+import { mcpRoutes } from "../site/mcp-routes.ts";
+import { packageRoutes } from "../site/package-routes.ts";
 import { siteRoutes } from "../site/routes.ts";
 import { webhookRoutes } from "../webhooks/routes.ts";
 import type { Services } from "./housekeeping.ts";
@@ -102,7 +101,7 @@ function customerApi(app: FastifyInstance, deps: Deps, services: Services): void
       authenticate(scope, deps, services.lastUsed);
       limitRates(scope, deps);
       honourIdempotencyKeys(scope, deps);
-      const api = scope as unknown as ApiApp;
+      const api = typed(scope);
       for (const addRoutes of [
         uploadRoutes,
         fileRoutes,

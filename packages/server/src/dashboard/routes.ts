@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { typed } from "../http/request-context.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/routes.ts";
@@ -27,22 +27,22 @@ export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       });
       await openSessions(scope, deps);
       const passwords = createPasswordWork();
-      signInRoutes(scope as unknown as ApiApp, deps, passwords);
-      passkeySignInRoutes(scope as unknown as ApiApp, deps);
-      joinRoutes(scope as unknown as ApiApp, deps, passwords);
-      scope.register(async (signedIn) => {
-        requireSession(signedIn, deps);
-        accountRoutes(signedIn as unknown as ApiApp, deps, passwords);
-        factorRoutes(signedIn as unknown as ApiApp, deps, passwords);
-        projectRoutes(signedIn as unknown as ApiApp, deps);
-        deletedProjectRoutes(signedIn as unknown as ApiApp, deps);
-        cdnDomainRoutes(signedIn as unknown as ApiApp, deps);
-        customerStorageRoutes(signedIn as unknown as ApiApp, deps);
-        memberRoutes(signedIn as unknown as ApiApp, deps);
-        workspaceRoutes(signedIn, deps, transforms);
-        signedIn.register(async (admin) => adminRoutes(admin as unknown as ApiApp, deps), {
-          prefix: "/admin",
-        });
+      const open = typed(scope);
+      signInRoutes(open, deps, passwords);
+      passkeySignInRoutes(open, deps);
+      joinRoutes(open, deps, passwords);
+      scope.register(async (inner) => {
+        const signedIn = typed(inner);
+        requireSession(inner, deps);
+        accountRoutes(signedIn, deps, passwords);
+        factorRoutes(signedIn, deps, passwords);
+        projectRoutes(signedIn, deps);
+        deletedProjectRoutes(signedIn, deps);
+        cdnDomainRoutes(signedIn, deps);
+        customerStorageRoutes(signedIn, deps);
+        memberRoutes(signedIn, deps);
+        workspaceRoutes(inner, deps, transforms);
+        inner.register(async (admin) => adminRoutes(typed(admin), deps), { prefix: "/admin" });
       });
     },
     { prefix: "/dashboard/api" },

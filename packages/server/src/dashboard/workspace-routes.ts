@@ -14,7 +14,7 @@ import type { Deps } from "../deps.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
-import { type ApiApp, signalGone } from "../http/request-context.ts";
+import { type ApiApp, signalGone, typed } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
 import { rateLimitFor } from "../projects/api-keys/rate-limit.ts";
@@ -50,7 +50,7 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         request.actor = await enterProject(deps, request.session, targetOf(request), roleFor(request));
       });
       honourIdempotencyKeys(scope, deps);
-      const api = undocumented(scope as unknown as ApiApp);
+      const api = undocumented(typed(scope));
       const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, uploadRoutes, usageRoutes];
       for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, chosenFileRoutes]) {
         addRoutes(api, deps);
@@ -92,15 +92,14 @@ function targetOf(request: FastifyRequest): { projectId: string; environment: En
   const { projectId, environment, id } = request.params as WorkspaceParams;
   const known = ENVIRONMENTS.find((name) => name === environment);
   // The routes of a project name it once more; here that is never another one.
-  const namesAnother = (request.routeOptions.url ?? "").includes("/projects/:id") && id !== projectId;
+  const namesAnother = request.routeOptions.config.ownProject === true && id !== projectId;
   if (known === undefined || namesAnother) throw notFound("Project");
   return { projectId, environment: known };
 }
 
-/** Whoever may see a project may not see what signs its webhooks. */
 function roleFor({ method, routeOptions }: FastifyRequest): Role {
-  const isSecret = (routeOptions.url ?? "").includes("/signing-keys");
-  return (method === "GET" || method === "HEAD") && !isSecret ? "viewer" : "developer";
+  const isReading = method === "GET" || method === "HEAD";
+  return routeOptions.config.role ?? (isReading ? "viewer" : "developer");
 }
 
 /** The described API is the one with keys. */

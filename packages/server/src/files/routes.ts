@@ -100,6 +100,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/files",
     {
+      config: { errors: ["NOT_FOUND"] },
       schema: {
         tags,
         summary: "Delete up to 100 files, by key or id",

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../kernel/errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
+import { addRouteHook } from "./route-hooks.ts";
 
 /** A JSON body is small: one that takes longer than this is sent slowly to keep us busy. */
 const jsonWithinMs = 30_000;
@@ -55,16 +56,13 @@ export function limitBodyTime(
   });
   app.addHook("onRoute", (route) => {
     if (route.method === "GET" || route.method === "HEAD") return;
-    route.preParsing = [
-      (request, _reply, payload, done) => {
-        if (hasBody(request.raw)) expect(request);
-        done(null, payload);
-      },
-      ...[route.preParsing ?? []].flat(),
-    ];
-    route.preValidation = [hasArrived, ...[route.preValidation ?? []].flat()];
+    addRouteHook(route, "preParsing", (request, _reply, payload, done) => {
+      if (hasBody(request.raw)) expect(request);
+      done(null, payload);
+    });
+    addRouteHook(route, "preValidation", hasArrived);
     // A refused request is answered without its body being read to the end.
-    route.onResponse = [hasArrived, ...[route.onResponse ?? []].flat()];
+    addRouteHook(route, "onResponse", hasArrived);
   });
 }
 

@@ -13,6 +13,7 @@ import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
 import { randomText } from "../kernel/ids.ts";
 import { claimCall, dropClaim, extendClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
+import { addRouteHook } from "./route-hooks.ts";
 
 /**
  * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its answer in the
@@ -81,8 +82,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
 
   app.addHook("onRoute", (route) => {
     if (route.method !== "POST") return;
-    route.preHandler = [claim, ...[route.preHandler ?? []].flat()];
-    route.onSend = [settle, ...[route.onSend ?? []].flat()];
+    addRouteHook(route, "preHandler", claim);
+    addRouteHook(route, "onSend", settle);
   });
 }
 

@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isLoopbackAddress } from "../kernel/net/listen-address.ts";
 import { isForwarded } from "./require-https.ts";
+import { addRouteHook } from "./route-hooks.ts";
 
 export function createMetrics(): Registry {
   const registry = new Registry();
@@ -26,13 +27,10 @@ export function exposeMetrics(
   registry.registerMetric(durations.metric);
   app.addHook("onRoute", (route) => {
     const observe = durations.ofRoute(String(route.method), route.url);
-    route.onResponse = [
-      (_request, reply, done) => {
-        observe(reply.statusCode, reply.elapsedTime / 1000);
-        done();
-      },
-      ...[route.onResponse ?? []].flat(),
-    ];
+    addRouteHook(route, "onResponse", (_request, reply, done) => {
+      observe(reply.statusCode, reply.elapsedTime / 1000);
+      done();
+    });
   });
 
   const observeUnknown = durations.ofRoute("any", "unknown");

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { ErrorCode, RateWindowName } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Actor } from "../kernel/actor.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -24,8 +25,18 @@ declare module "fastify" {
     documentedBody?: unknown;
   }
   interface FastifyContextConfig {
-    /** Which of a key's rate windows the route counts to; "other" when not said. */
-    bucket?: "upload" | "transform" | "other";
+    /** Which of a key's rate limit windows the route counts to; "other" unless set. */
+    rateWindow?: RateWindowName;
+    /** The least role that may call it in the dashboard. Unless set, viewers may read and developers may change. */
+    role?: "viewer" | "developer";
+    /** The path's `:id` names the caller's own project. */
+    ownProject?: boolean;
+    /** The URL carries a signature: one that cannot be read has been edited. */
+    signedUrl?: boolean;
+    /** Error codes of this operation, in the order of its checks, beside those that key, path, query and body bring. */
+    errors?: readonly ErrorCode[];
+    /** Where a code comes with another status than in the table of errors. */
+    errorStatuses?: Readonly<Record<number, ErrorCode>>;
     /** Needs no API key. */
     isPublic?: boolean;
     /** Answers while the installation is moved, although its method says that it changes something. */
@@ -47,6 +58,10 @@ export type ApiApp = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
+
+export function typed(app: FastifyInstance): ApiApp {
+  return app.withTypeProvider<TypeBoxTypeProvider>();
+}
 
 /** Aborted when the client goes away before it was answered: nobody needs the work any more. */
 export function signalGone(response: ServerResponse): AbortSignal {

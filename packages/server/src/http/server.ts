@@ -9,7 +9,7 @@ import { lingerAfterEarlyAnswers } from "./body-deadline.ts";
 import type { Connections } from "./connections.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
-import { ofSignedUrl } from "./signed-url.ts";
+import { watchSignedUrls } from "./signed-url.ts";
 import { noCompilers } from "./validation.ts";
 
 export interface ServerOptions {
@@ -34,7 +34,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header("x-request-id", request.id);
-      sendError(ofSignedUrl(request.url) ?? error, request, reply, options.logger);
+      sendError(editedSignedUrl(request.url) ?? error, request, reply, options.logger);
     },
     clientErrorHandler: (error, socket) => {
       if (isTimeout(error)) options.onSlowHeaders?.();
@@ -44,6 +44,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
       createListener(handler as RequestListener, options.tls, options.connections?.admit),
   });
   const http = app as unknown as FastifyInstance;
+  const editedSignedUrl = watchSignedUrls(http);
   http.addHook("onClose", (_app, done) => {
     options.connections?.close();
     done();

@@ -4,7 +4,8 @@ import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { AppError, invalid } from "../kernel/errors.ts";
-import { ofSignedUrl } from "./signed-url.ts";
+import { addRouteHook } from "./route-hooks.ts";
+import { editedSignedUrl } from "./signed-url.ts";
 
 type CompileValidator = NonNullable<FastifyInstance["validatorCompiler"]>;
 type Validate = ReturnType<CompileValidator>;
@@ -58,7 +59,7 @@ export function validateRequests(app: FastifyInstance): void {
     return ((httpPart === "body" ? strict : converting) as Ajv).compile(schema as object);
   });
   app.addHook("onRoute", (route) => {
-    route.preValidation = [checkBefore(route.schema), ...[route.preValidation ?? []].flat()];
+    addRouteHook(route, "preValidation", checkBefore(route.schema));
   });
   app.setSchemaErrorFormatter((errors, part) => validationError(errors as ErrorObject[], part));
 }
@@ -85,7 +86,7 @@ function checkBefore(schema: FastifySchema | undefined): preValidationHookHandle
   return (request, _reply, done) => {
     // PostgreSQL cannot hold it in text, and no name or id of ours has it.
     if (request.url.includes("%00"))
-      throw ofSignedUrl(request.url) ?? invalid("URL", "must not hold the NUL character");
+      throw editedSignedUrl(request) ?? invalid("URL", "must not hold the NUL character");
     for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
     // No body at all stands for one without fields, so that the answer can name the field that is missing.
     if (takesBody && request.body === undefined) request.body = {};

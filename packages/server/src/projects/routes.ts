@@ -45,6 +45,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/projects",
     {
+      config: { errors: ["TIER_LIMIT_EXCEEDED"] },
       onRequest: async ({ actor }) => requireLiveKey(actor, "create projects"),
       schema: {
         tags,

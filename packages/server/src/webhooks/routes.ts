@@ -111,15 +111,22 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
 export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/webhooks/signing-keys",
-    { schema: { tags, summary: "Get the keys that sign deliveries", response: { 200: SigningKeys } } },
+    {
+      // Whoever may see a project may not see what signs its webhooks.
+      config: { role: "developer" },
+      schema: { tags, summary: "Get the keys that sign deliveries", response: { 200: SigningKeys } },
+    },
     async ({ actor }) => getSigningKeys(deps, ownerOf(actor)),
   );
 
   app.post(
     "/webhooks/signing-keys/rotate",
     {
-      // Keys are never stored for a repeated call: it shows what they are now.
-      config: { replay: ({ actor }) => getSigningKeys(deps, ownerOf(actor)) },
+      config: {
+        errorStatuses: { 409: "VALIDATION_ERROR" },
+        // Keys are never stored for a repeated call: it shows what they are now.
+        replay: ({ actor }) => getSigningKeys(deps, ownerOf(actor)),
+      },
       schema: {
         tags,
         summary: "Make the next key current and create a new next key",

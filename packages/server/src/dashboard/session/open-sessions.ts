@@ -86,14 +86,14 @@ export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">
     const { session } = request;
     if (session.accountId === undefined) throw signedOut();
     // Counted per account: another session must not bring another window.
-    const hit = await deps.limiter.hit(`${bucketOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
+    const hit = await deps.limiter.hit(`${windowOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
     if (!hit.isAllowed) throw rateLimited(hit);
   });
 }
 
-/** Uploads count by themselves: a folder of hundreds of files must not shut out who uploads it from all pages. */
-function bucketOf({ routeOptions }: FastifyRequest): string {
-  return (routeOptions.url ?? "").includes("/upload/") ? "console-upload" : "console";
+/** Uploads have a window of their own: a folder of hundreds of files must not lock its owner out of every page. */
+function windowOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.config.rateWindow === "upload" ? "dashboard-upload" : "dashboard";
 }
 
 const reading = new Set(["GET", "HEAD"]);

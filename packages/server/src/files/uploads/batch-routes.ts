@@ -24,7 +24,7 @@ import type { OpenedUploads } from "./opened-uploads.ts";
 import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
 
 const tags = ["uploads"];
-const bucket = "upload";
+const rateWindow = "upload";
 const description =
   "Every file succeeds or fails by itself: 200 when all succeed, 207 when some do. When none does, the status is the first error's and the body has `error` beside the items.";
 const serializerCompiler = () => JSON.stringify;
@@ -68,7 +68,11 @@ export function uploadBatchRoutes(
         response: { 200: RequestedUploadBatch, 207: RequestedUploadBatch },
       },
       serializerCompiler,
-      config: { bucket, replay: ({ actor }, stored) => replayRequests(actor, stored as StoredUploads) },
+      config: {
+        rateWindow,
+        errors: ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"],
+        replay: ({ actor }, stored) => replayRequests(actor, stored as StoredUploads),
+      },
     },
     async ({ actor, body, idempotency }, reply) => {
       const { files } = body;
@@ -95,7 +99,7 @@ export function uploadBatchRoutes(
         response: { 200: CompletedUploadBatch, 207: CompletedUploadBatch },
       },
       serializerCompiler,
-      config: { bucket },
+      config: { rateWindow, errors: ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"] },
     },
     async ({ actor, body, idempotency }, reply) => {
       const hold: OnSaved = (tx) => idempotency.hold(tx);

@@ -32,7 +32,9 @@ import { initMultipart, repeatUpload, requestUpload } from "./request-upload.ts"
 import { partCount } from "./rules.ts";
 
 const tags = ["uploads"];
-const bucket = "upload";
+const rateWindow = "upload";
+const openErrors = ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"] as const;
+const completeErrors = ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"] as const;
 const FileEnvelope = Type.Object({ file: CompletedFile });
 
 export function uploadRoutes(app: ApiApp, deps: Deps): void {
@@ -70,7 +72,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: RequestedUpload },
       },
       config: {
-        bucket,
+        rateWindow,
+        errors: openErrors,
         // Only the ids are stored: a repeated call gets URLs that are signed afresh.
         replay: async ({ actor }, stored) =>
           toRequested(
@@ -99,7 +102,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         body: CompleteUploadBody,
         response: { 200: FileEnvelope },
       },
-      config: { bucket },
+      config: { rateWindow, errors: completeErrors },
     },
     async ({ actor, body, idempotency }) => {
       const file = await completeSingle(deps, actor, opened, body, (tx, saved) =>
@@ -121,7 +124,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: InitiatedMultipart },
       },
       config: {
-        bucket,
+        rateWindow,
+        errors: ["FILE_TOO_SMALL_FOR_MULTIPART", ...openErrors],
         replay: async ({ actor }, stored) =>
           toInitiated(
             actor,
@@ -148,7 +152,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         querystring: Type.Object({ uploadId: Type.String({ minLength: 1, maxLength: UPLOAD_ID_MAX }) }),
         response: { 200: ReceivedParts },
       },
-      config: { bucket },
+      config: { rateWindow },
     },
     async ({ actor, params, query }, reply) => {
       const ref = { fileId: params.fileId, uploadId: query.uploadId };
@@ -173,7 +177,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: { tags, summary: "Sign parts afresh", body: SignPartsBody, response: { 200: SignedParts } },
       config: {
-        bucket,
+        rateWindow,
+        errors: ["NOT_FOUND"],
         replay: async ({ actor, body }) => ({ parts: await signParts(deps, actor, body as SignPartsBody) }),
       },
     },
@@ -193,7 +198,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
         body: CompleteMultipartBody,
         response: { 200: FileEnvelope },
       },
-      config: { bucket },
+      config: { rateWindow, errors: completeErrors },
     },
     async ({ actor, body, idempotency }) => {
       const file = await completeMultipart(deps, actor, body, (tx, saved) =>
@@ -207,7 +212,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     "/upload/multipart/abort",
     {
       schema: { tags, summary: "Abort a multipart upload", body: AbortMultipartBody, response: { 200: Ok } },
-      config: { bucket },
+      config: { rateWindow, errors: ["NOT_FOUND"] },
     },
     async ({ actor, body, idempotency }) => {
       await abortMultipart(deps, actor, body, (tx) => idempotency.remember(tx, 200, { ok: true }));

@@ -1,6 +1,7 @@
 import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateLimits, type RateWindowName } from "@upstow/contract";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { Deps } from "../../deps.ts";
+import { addRouteHook } from "../../http/route-hooks.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { type RateLimitPair, type RateWindow, rateLimited } from "../../kernel/rate-limiter.ts";
 import { writeLog } from "../logs/queries.ts";
@@ -11,8 +12,7 @@ type LimitDeps = Pick<Deps, "config" | "db" | "limiter" | "log" | "now">;
 export function limitRates(app: FastifyInstance, deps: LimitDeps): void {
   const mention = createMentions((met) => tellOfLimit(deps, met));
   app.addHook("onRoute", (route) => {
-    const count = countTo(route.config?.bucket ?? "other", deps, mention);
-    route.onRequest = [count, ...[route.onRequest ?? []].flat()];
+    addRouteHook(route, "onRequest", countTo(route.config?.rateWindow ?? "other", deps, mention));
   });
 }
 

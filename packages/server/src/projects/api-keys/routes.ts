@@ -21,6 +21,7 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id/keys",
     {
+      config: { ownProject: true },
       schema: {
         tags,
         summary: "List the project's active keys of the caller's own type",
@@ -39,6 +40,7 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/projects/:id/keys",
     {
+      config: { ownProject: true, errors: ["TIER_LIMIT_EXCEEDED"] },
       onRequest: async ({ actor, params }) => requireOwnProject(actor, params.id),
       schema: {
         tags,

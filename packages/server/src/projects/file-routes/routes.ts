@@ -22,6 +22,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id/routers",
     {
+      config: { ownProject: true },
       schema: {
         tags,
         summary: "List the project's file routes",
@@ -42,6 +43,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/projects/:id/routers",
     {
+      config: { ownProject: true, errors: ["DUPLICATE_SLUG"] },
       onRequest: async ({ actor, params }) => requireOwnProject(actor, params.id),
       schema: {
         tags,
@@ -68,6 +70,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
   app.patch(
     "/routers/:id",
     {
+      config: { errors: ["DUPLICATE_SLUG"] },
       schema: {
         tags,
         summary: "Change a file route",

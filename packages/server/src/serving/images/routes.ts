@@ -23,7 +23,14 @@ export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms)
         response: { 200: TransformedImage },
       },
       config: {
-        bucket: "transform",
+        rateWindow: "transform",
+        errors: [
+          "IMAGE_TRANSFORMS_REQUIRE_PAID_PLAN",
+          "IMAGE_TRANSFORMS_REQUIRE_LIVE_KEY",
+          "NOT_FOUND",
+          "UNSUPPORTED_TRANSFORM_TYPE",
+          "IMAGE_TRANSFORM_LIMIT_EXCEEDED",
+        ],
         replay: ({ actor, body }, first) =>
           repeatTransform(
             deps,
@@ -52,7 +59,7 @@ interface VariantPath {
 
 /** Variants at their CDN address: nothing is looked up before the signature holds. */
 export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
-  const options = { schema: { hide: true }, config: { customDomain: "own-files" } } as const;
+  const options = { schema: { hide: true }, config: { customDomain: "own-files", signedUrl: true } } as const;
 
   app.get<VariantPath>("/p/:signature/:recipe/*", options, async (request, reply) => {
     const { signature, recipe, "*": key } = request.params;

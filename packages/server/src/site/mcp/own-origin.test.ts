@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { isOwnOrigin } from "../mcp.ts";
+import { isOwnOrigin } from "../mcp-routes.ts";
 
 const config = {
   publicUrl: "https://files.example.com",

@@ -4,10 +4,11 @@ import { Readable } from "node:stream";
 import type { Queryable } from "../../db/database.ts";
 import type { ByteRange, ObjectBytes } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { getSmallBlob, isRowName } from "./blob-name.ts";
+import { isRowName } from "./blob-name.ts";
 import { BlobDamaged, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
 import type { Segment } from "./part-records.ts";
 import { createChunkMemory, SegmentStream, type Stretch } from "./segment-stream.ts";
+import { getSmallBlob } from "./small-blobs.ts";
 
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */

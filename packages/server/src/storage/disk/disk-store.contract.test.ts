@@ -1,7 +1,7 @@
 import { describeObjectStore } from "../../../test/support/storage/contract.ts";
 import { databaseKinds, openTestStore } from "../../../test/support/storage/open-disk-store.ts";
-import { largestRowBytes } from "./blob-name.ts";
 import { createChecksums } from "./checksums.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 const traits = {
   latePut: { afterFinish: 403, afterDelete: 403, partAfterEnd: 403 },

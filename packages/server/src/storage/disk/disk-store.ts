@@ -5,7 +5,6 @@ import { randomText } from "../../kernel/ids.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 import { type ObjectFile, type ObjectStore, StorageUnavailable } from "../object-store.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
-import { largestRowBytes } from "./blob-name.ts";
 import { createBlobCache, createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { createRateWatch } from "./body-writer.ts";
@@ -18,6 +17,7 @@ import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts"
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 import { createStagedUploads } from "./staged-uploads.ts";
 import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
 import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";

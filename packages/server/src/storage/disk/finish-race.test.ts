@@ -6,7 +6,7 @@ import {
   openTestStore,
   type TestStore,
 } from "../../../test/support/storage/open-disk-store.ts";
-import { largestRowBytes } from "./blob-name.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 const rounds = 40;
 const putters = 5;

@@ -7,8 +7,8 @@ import { readAll } from "../../../test/support/storage/contract-client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { openSqlite } from "../../db/sqlite/sqlite.ts";
 import { createKeyring } from "../../kernel/security/keyring.ts";
-import { largestRowBytes } from "./blob-name.ts";
 import { openDiskStore } from "./disk-store.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 async function open(directory: string, { database, objects }: { database: string; objects: string }) {
   const db = openSqlite(join(directory, database));

@@ -3,8 +3,8 @@ import type { Database, Queryable } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { StoredObject } from "../object-store.ts";
-import { deleteRows, insertSmallBlob } from "./blob-name.ts";
 import { deletePartsOfKey, sumParts } from "./part-records.ts";
+import { deleteRows, insertSmallBlob } from "./small-blobs.ts";
 
 /** A sealed blob and what is known of its bytes. */
 export interface SealedBlob {

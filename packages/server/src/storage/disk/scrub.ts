@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { getSmallBlob, isRowName } from "./blob-name.ts";
+import { isRowName } from "./blob-name.ts";
 import { type BlobRow, listBlobs, markBlob } from "./blob-records.ts";
 import { BlobDamaged, type Damage, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
+import { getSmallBlob } from "./small-blobs.ts";
 
 export interface ScrubOptions {
   /** How many blobs to read in this call. */

@@ -9,8 +9,8 @@ import {
 } from "../../../test/support/storage/open-disk-store.ts";
 import { statement } from "../../db/statement.ts";
 import { createKeyring } from "../../kernel/security/keyring.ts";
-import { largestRowBytes } from "./blob-name.ts";
 import { openDiskStore } from "./disk-store.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 const contentType = "a/b";
 const overwriteAll = statement((q, p: { bytes: Uint8Array }) =>

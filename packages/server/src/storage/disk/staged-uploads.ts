@@ -3,12 +3,12 @@ import { AppError } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import type { StoredObject } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { largestRowBytes } from "./blob-name.ts";
 import type { Arrival, FreeSpace } from "./free-space.ts";
 import { etagOf, finishObject, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
 import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
 import type { PartTarget, SingleTarget, UploadTarget } from "./presigned-url.ts";
 import { tooManyBytes, uploadEnded } from "./refusals.ts";
+import { largestRowBytes } from "./small-blobs.ts";
 
 export interface StagedUploads {
   /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */

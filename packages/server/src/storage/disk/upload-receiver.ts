@@ -106,7 +106,7 @@ export function presignedUploadRoutes(
       (error) => limitGuessing(request, error).then(done, done),
     );
   };
-  const config = { whileReadOnly: true };
+  const config = { whileReadOnly: true, signedUrl: true };
   app.put(`${uploadPath}*`, { schema, config, onRequest: answer }, () => {});
 
   app.options(`${uploadPath}*`, { schema }, async (request, reply) =>

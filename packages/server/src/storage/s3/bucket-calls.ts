@@ -1,19 +1,10 @@
 import { hash } from "node:crypto";
+import { readKey, readSize, readTime, readUploadId } from "./bucket-values.ts";
 import type { ObjectCalls } from "./object-calls.ts";
 import type { S3Calls } from "./s3-call.ts";
 import type { ListOptions } from "./s3-client.ts";
 import { BucketFault, isMissing, isStatus, S3Error } from "./s3-error.ts";
-import {
-  canBeXml,
-  childrenOf,
-  escapeXml,
-  readKey,
-  readSize,
-  readTime,
-  readUploadId,
-  textOf,
-  type XmlElement,
-} from "./xml.ts";
+import { canBeXml, childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
 export interface ListedObject {
   key: string;

@@ -1,6 +1,6 @@
+import { mostParts } from "./bucket-values.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing, isStatus, S3Error } from "./s3-error.ts";
-import { mostParts } from "./xml.ts";
 
 export interface Copy {
   fromKey: string;

@@ -1,22 +1,19 @@
 import type { ByteRange, ReceivedPart } from "../object-store.ts";
-import { encodePath } from "./location.ts";
-import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
-import { type S3Calls, withDeadline } from "./s3-call.ts";
-import type { ListOptions } from "./s3-client.ts";
-import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
 import {
-  childrenOf,
-  escapeXml,
   mostParts,
   readEtag,
   readPartNumber,
   readSize,
   readTime,
   readUploadId,
-  textOf,
   unquote,
-  type XmlElement,
-} from "./xml.ts";
+} from "./bucket-values.ts";
+import { encodePath } from "./location.ts";
+import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
+import { type S3Calls, withDeadline } from "./s3-call.ts";
+import type { ListOptions } from "./s3-client.ts";
+import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
+import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
 export interface Upload {
   key: string;

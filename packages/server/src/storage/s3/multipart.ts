@@ -6,13 +6,13 @@ import type {
   ReceivedPart,
 } from "../object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
+import { unquote } from "./bucket-values.ts";
 import type { ObjectNames } from "./location.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
 import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
 import { hasCode, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
-import { unquote } from "./xml.ts";
 
 type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
 type Failure = Extract<FinishMultipartResult, { ok: false }>;

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { ByteRange } from "../object-store.ts";
+import { readEtag, readSize } from "./bucket-values.ts";
 import { encodePath } from "./location.ts";
 import type { S3Calls } from "./s3-call.ts";
 import { isMissing, S3Error } from "./s3-error.ts";
-import { readEtag, readSize, textOf } from "./xml.ts";
+import { textOf } from "./xml.ts";
 
 export interface ObjectHead {
   sizeBytes: number;

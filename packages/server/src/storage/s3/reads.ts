@@ -1,6 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { type ByteRange, type ObjectStore, StorageUnavailable } from "../object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
+import { readTime } from "./bucket-values.ts";
 import type { ObjectNames } from "./location.ts";
 import type { ObjectBody } from "./object-calls.ts";
 import { createObjectStream } from "./object-stream.ts";
@@ -8,7 +9,6 @@ import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
 import { isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
-import { readTime } from "./xml.ts";
 
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SaxesParser } from "saxes";
-import { BucketFault } from "./s3-error.ts";
 
 export interface XmlElement {
   name: string;
@@ -100,55 +99,4 @@ export function escapeXml(text: string): string {
 /** XML 1.0 has no way to write these characters. */
 export function canBeXml(text: string): boolean {
   return /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u.test(text);
-}
-
-/** As S3 and all its kin have it. */
-export const mostParts = 10_000;
-
-// Etags go into response headers and rows, upload ids into URLs and rows.
-const etagPattern = /^[\x21\x23-\x7e]{1,256}$/;
-const uploadIdPattern = /^[\x21-\x7e]{1,2048}$/;
-const longestTime = 64;
-/** S3 allows 1,024 bytes. */
-const longestKey = 1024;
-
-/** A size or count; Content-Length is missing where a bucket did not send it. */
-export function readSize(text: string | undefined): number {
-  const size = /^\d{1,16}$/.test(text ?? "") ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(size)) throw new BucketFault("the bucket sent a size that is no number");
-  return size;
-}
-
-export function readPartNumber(text: string): number {
-  const number = readSize(text);
-  if (number > mostParts) throw new BucketFault("the bucket sent a part number that S3 does not have");
-  return number;
-}
-
-export const unquote = (etag: string) => etag.replaceAll('"', "");
-
-/** Without quotes. */
-export function readEtag(text: string | undefined): string {
-  const etag = unquote(text ?? "");
-  if (!etagPattern.test(etag)) throw new BucketFault("the bucket sent no usable ETag");
-  return etag;
-}
-
-export function readUploadId(text: string): string {
-  if (!uploadIdPattern.test(text)) throw new BucketFault("the bucket opened an upload without a usable id");
-  return text;
-}
-
-/** Epoch milliseconds. */
-export function readTime(text: string | undefined): number {
-  const time = Date.parse((text ?? "").slice(0, longestTime));
-  if (!Number.isSafeInteger(time)) throw new BucketFault("the bucket sent a time that is none");
-  return time;
-}
-
-/** A listed key. One outside the prefix would be deleted, or taken for another object. */
-export function readKey(key: string, prefix: string): string {
-  if (!key.startsWith(prefix)) throw new BucketFault("the bucket listed a key that was not asked for");
-  if (Buffer.byteLength(key) > longestKey) throw new BucketFault("the bucket listed a key that is too long");
-  return key;
 }
