@@ -200,7 +200,7 @@ it("forgets what was recalled from before another process's change, made between
   const opened = await openTestDatabase("sqlite");
   t.after(() => opened.close());
   const { db, place } = opened;
-  const recall = () => db.recallAll(list, "all", () => ({}));
+  const recall = () => db.recallAll(list, {});
   const other = new DatabaseSync(place);
   t.after(() => other.close());
   await nextTurn();
@@ -216,7 +216,7 @@ it("recalls what was read while other tables change, and nothing that this proce
   const opened = await openTestDatabase("sqlite");
   t.after(() => opened.close());
   const { db } = opened;
-  const recall = () => db.recallAll(list, "all", () => ({}));
+  const recall = () => db.recallAll(list, {});
   await db.run(insertWindow, { bucket: "first" });
   const first = await recall();
   await db.run(insertOther, { id: "other" });

@@ -53,8 +53,8 @@ onBothDatabases("the database", (kind) => {
 
   it("recalls a row, and never one from before a change, whoever made it", async () => {
     const { db } = opened;
-    const recall = () => db.recall(find, "kept", () => ({ hash: "kept" }));
-    const recallAll = async () => bucketOf([...(await db.recallAll(list, "", () => ({})))]);
+    const recall = () => db.recall(find, { hash: "kept" });
+    const recallAll = async () => bucketOf([...(await db.recallAll(list, {}))]);
     assert.equal(await recall(), null);
     assert.deepEqual(await recallAll(), []);
     await insert(db, "kept", 5);

@@ -243,6 +243,6 @@ onBothDatabases("an upload", (database) => {
 });
 
 async function waitForArrival(app: TestApp, key: string, isArriving: boolean): Promise<void> {
-  while (app.app.deps.store.isArriving?.(key) !== isArriving)
+  while (app.app.deps.store.arrivals?.isArriving(key) !== isArriving)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -373,9 +373,11 @@ onBothDatabases("an upload", (database) => {
       const failing = new Set(broken.map(({ key }) => key));
       const get = async (name: string): Promise<ObjectStore> => ({
         ...(await deps.stores.get(name)),
-        isArriving(key) {
-          if (failing.has(key)) throw new StorageUnavailable("refused");
-          return false;
+        arrivals: {
+          isArriving(key) {
+            if (failing.has(key)) throw new StorageUnavailable("refused");
+            return false;
+          },
         },
       });
       const troubled = { ...at(now), stores: { get } };

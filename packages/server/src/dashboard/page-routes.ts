@@ -119,7 +119,7 @@ function headersWith(policy: string): Record<string, string> {
 /** Where browsers reach a bucket directly, to upload and where delivery redirects to it. */
 function storageOrigins({ store }: Pick<Deps, "store">): string[] {
   const headers = { contentType: "text/plain", contentDisposition: "inline" };
-  const address = store.presignGet?.("a", { ...headers, expiresInSec: 1 });
+  const address = store.directReads?.presignGet("a", { ...headers, expiresInSec: 1 });
   return address == null ? [] : [originOf(address)];
 }
 

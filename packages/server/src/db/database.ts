@@ -16,21 +16,16 @@ export interface Queryable {
 export interface Database extends Queryable {
   readonly dialect: DialectName;
   /**
-   * As `get`, for a row that many requests ask for at the same time. It never answers from before the question; but
-   * one reading may answer many, and where the engine can tell that nobody has changed anything, it answers at once
-   * from an earlier one, found by its `name`. Several callers get the same object, which is not to be changed.
+   * As `get`, for a row that many requests read at the same time. The result is never older than the call, but one
+   * read may serve several callers, and an earlier one is reused where the engine can tell that nothing has changed.
+   * Callers share the object and must not change it.
    */
-  recall<Params extends object, Row>(
-    statement: Statement<Params, Row>,
-    name: string,
-    params: () => Params,
-  ): Row | null | Promise<Row | null>;
+  recall<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>;
   /** The same for all rows of a short list. */
   recallAll<Params extends object, Row>(
     statement: Statement<Params, Row>,
-    name: string,
-    params: () => Params,
-  ): readonly Row[] | Promise<readonly Row[]>;
+    params: Params,
+  ): Promise<readonly Row[]>;
   /** One changing statement with RETURNING, as its own transaction. */
   change<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
   /**

@@ -28,6 +28,13 @@ export interface Statement<Params, Row> {
   readonly types?: { params: Params; row: Row };
 }
 
+/** Tells the calls of one statement apart, by what they bind. */
+export function callKey({ bind }: CompiledStatement, params: object): string {
+  const values = bind(params);
+  const [only] = values;
+  return values.length === 1 && typeof only === "string" ? only : JSON.stringify(values);
+}
+
 type Build<Params, Row> = (
   query: QueryCreator<Schema>,
   params: Params,

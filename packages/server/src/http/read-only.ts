@@ -21,11 +21,11 @@ export async function openReadOnlyMode({
   /** On the disk that was left for a bucket; asked after the reasons, the last of which ends with the switch. */
   async function isLeftBehind(): Promise<boolean> {
     if (config.s3 !== null) return false;
-    const storage = await db.recall(findRelocation, "storage", () => ({ name: "storage" as const }));
+    const storage = await db.recall(findRelocation, { name: "storage" });
     return storage?.state === "switching" || storage?.state === "done";
   }
   async function look(): Promise<void> {
-    const reasons = await db.recallAll(listReasons, "", () => ({}));
+    const reasons = await db.recallAll(listReasons, {});
     const wasOn = isOn;
     isOn = reasons.length > 0 || (await isLeftBehind());
     if (isOn === wasOn) return;

@@ -2,13 +2,12 @@ import { AppError } from "./errors.ts";
 
 /** Counts requests in fixed windows that start at a window's first request. */
 export interface RateLimiter {
-  /** Answers at once where nobody else has to be asked. */
-  hit(name: string, limit: number): RateLimitResult | Promise<RateLimitResult>;
+  hit(name: string, limit: number): Promise<RateLimitResult>;
   /**
    * Counts a request in its own window and, where that has room, in a wider one that it shares with others. Takes no
    * more round trips than `hit`.
    */
-  hitBoth(own: RateWindow, shared: RateWindow): RateLimitPair | Promise<RateLimitPair>;
+  hitBoth(own: RateWindow, shared: RateWindow): Promise<RateLimitPair>;
 }
 
 export interface RateWindow {

@@ -37,7 +37,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor }) => {
       const { accountId } = actor;
-      const rows = await deps.db.recallAll(listProjects, accountId, () => ({ accountId }));
+      const rows = await deps.db.recallAll(listProjects, { accountId });
       return { projects: rows.map(toProject) };
     },
   );

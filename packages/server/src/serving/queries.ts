@@ -41,10 +41,10 @@ export type ServedFile = NonNullable<(typeof findServedFile)["types"]>["row"] & 
 export function recallServedFile(
   { config, db }: Pick<Deps, "config" | "db">,
   key: string,
-): ServedFile | null | Promise<ServedFile | null> {
+): Promise<ServedFile | null> {
   const find: Statement<NamedFile, ServedFile> =
     config.cdnPurge === null ? findServedFile : findCacheableFile;
-  return db.recall(find, key, () => nameFile(key));
+  return db.recall(find, nameFile(key));
 }
 
 /** A shared cache may keep a file only where a deletion reaches every cache that may have it. */

@@ -11,13 +11,10 @@ export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { "*": string } }>(
     "/f/*",
     { schema, config: { customDomain: "own-files" } },
-    (request, reply) => {
-      const serve = (file: ServedFile | null) => {
-        if (file === null) throw fileNotFound();
-        return sendObject(deps, request, reply, toServed(file));
-      };
-      const file = recallServedFile(deps, request.params["*"]);
-      return file instanceof Promise ? file.then(serve) : serve(file);
+    async (request, reply) => {
+      const file = await recallServedFile(deps, request.params["*"]);
+      if (file === null) throw fileNotFound();
+      return sendObject(deps, request, reply, toServed(file));
     },
   );
 

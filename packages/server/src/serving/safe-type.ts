@@ -82,5 +82,5 @@ export function findRedirect(
     contentType: servedType(object.contentType),
     contentDisposition: contentDisposition(disposition, object.fileName),
   };
-  return store.presignGet?.(object.storeKey, { ...headers, expiresInSec }) ?? null;
+  return store.directReads?.presignGet(object.storeKey, { ...headers, expiresInSec }) ?? null;
 }

@@ -77,7 +77,7 @@ export async function findHandover(
   if (sendfile === null || !trustedProxies.contains(request.socket.remoteAddress ?? "")) return null;
   // Whoever shares the proxy's machine has its address too, and could do nothing with a path.
   if (!isForwarded(request.headers) || !isJudgedAlike(request.headers, asked)) return null;
-  const path = await deps.store.findPath?.(storeKey);
+  const path = await deps.store.localFiles?.findPath(storeKey);
   return path ? { header: sendfile.header, path: sendfile.prefix + path } : null;
 }
 

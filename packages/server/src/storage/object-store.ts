@@ -23,6 +23,12 @@ export interface ObjectStore {
   /** The largest body that one PUT may have, where the store has such a limit. */
   readonly maxPutBytes?: number;
 
+  // What only some stores can do.
+  readonly withinTransaction?: TransactionalFinish;
+  readonly arrivals?: ArrivalWatch;
+  readonly localFiles?: LocalFiles;
+  readonly directReads?: DirectReads;
+
   /** A URL that takes one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
   /**
@@ -30,8 +36,6 @@ export interface ObjectStore {
    * store that does not receive bodies itself leaves anything else as it is, and answers null too.
    */
   finishPut(key: string, sizeBytes: number): Promise<StoredObject | null>;
-  /** The same within a transaction of the service. Only a store that keeps its records in the same database has it. */
-  finishPutWithin?(tx: Queryable, key: string): Promise<StoredObject | null>;
 
   /** Opens a multipart upload under a key that was never used, and returns its opaque id. */
   startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;
@@ -43,14 +47,10 @@ export interface ObjectStore {
   listParts(upload: MultipartRef, signal?: AbortSignal): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
   finishMultipart(upload: FinishMultipart): Promise<FinishMultipartResult>;
-  /** As with `finishPutWithin`. */
-  finishMultipartWithin?(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
   abortMultipart(upload: MultipartRef): Promise<void>;
 
   /** What has arrived for a key, staged or final: size and time. Null when nothing has. */
   findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
-  /** Whether a body or a part is on its way. Only a store that receives bodies itself knows. */
-  isArriving?(key: string): boolean;
   /** A final object. Null when there is none, or when its bytes are known to be damaged. */
   head(key: string): Promise<StoredObject | null>;
   /**
@@ -58,18 +58,6 @@ export interface ObjectStore {
    * found only now. A stream that cannot go on to its end fails, so that nobody takes it for whole.
    */
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBytes | null>;
-  /**
-   * The file of a final object that is in one piece, relative to the store's directory, for a proxy that sends
-   * it itself. Null as in `head`, or when it is in several. Only a store on a local disk has it.
-   */
-  findPath?(key: string): Promise<string | null>;
-  /**
-   * The file of a final object, for who reads it whole. Null as in `findPath`, and where `read` is the better way. It is
-   * not looked at here: who does not find it in its full size asks `read`, which knows what that means.
-   */
-  findFile?(key: string): Promise<ObjectFile | null>;
-  /** A URL that serves a final object with these headers until it expires or the object is deleted. */
-  presignGet?(key: string, options: PresignGet): string;
   /** Stores bytes the service made itself (an image variant), final at once, replacing what was there. */
   write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
   /**
@@ -81,6 +69,34 @@ export interface ObjectStore {
   /** Answers quickly whether the store can serve; throws `StorageUnavailable` with the reason if not. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A store that keeps its records in the service's own database finishes uploads within a transaction of the service. */
+export interface TransactionalFinish {
+  finishPut(tx: Queryable, key: string): Promise<StoredObject | null>;
+  finishMultipart(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
+}
+
+/** A store that receives bodies itself knows whether one is on its way. */
+export interface ArrivalWatch {
+  isArriving(key: string): boolean;
+}
+
+/** A store on a local disk. Its files are for readers that take them whole or hand them to a proxy. */
+export interface LocalFiles {
+  /** The file of a final object in one piece, relative to the store's directory. Null as in `head`, or when it is in several. */
+  findPath(key: string): Promise<string | null>;
+  /**
+   * Null as in `findPath`, and where `read` is the better way. The file is not checked here: a reader that does not
+   * find its full size calls `read`, which knows what that means.
+   */
+  findFile(key: string): Promise<ObjectFile | null>;
+}
+
+/** A store that clients can read from directly. */
+export interface DirectReads {
+  /** A URL that serves a final object with these headers until it expires or the object is deleted. */
+  presignGet(key: string, options: PresignGet): string;
 }
 
 /** A small object may come whole, which costs a reader far less than a stream. */
@@ -163,7 +179,7 @@ export class StorageUnavailable extends Error {
 /** Every store that files may be in: the installation's own, and the buckets that customers brought. */
 export interface ObjectStores {
   /** The store of this name, as it is recorded on a file. Throws `UnknownStore` where there is none. */
-  get(name: string): ObjectStore | Promise<ObjectStore>;
+  get(name: string): Promise<ObjectStore>;
 }
 
 /** Removed since, or of another installation: nothing in it can be reached, and nothing of ours is left in it. */

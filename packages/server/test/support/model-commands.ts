@@ -135,7 +135,7 @@ const putBody = (pick: number, fill: number, fault: Fault) =>
 
 /** Announces the whole body, sends less and goes away; the server has noticed when this resolves. */
 async function putCutOff(file: ModelFile, address: string, body: Buffer, real: Real): Promise<void> {
-  const isArriving = () => real.world.app.app.deps.store.isArriving?.(file.key) ?? false;
+  const isArriving = () => real.world.app.app.deps.store.arrivals?.isArriving(file.key) ?? false;
   const sending = httpRequest(address, {
     method: "PUT",
     agent: false,

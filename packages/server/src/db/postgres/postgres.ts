@@ -1,9 +1,12 @@
 import type { Database } from "../database.ts";
 import { createLanes } from "../lanes.ts";
+import { callKey, type Statement } from "../statement.ts";
 import { loadPostgresDriver } from "./driver.ts";
 import { createTransactions, guard, queryable } from "./transactions.ts";
 
 const postgres = await loadPostgresDriver();
+
+type AnyStatement = Statement<object, unknown>;
 
 const migrationLock = 7_316_204_911;
 
@@ -49,8 +52,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     dialect: "postgres",
     ...direct,
     change: direct.all,
-    recall: shareAnswers(direct.get) as Database["recall"],
-    recallAll: shareAnswers(direct.all) as Database["recallAll"],
+    recall: shareReads(direct.get) as Database["recall"],
+    recallAll: shareReads(direct.all) as Database["recallAll"],
     transact: ((work, lane) =>
       lane === undefined
         ? transactions.alone(work)
@@ -88,18 +91,18 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   };
 }
 
-/** One answer for all who asked before it was asked for. */
-function shareAnswers(ask: (statement: never, params: never) => Promise<unknown>) {
-  const lanes = new Map<object, (name: string, params: () => object) => Promise<unknown>>();
-  return (statement: object, name: string, params: () => object): Promise<unknown> => {
+/** One read for all callers that came before it began. */
+function shareReads(read: (statement: AnyStatement, params: object) => Promise<unknown>) {
+  const lanes = new Map<AnyStatement, (key: string, params: object) => Promise<unknown>>();
+  return (statement: AnyStatement, params: object): Promise<unknown> => {
     let lane = lanes.get(statement);
     if (lane === undefined) {
-      lane = createLanes<() => object, unknown>(async (askers) => {
-        const answer = await ask(statement as never, askers[0]?.() as never);
-        return askers.map(() => answer);
+      lane = createLanes<object, unknown>(async (calls) => {
+        const result = await read(statement, calls[0] as object);
+        return calls.map(() => result);
       });
       lanes.set(statement, lane);
     }
-    return lane(name, params);
+    return lane(callKey(statement.compile("postgres"), params), params);
   };
 }

@@ -1,12 +1,13 @@
 import { constants, type DatabaseSync } from "node:sqlite";
 import type { Database } from "../database.ts";
-import type { Statement } from "../statement.ts";
+import { callKey, type Statement } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const mostAnswers = 10_000;
 
-type Read = (connection: Connection, statement: never, params: never) => unknown;
+type AnyStatement = Statement<object, unknown>;
+type Read = (connection: Connection, statement: AnyStatement, params: object) => unknown;
 
 /** Stands for every table. */
 export const anyTable = "*";
@@ -43,7 +44,7 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
     changed.clear();
   }
 
-  function answersOf(statement: Statement<object, unknown>): Map<string, unknown> {
+  function answersOf(statement: AnyStatement): Map<string, unknown> {
     const revision = snapshot.revision();
     if (revision !== asOf || count >= mostAnswers) forgetAll();
     asOf = revision;
@@ -55,13 +56,14 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
     return known.answers;
   }
 
-  const recallBy = (read: Read) => (statement: object, name: string, params: () => object) => {
-    const answers = answersOf(statement as Statement<object, unknown>);
-    const known = answers.get(name);
+  const recallBy = (read: Read) => async (statement: AnyStatement, params: object) => {
+    const answers = answersOf(statement);
+    const key = callKey(statement.compile("sqlite"), params);
+    const known = answers.get(key);
     if (known !== undefined) return known;
-    const answer = read(snapshot.open(), statement as never, params() as never);
+    const answer = read(snapshot.open(), statement, params);
     if (answer !== null) {
-      answers.set(name, answer);
+      answers.set(key, answer);
       count++;
     }
     return answer;
@@ -69,12 +71,8 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
 
   return {
     forget,
-    recall: recallBy((connection, statement, params) =>
-      connection.get(statement, params),
-    ) as Database["recall"],
-    recallAll: recallBy((connection, statement, params) =>
-      connection.all(statement, params),
-    ) as Database["recallAll"],
+    recall: recallBy((connection, ...call) => connection.get(...call)) as Database["recall"],
+    recallAll: recallBy((connection, ...call) => connection.all(...call)) as Database["recallAll"],
   };
 }
 

@@ -66,8 +66,9 @@ const notOpen = () => notFound("An open upload with this id was");
 /** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
 async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileRow): Promise<Seal> {
   const store = await deps.stores.get(name);
-  const { finishPutWithin } = store;
-  if (finishPutWithin !== undefined) return async (tx) => toSealed(await finishPutWithin(tx, key));
+  const { withinTransaction } = store;
+  if (withinTransaction !== undefined)
+    return async (tx) => toSealed(await withinTransaction.finishPut(tx, key));
   const sealed = toSealed(await store.finishPut(key, size_bytes));
   return async () => sealed;
 }
@@ -95,10 +96,10 @@ export async function completeMultipart(
 
 async function sealParts(deps: Deps, file: FileRow, body: CompleteMultipartBody): Promise<Seal> {
   const store = await deps.stores.get(file.store);
-  const { finishMultipartWithin } = store;
+  const { withinTransaction } = store;
   const { uploadId, parts } = body;
   const upload = { key: file.key, uploadId, sizeBytes: file.size_bytes, parts };
-  if (finishMultipartWithin !== undefined) return (tx) => finishMultipartWithin(tx, upload);
+  if (withinTransaction !== undefined) return (tx) => withinTransaction.finishMultipart(tx, upload);
   const sealed = await store.finishMultipart(upload);
   return async () => sealed;
 }

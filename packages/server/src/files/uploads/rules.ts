@@ -105,7 +105,7 @@ function idleLifeMs(file: FileRow): number {
 /** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
 export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number | null> {
   // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
-  if ((await deps.stores.get(file.store)).isArriving?.(file.key)) return deps.now() + graceMs;
+  if ((await deps.stores.get(file.store)).arrivals?.isArriving(file.key)) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
   return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }

@@ -52,8 +52,8 @@ export function createMemoryRateLimiter(windowMs: number, now: () => number): Ra
   }
 
   return {
-    hit: (name, limit) => count(name, limit, now()),
-    hitBoth(own, shared) {
+    hit: async (name, limit) => count(name, limit, now()),
+    async hitBoth(own, shared) {
       const time = now();
       const result = count(own.name, own.limit, time);
       return { own: result, shared: result.isAllowed ? count(shared.name, shared.limit, time) : null };

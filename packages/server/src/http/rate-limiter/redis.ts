@@ -90,7 +90,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
   }
 
   /** Asks Redis, or the fallback while it is lost. */
-  async function ask<T>(count: () => Promise<T>, countWithout: () => T | Promise<T>): Promise<T> {
+  async function ask<T>(count: () => Promise<T>, countWithout: () => Promise<T>): Promise<T> {
     if (performance.now() < retryAt) return countWithout();
     // While it is lost, one hit at a time finds out whether it is back.
     if (isLost) retryAt = performance.now() + retryAfterMs;

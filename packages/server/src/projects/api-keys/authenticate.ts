@@ -25,9 +25,7 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
       lastUsed.touch(actor.keyId, deps.now());
       done();
     };
-    const found = secret === null ? null : findActor(secret);
-    if (found instanceof Promise) found.then(admit, done);
-    else admit(found);
+    findActor(secret).then(admit, done);
   });
 }
 
@@ -62,7 +60,7 @@ function countHeaders(namesAndValues: string[], name: string): number {
 const mostHashes = 10_000;
 
 /** Who a key stands for. A revocation holds at once on every instance. */
-function createActorFinder(db: Database): (secret: string) => Actor | null | Promise<Actor | null> {
+function createActorFinder(db: Database): (secret: string | null) => Promise<Actor | null> {
   const hashes = new Map<string, string>();
 
   function hashOf(secret: string): string | null {
@@ -75,10 +73,9 @@ function createActorFinder(db: Database): (secret: string) => Actor | null | Pro
     return hash;
   }
 
-  return (secret) => {
-    const hash = hashOf(secret);
-    if (hash === null) return null;
-    return db.recall(findActorByKeyHash, hash, () => ({ hash }));
+  return async (secret) => {
+    const hash = secret === null ? null : hashOf(secret);
+    return hash === null ? null : db.recall(findActorByKeyHash, { hash });
   };
 }
 

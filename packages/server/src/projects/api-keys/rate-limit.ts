@@ -68,9 +68,7 @@ function countTo(
       mention({ window, endsInSec: hit.resetSec, actor, bucket, isOfAccount });
       done(rateLimited(hit));
     };
-    const hit = limiter.hitBoth(windows.key, windows.account);
-    if (hit instanceof Promise) hit.then(tell, done);
-    else tell(hit);
+    limiter.hitBoth(windows.key, windows.account).then(tell, done);
   };
 }
 

@@ -12,8 +12,10 @@ const mostRemembered = 1000;
 
 /** Hosts that serve the files of one project alone. */
 export interface CustomHosts {
+  /** Whether it is one of the installation's own, as nearly every request names it. */
+  isOwn(host: string): boolean;
   /** The project that the host is bound to; null for a host that serves everything. */
-  findProject(host: string): string | null | Promise<string | null>;
+  findProject(host: string): Promise<string | null>;
   /** To be called after a change, so that it takes effect here at once. */
   forget(): void;
 }
@@ -37,16 +39,14 @@ export function createCustomHosts({ config, db }: Pick<Deps, "config" | "db">): 
   }
 
   return {
-    findProject(host) {
-      // Nearly every request ends here.
-      if (host === publicHost || host === cdnHost) return null;
+    isOwn: (host) => host === publicHost || host === cdnHost,
+    async findProject(host) {
       const known = remembered.find(host);
       if (known !== undefined && known.until > performance.now()) return known.projectId;
       const memory = remembered;
-      return look(host).then((projectId) => {
-        memory.remember(host, { projectId, until: performance.now() + rememberMs });
-        return projectId;
-      });
+      const projectId = await look(host);
+      memory.remember(host, { projectId, until: performance.now() + rememberMs });
+      return projectId;
     },
     forget() {
       // What is being looked up now goes into the old one, and is forgotten with it.
@@ -72,10 +72,9 @@ function normalizeHost(host: string): string | null {
  */
 export function bindCustomDomains(app: FastifyInstance, hosts: CustomHosts): void {
   app.addHook("onRequest", (request, _reply, done) => {
-    const project = hosts.findProject(hostOf(request));
-    if (project === null) done();
-    else if (project instanceof Promise) project.then((id) => done(refuseAt(id, request)), done);
-    else done(refuseAt(project, request));
+    const host = hostOf(request);
+    if (hosts.isOwn(host)) done();
+    else hosts.findProject(host).then((projectId) => done(refuseAt(projectId, request)), done);
   });
 }
 

@@ -38,7 +38,7 @@ export function createObjectStores(
     return store;
   }
 
-  return { get: (name) => (name === own.name ? own : getCustomers(name)) };
+  return { get: async (name) => (name === own.name ? own : getCustomers(name)) };
 }
 
 const purpose = "customer storage";

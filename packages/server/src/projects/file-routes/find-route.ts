@@ -9,12 +9,8 @@ import { isoTime } from "../../kernel/iso-time.ts";
 import { findRouteBySlug, listRoutes } from "./queries.ts";
 
 /** A project's route as every upload to it needs it. */
-export function findRoute(
-  db: Database,
-  projectId: string,
-  slug: string,
-): FileRouteRow | null | Promise<FileRouteRow | null> {
-  return db.recall(findRouteBySlug, `${projectId}/${slug}`, () => ({ projectId, slug }));
+export function findRoute(db: Database, projectId: string, slug: string): Promise<FileRouteRow | null> {
+  return db.recall(findRouteBySlug, { projectId, slug });
 }
 
 /** To the other environment, a route of one is as good as none. */

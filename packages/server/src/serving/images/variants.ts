@@ -74,7 +74,7 @@ export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAt
       for (;;) {
         let work = underWay.get(id);
         if (work === undefined) {
-          const stored = await deps.db.recall(findVariant, id, () => ({ id }));
+          const stored = await deps.db.recall(findVariant, { id });
           if (stored?.state === "ready") return stored;
           work = underWay.get(id) ?? begin({ id, file, recipe, format }, stored);
         }
@@ -228,7 +228,7 @@ async function render(
       account: owner?.account_id ?? file.project_id,
       isPreview,
       signal,
-      findSourceFile: async () => (await deps.store.findFile?.(file.key)) ?? null,
+      findSourceFile: async () => (await deps.store.localFiles?.findFile(file.key)) ?? null,
       readSource: (getMemory) => readSource(deps, file, getMemory),
       recipe,
       format,

@@ -3,7 +3,7 @@ import { PUT_TAKEOVER_SEC, TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from 
 import type { Database } from "../../db/database.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
-import { type ObjectFile, type ObjectStore, StorageUnavailable } from "../object-store.ts";
+import { type LocalFiles, type ObjectStore, StorageUnavailable } from "../object-store.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobCache, createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
@@ -12,7 +12,7 @@ import { type Checksums, createChecksums } from "./checksums.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
 import { createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
-import { createMultipart } from "./multipart.ts";
+import { createMultipart, finishUpload } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createReads } from "./reads.ts";
@@ -47,9 +47,7 @@ export interface DiskStoreOptions {
 
 /** The embedded store: blobs in files, small ones in the database, where the records of all are. */
 export interface DiskStore extends ObjectStore, UploadReceiver {
-  /** The file of a final object that is in one piece, relative to the root, for a proxy that sends it itself. */
-  findPath(key: string): Promise<string | null>;
-  findFile(key: string): Promise<ObjectFile | null>;
+  readonly localFiles: LocalFiles;
   /** Removes what nothing needs, and reports what is needed and missing. */
   sweep(options: SweepOptions): Promise<SweepReport>;
   /** Reads the next blobs again and marks the damaged ones. */
@@ -86,9 +84,12 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
     finishPut: (key) => db.transact((tx) => uploads.finish(tx, key)),
-    finishPutWithin: uploads.finish,
     findReceived: (key) => findArrival(db, key),
-    isArriving: uploads.isArriving,
+    withinTransaction: {
+      finishPut: uploads.finish,
+      finishMultipart: (tx, upload) => finishUpload(tx, upload, now()),
+    },
+    arrivals: uploads,
 
     async write(key, bytes) {
       const expected = { sizeBytes: bytes.byteLength, receivedBytes: 0 };

@@ -16,12 +16,7 @@ import type { SignUrl } from "./presigned-url.ts";
 
 type Multipart = Pick<
   ObjectStore,
-  | "startMultipart"
-  | "presignParts"
-  | "listParts"
-  | "finishMultipart"
-  | "finishMultipartWithin"
-  | "abortMultipart"
+  "startMultipart" | "presignParts" | "listParts" | "finishMultipart" | "abortMultipart"
 >;
 
 export function createMultipart(
@@ -58,7 +53,6 @@ export function createMultipart(
     },
 
     finishMultipart: (upload) => db.transact((tx) => finishUpload(tx, upload, now())),
-    finishMultipartWithin: (tx, upload) => finishUpload(tx, upload, now()),
 
     async abortMultipart({ key, uploadId }) {
       const unused = await db.transact(async (tx) => {
@@ -77,7 +71,7 @@ type Refusal = Extract<FinishMultipartResult, { ok: false }>;
  * part can change between the check and the end. A part that is not claimed is empty, or all together would be more
  * than was announced, and goes with the object.
  */
-async function finishUpload(
+export async function finishUpload(
   tx: Queryable,
   upload: FinishMultipart,
   now: number,

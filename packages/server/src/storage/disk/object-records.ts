@@ -195,7 +195,7 @@ export async function finishObject(
 }
 
 export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {
-  const row = await db.recall(findFinalStatement, key, () => ({ key }));
+  const row = await db.recall(findFinalStatement, { key });
   return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
 }
 

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { Database } from "../../db/database.ts";
-import type { ByteRange, ObjectBytes, ObjectFile, ObjectStore } from "../object-store.ts";
+import type { ByteRange, LocalFiles, ObjectBytes, ObjectStore } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { isRowName } from "./blob-name.ts";
 import { type BlobReader, smallBytes } from "./blob-reader.ts";
@@ -9,8 +9,7 @@ import { type FinalObject, findFinal } from "./object-records.ts";
 import { listSegments, type Segment } from "./part-records.ts";
 
 export interface Reads extends Pick<ObjectStore, "head" | "read"> {
-  findPath(key: string): Promise<string | null>;
-  findFile(key: string): Promise<ObjectFile | null>;
+  localFiles: LocalFiles;
 }
 
 export function createReads(db: Database, files: BlobFiles, reader: BlobReader, report: ReportDamage): Reads {
@@ -38,20 +37,22 @@ export function createReads(db: Database, files: BlobFiles, reader: BlobReader, 
       return segments && nullIfDamaged(() => reader.read(segments, range, options.signal));
     },
 
-    async findPath(key) {
-      const file = await findSingleFile(db, key);
-      if (file === null) return null;
-      return nullIfDamaged(async () => {
-        await reader.checkSize(file.blob, file.sizeBytes);
-        return relative(files.root, files.pathOf(file.blob));
-      });
-    },
+    localFiles: {
+      async findPath(key) {
+        const file = await findSingleFile(db, key);
+        if (file === null) return null;
+        return nullIfDamaged(async () => {
+          await reader.checkSize(file.blob, file.sizeBytes);
+          return relative(files.root, files.pathOf(file.blob));
+        });
+      },
 
-    async findFile(key) {
-      const file = await findSingleFile(db, key);
-      // What is small is checked whenever it is read here.
-      if (file === null || file.sizeBytes <= smallBytes) return null;
-      return { path: files.pathOf(file.blob), sizeBytes: file.sizeBytes };
+      async findFile(key) {
+        const file = await findSingleFile(db, key);
+        // What is small is checked whenever it is read here.
+        if (file === null || file.sizeBytes <= smallBytes) return null;
+        return { path: files.pathOf(file.blob), sizeBytes: file.sizeBytes };
+      },
     },
   };
 }

@@ -19,7 +19,7 @@ async function flipBit(path: string): Promise<void> {
 }
 
 async function filePath(opened: TestStore, key: string): Promise<string> {
-  const path = await opened.store.findPath(key);
+  const path = await opened.store.localFiles.findPath(key);
   assert.ok(path);
   return join(opened.root, path);
 }
@@ -27,7 +27,7 @@ async function filePath(opened: TestStore, key: string): Promise<string> {
 async function assertNotServed({ store }: TestStore, key: string): Promise<void> {
   assert.equal(await store.read(key), null);
   assert.equal(await store.head(key), null);
-  assert.equal(await store.findPath(key), null);
+  assert.equal(await store.localFiles.findPath(key), null);
 }
 
 for (const kind of databaseKinds) {

@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
     test("an object in a row has no path that a proxy could send", async () => {
       await using opened = await open();
       await opened.store.write("row", randomBytes(10), { contentType });
-      assert.equal(await opened.store.findPath("row"), null);
+      assert.equal(await opened.store.localFiles.findPath("row"), null);
     });
 
     test("a sweep leaves rows alone and misses no file for them", async () => {

@@ -106,7 +106,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     const key = newKey();
     await store.write(key, Buffer.from("hello"), { contentType: "text/plain" });
     const disposition = `attachment; filename="_.txt"; filename*=UTF-8''%C3%BC.txt`;
-    const url = store.presignGet(key, {
+    const url = store.directReads.presignGet(key, {
       expiresInSec: 60,
       contentType: "application/pdf",
       contentDisposition: disposition,
@@ -127,7 +127,11 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     const urls = [
       await elsewhere.presignPut({ ...ref, contentType: type }),
       ...(await elsewhere.presignParts({ ...ref, uploadId: "u", partNumbers: [1] })),
-      elsewhere.presignGet("k", { expiresInSec: 60, contentType: type, contentDisposition: "inline" }),
+      elsewhere.directReads.presignGet("k", {
+        expiresInSec: 60,
+        contentType: type,
+        contentDisposition: "inline",
+      }),
     ];
     for (const url of urls)
       assert.ok(url.startsWith(`https://files.example.com/s3/${bucket}/installation/`), url);

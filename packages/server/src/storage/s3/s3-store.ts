@@ -1,6 +1,6 @@
 import { BUCKET_PUT_MAX_BYTES } from "@upstow/contract";
 import { randomText } from "../../kernel/ids.ts";
-import type { ObjectStore, PresignGet } from "../object-store.ts";
+import type { DirectReads, ObjectStore } from "../object-store.ts";
 import { type BucketExamination, createAccessProbe, examineBucket } from "./access-probe.ts";
 import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
@@ -42,7 +42,7 @@ export interface S3StoreOptions extends BucketOptions {
 
 /** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
 export interface S3Store extends ObjectStore {
-  presignGet(key: string, options: PresignGet): string;
+  readonly directReads: DirectReads;
   /** Writes, reads and removes an object; throws when one of them is not allowed. */
   probe(): Promise<void>;
   /** Tries everything that the service needs of the bucket, and compares clocks. Ends early with the signal. */
@@ -103,13 +103,15 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       return signer.presignParts({ origin, path, headers: { host }, expiresInSec }, uploadId, partNumbers);
     },
 
-    presignGet(key, { expiresInSec, contentType, contentDisposition }) {
-      const path = publicLocation.pathOf(names.finalOf(key));
-      const query = {
-        "response-content-type": contentType,
-        "response-content-disposition": contentDisposition,
-      };
-      return signer.presign({ method: "GET", origin, path, query, headers: { host }, expiresInSec });
+    directReads: {
+      presignGet(key, { expiresInSec, contentType, contentDisposition }) {
+        const path = publicLocation.pathOf(names.finalOf(key));
+        const query = {
+          "response-content-type": contentType,
+          "response-content-disposition": contentDisposition,
+        };
+        return signer.presign({ method: "GET", origin, path, query, headers: { host }, expiresInSec });
+      },
     },
 
     async write(key, bytes, { contentType }) {
