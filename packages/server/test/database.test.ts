@@ -90,6 +90,33 @@ onBothDatabases("the database", (kind) => {
     await db.run(clear, {});
   });
 
+  it("does nothing twice where work is refused before anything was changed", async () => {
+    const { db } = opened;
+    const runs: number[] = [];
+    const look = (tx: Queryable) => tx.get(find, { hash: "absent" });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, i) =>
+        db.transact(async (tx) => {
+          runs.push(i);
+          await look(tx);
+          if (i > 0 && i < 6) throw new Error(`job ${i}`);
+          for (let looks = 0; looks < 5; looks++) await look(tx);
+          await insert(tx, `job-${i}`);
+        }, "lane"),
+      ),
+    );
+    assert.deepEqual(
+      outcomes.map(({ status }) => status === "rejected"),
+      Array.from({ length: 12 }, (_, i) => i > 0 && i < 6),
+    );
+    assert.deepEqual(
+      runs.toSorted((a, b) => a - b),
+      Array.from({ length: 12 }, (_, i) => i),
+    );
+    assert.equal((await db.all(list, {})).length, 7);
+    await db.run(clear, {});
+  });
+
   it("keeps whole numbers up to 2^53 - 1 and sorts text by its bytes", async () => {
     const { db } = opened;
     await insert(db, "b", Number.MAX_SAFE_INTEGER);

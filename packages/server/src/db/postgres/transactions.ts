@@ -17,7 +17,8 @@ export interface Transactions {
 
 /**
  * Everybody who uploads to a project changes the same few rows, and would wait for each other's commits, one fsync
- * after another. Work of one lane shares a transaction instead; when any of it fails, each is done on its own.
+ * after another. Work of one lane shares a transaction instead. When some of it fails after something was changed, each
+ * is done on its own.
  */
 export function createTransactions(client: Sql): Transactions {
   async function alone(work: Work): Promise<unknown> {
@@ -34,9 +35,24 @@ export function createTransactions(client: Sql): Transactions {
   async function asOne(works: Work[]): Promise<Outcome[] | null> {
     try {
       return await client.begin(async (tx: ISql) => {
-        const shared = queryable(tx);
-        const outcomes = await Promise.allSettled(works.map((work) => work(shared)));
-        if (outcomes.some(({ status }) => status === "rejected")) throw new MemberFailed();
+        let isDirty = false;
+        const shared = queryable(tx, () => {
+          isDirty = true;
+        });
+        const outcomes = await Promise.allSettled(
+          works.map(async (work) => {
+            try {
+              return await work(shared);
+            } catch (error) {
+              if (isDirty) throw new MemberFailed();
+              throw error;
+            }
+          }),
+        );
+        if (
+          outcomes.some((outcome) => outcome.status === "rejected" && outcome.reason instanceof MemberFailed)
+        )
+          throw new MemberFailed();
         return outcomes;
       });
     } catch (error) {
@@ -72,13 +88,19 @@ const refusedByTrigger = "UP001";
 
 const prepared = { prepare: true };
 
-/** Awaited, not chained with `then`, which the driver's own kind of promise makes a measurable part of a lookup's cost. */
-export function queryable(client: ISql): Queryable {
+/**
+ * Awaited, not chained with `then`, which the driver's own kind of promise makes a measurable part of a lookup's cost.
+ * `onDirty` is called after a statement that changed rows, or that failed, which makes the transaction unusable.
+ */
+export function queryable(client: ISql, onDirty?: () => void): Queryable {
   const ask = async <T>(statement: Statement<object, unknown>, params: object, take: (rows: Rows) => T) => {
     try {
       const { sql, bind } = statement.compile("postgres");
-      return take(await client.unsafe(sql, bind(params) as never[], prepared));
+      const rows = await client.unsafe(sql, bind(params) as never[], prepared);
+      if (rows.count > 0 && !sql.startsWith("select")) onDirty?.();
+      return take(rows);
     } catch (error) {
+      onDirty?.();
       throw explain(error);
     }
   };

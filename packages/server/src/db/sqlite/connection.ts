@@ -13,6 +13,8 @@ export interface Connection {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
+  /** Whether a statement that has been run changes tables. */
+  isChanging(statement: object): boolean;
 }
 
 /** Names the tables that a statement changes. */
@@ -30,7 +32,7 @@ export function openConnection(path: string, findChanges: FindChanges = () => []
     PRAGMA cache_size = -16000;
   `);
   if (path !== ":memory:") chmodSync(path, 0o600);
-  const prepared = new Map<Statement<object, unknown>, Prepared>();
+  const prepared = new Map<object, Prepared>();
   const changed = new Set<string>();
 
   function prepare(statement: Statement<object, unknown>): Prepared {
@@ -67,6 +69,7 @@ export function openConnection(path: string, findChanges: FindChanges = () => []
       const { run, bind } = prepare(statement);
       return guardEngine(() => Number(run.run(...bind(params)).changes));
     },
+    isChanging: (statement) => (prepared.get(statement)?.changes.length ?? 0) > 0,
   };
 }
 

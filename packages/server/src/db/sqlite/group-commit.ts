@@ -99,8 +99,9 @@ function tell({ outcome, resolve, reject }: Job): void {
 }
 
 /**
- * As if nothing could fail, which saves each job a savepoint. Where one does fail, or another process writes, the group
- * is not settled and has to be run apart. Made of callbacks: async functions would cost a lone insert some percent.
+ * Without savepoints, as if nothing could fail. A job that fails before anything was changed, as most refusals do, leaves
+ * the others alone. Where one fails later, or another process writes, the group is not settled and has to be run
+ * apart. Made of callbacks: async functions would cost a lone insert some percent.
  */
 function commitTogether(
   writer: Connection,
@@ -227,7 +228,10 @@ function byLane(group: Job[]): Job[][] {
   return units;
 }
 
-/** Runs jobs on one transaction and calls the one or the other, once: when all are done, or when the first fails. */
+/**
+ * Runs jobs on one transaction and calls the one or the other, once: when all are over, or when one fails after
+ * something was changed.
+ */
 function runUnit(
   writer: Connection,
   unit: Job[],
@@ -236,33 +240,50 @@ function runUnit(
   onFailure: (error: unknown) => void,
 ): void {
   let running = unit.length;
+  let hasChanged = false;
   const usable = (): Connection => {
     if (running === 0) throw new Error("this transaction has ended");
     return writer;
+  };
+  const tx: Queryable = {
+    async all(statement, params) {
+      const rows = usable().all(statement, params);
+      if (rows.length > 0 && writer.isChanging(statement)) hasChanged = true;
+      return rows;
+    },
+    async get(statement, params) {
+      const row = usable().get(statement, params);
+      if (row !== null && writer.isChanging(statement)) hasChanged = true;
+      return row;
+    },
+    async run(statement, params) {
+      const count = usable().run(statement, params);
+      if (count > 0) hasChanged = true;
+      return count;
+    },
   };
   const fail = (error: unknown): void => {
     if (running === 0) return;
     running = 0;
     onFailure(error);
   };
-  const tx: Queryable = {
-    all: async (statement, params) => usable().all(statement, params),
-    get: async (statement, params) => usable().get(statement, params),
-    run: async (statement, params) => usable().run(statement, params),
-  };
   watch.onStall(fail);
   for (const job of unit) {
-    const finish = (value: unknown): void => {
+    const settle = (outcome: Outcome): void => {
       if (running === 0) return;
-      job.outcome = { isDone: true, value };
+      job.outcome = outcome;
       running--;
       if (running === 0) onDone();
     };
+    const refuse = (error: unknown): void => {
+      // A full disk may have made SQLite roll everything back by itself.
+      if (hasChanged || !writer.database.isTransaction) fail(error);
+      else settle({ isDone: false, error });
+    };
     try {
-      job.work(tx).then(finish, fail);
+      job.work(tx).then((value) => settle({ isDone: true, value }), refuse);
     } catch (error) {
-      fail(error);
-      return;
+      refuse(error);
     }
   }
 }
