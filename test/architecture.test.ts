@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { describe, it } from "node:test";
+import { layers } from "../scripts/draw-layers.ts";
 import { type Import, readSourceFiles, type SourceFile } from "./support/source-files.ts";
 
 const files = readSourceFiles();
@@ -36,10 +37,6 @@ function importsOf(from: SourceFile[], isForbidden: (found: Import, file: Source
 }
 
 /** Each may import those before it. What stands beside `main.ts` puts them together, or is the type of what they get. */
-const layers = [
-  ...["kernel", "config", "db", "storage", "http", "projects", "webhooks", "files", "serving"],
-  ...["ops", "dashboard", "site", "app"],
-];
 const layerOf = (path: string) =>
   path.startsWith(server) ? layers.indexOf(path.slice(server.length).split("/")[0] ?? "") : -1;
 const engines = ["db/sqlite/", "db/postgres/", "storage/disk/", "storage/s3/"].map((path) => server + path);

@@ -371,14 +371,13 @@ onBothDatabases("an upload", (database) => {
       const last = await client.request();
       const now = await reapAtOf(last.fileId);
       const failing = new Set(broken.map(({ key }) => key));
+      const isArriving = (key: string) => {
+        if (failing.has(key)) throw new StorageUnavailable("refused");
+        return false;
+      };
       const get = async (name: string): Promise<ObjectStore> => ({
         ...(await deps.stores.get(name)),
-        arrivals: {
-          isArriving(key) {
-            if (failing.has(key)) throw new StorageUnavailable("refused");
-            return false;
-          },
-        },
+        arrivals: { isArriving },
       });
       const troubled = { ...at(now), stores: { get } };
       await assert.rejects(reapAbandonedUploads(troubled), StorageUnavailable);

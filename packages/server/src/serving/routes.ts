@@ -5,7 +5,7 @@ import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
 import { crossOrigin, type ServedObject, sendObject } from "./send-object.ts";
 
 /** Files at their CDN address. The row is looked at on every hit, so that a deletion holds at once. */
-export function deliveryRoutes(app: FastifyInstance, deps: Deps): void {
+export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
 
   app.get<{ Params: { "*": string } }>(

@@ -58,7 +58,7 @@ interface VariantPath {
 }
 
 /** Variants at their CDN address: nothing is looked up before the signature holds. */
-export function variantDeliveryRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+export function variantServingRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   const options = { schema: { hide: true }, config: { customDomain: "own-files", signedUrl: true } } as const;
 
   app.get<VariantPath>("/p/:signature/:recipe/*", options, async (request, reply) => {
