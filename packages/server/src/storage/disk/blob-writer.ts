@@ -1,9 +1,9 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { bodyCutOff } from "../../kernel/errors.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { createRowName } from "./blob-name.ts";
 import { type BodyWriter, createBodyWriter, type RateWatch } from "./body-writer.ts";
-import type { Checksums } from "./checksums.ts";
 import { explainDiskError } from "./damage.ts";
 import type { Arrival, FreeSpace } from "./free-space.ts";
 import type { SealedBlob } from "./object-records.ts";
@@ -30,7 +30,6 @@ export function createBlobWriter(
   files: BlobFiles,
   space: FreeSpace,
   rate: RateWatch,
-  checksums: Checksums,
   options: { now: () => number; largestRowBytes: number },
 ): BlobWriter {
   let active = 0;
@@ -68,7 +67,7 @@ export function createBlobWriter(
     const [whole] = chunks;
     const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
-    return new SealedRow(createRowName(options.now()), rowBytes, checksums.ofBody(rowBytes));
+    return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
   }
 
   const writeSingle = (source: Source, sizeBytes: number) =>
@@ -89,25 +88,6 @@ export function createBlobWriter(
       return writeSingle({ fill, isOwned: false }, bytes.byteLength);
     },
   };
-}
-
-/** A class: a getter that is made anew for each object costs microseconds. */
-class SealedRow implements SealedBlob {
-  readonly blob: string;
-  readonly rowBytes: Buffer;
-  readonly sizeBytes: number;
-  readonly #readChecksum: () => string;
-
-  constructor(blob: string, rowBytes: Buffer, readChecksum: () => string) {
-    this.blob = blob;
-    this.rowBytes = rowBytes;
-    this.sizeBytes = rowBytes.length;
-    this.#readChecksum = readChecksum;
-  }
-
-  get sha256(): string {
-    return this.#readChecksum();
-  }
 }
 
 /** Moves the body into the writer, never faster than the disk takes it. Rejects unless all of it arrived. */

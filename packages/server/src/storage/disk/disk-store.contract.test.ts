@@ -1,6 +1,5 @@
 import { describeObjectStore } from "../../../test/support/storage/contract.ts";
 import { databaseKinds, openTestStore } from "../../../test/support/storage/open-disk-store.ts";
-import { createChecksums } from "./checksums.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
 const traits = {
@@ -17,13 +16,3 @@ for (const kind of databaseKinds) {
     traits,
   );
 }
-
-describeObjectStore(
-  "disk, small ones in rows, checksums on a thread",
-  () =>
-    openTestStore("sqlite", {
-      largestRowBytes,
-      checksums: createChecksums({ largestBodyBytes: largestRowBytes, isSlow: () => true, loadBytes: 0 }),
-    }),
-  traits,
-);

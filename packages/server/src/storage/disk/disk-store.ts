@@ -8,7 +8,6 @@ import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobCache, createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { createRateWatch } from "./body-writer.ts";
-import { type Checksums, createChecksums } from "./checksums.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
 import { createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
@@ -42,7 +41,6 @@ export interface DiskStoreOptions {
   onSlowBody?: () => void;
   /** Larger bodies become files. */
   largestRowBytes?: number;
-  checksums?: Checksums;
 }
 
 /** The embedded store: blobs in files, small ones in the database, where the records of all are. */
@@ -66,8 +64,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   const windowMs = options.idleMs ?? TRANSFER_IDLE_SEC * 1000;
   const rate = createRateWatch({ bytesPerSec: TRANSFER_MIN_BYTES_PER_SEC, windowMs }, options.onSlowBody);
   const arrivals = createArrivals(options.takeOverAfterMs ?? PUT_TAKEOVER_SEC * 1000);
-  const checksums = options.checksums ?? createChecksums({ largestBodyBytes: largestRowBytes });
-  const writer = createBlobWriter(files, space, rate, checksums, { now, largestRowBytes: mostRowBytes });
+  const writer = createBlobWriter(files, space, rate, { now, largestRowBytes: mostRowBytes });
   const tokens = createUploadTokens(options.keyring.keysFor("presigned upload"));
   const signUrl = createUrlSigner(tokens, () => options.publicUrl() + uploadPath, now);
   const uploads = createStagedUploads(db, files, space, now);
@@ -122,7 +119,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
     scrub: (scrubOptions) => scrub({ db, files, report }, scrubOptions),
     check: () => probe(files),
-    close: checksums.close,
+    close: async () => {},
   };
 }
 

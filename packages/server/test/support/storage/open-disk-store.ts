@@ -38,10 +38,7 @@ export interface TestStore extends AsyncDisposable {
 }
 
 type Settings = Partial<
-  Pick<
-    DiskStoreOptions,
-    "root" | "minFreeBytes" | "idleMs" | "takeOverAfterMs" | "now" | "largestRowBytes" | "checksums"
-  >
+  Pick<DiskStoreOptions, "root" | "minFreeBytes" | "idleMs" | "takeOverAfterMs" | "now" | "largestRowBytes">
 > & {
   secrets?: string[];
 };
