@@ -18,15 +18,6 @@ const readyKeys = {
 };
 const boundOfReadyKeys = { ...readyKeys, line: "if (prepared.size >= mostPrepared) prepared.clear();" };
 
-const signedUrls = {
-  file: "packages/server/src/storage/disk/presigned-url.ts",
-  why: "a URL that is not remembered is verified, which costs time; how many are remembered costs memory",
-};
-const boundOfSignedUrls = {
-  ...signedUrls,
-  line: "if (remembered.size >= mostRemembered) remembered.clear();",
-};
-
 /** Mutants that change nothing anybody could see. They are not tried, and count as not noticed. */
 export const equivalents: Equivalent[] = [
   { ...finishUpload, what: "&& → ||" },
@@ -36,16 +27,6 @@ export const equivalents: Equivalent[] = [
   { ...boundOfReadyKeys, what: "if (…) → if (true)" },
   { ...boundOfReadyKeys, what: "if (…) → if (false)" },
   { ...boundOfReadyKeys, what: ">= → >" },
-  {
-    ...signedUrls,
-    line: 'if (target.kind === "single") remember(token, target);',
-    what: "if (…) → if (false)",
-  },
-  { ...signedUrls, line: "remembered.set(token, target);", what: "remembered.set(…) is gone" },
-  { ...signedUrls, line: "if (signed !== undefined) return signed;", what: "if (…) → if (false)" },
-  { ...boundOfSignedUrls, what: "if (…) → if (true)" },
-  { ...boundOfSignedUrls, what: "if (…) → if (false)" },
-  { ...boundOfSignedUrls, what: ">= → >" },
   {
     file: "packages/server/src/projects/api-keys/authenticate.ts",
     line: 'app.decorateRequest("actor");',

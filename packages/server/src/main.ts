@@ -7,9 +7,7 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
 // Bodies and downloads pass through memory outside the heap, which V8 counts against a heap that is small: it would
 // collect garbage every few megabytes. The start command sets `--max-semi-space-size`, which is too late here: V8 would
-// let the space for new objects grow to 134 MB, which makes nothing faster that was measured. For the same reason it sets
-// `--no-async-context-frame`: nothing here stores anything along asynchronous calls, and handing on the place for it
-// costs an upload two percent.
+// let the space for new objects grow to 134 MB, which makes nothing faster that was measured.
 setFlagsFromString("--heap-growing-percent=200");
 
 // Compiled code is kept beside the packages, which makes every start but the first faster and smaller. It has to be

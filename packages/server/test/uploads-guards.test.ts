@@ -5,7 +5,6 @@ import { statement } from "../src/db/statement.ts";
 import type { Deps } from "../src/deps.ts";
 import { completeMultipart, completeSingle } from "../src/files/uploads/finish-upload.ts";
 import { signParts } from "../src/files/uploads/multipart.ts";
-import { createOpenedUploads } from "../src/files/uploads/opened-uploads.ts";
 import {
   findUpload,
   listAbandoned,
@@ -153,7 +152,7 @@ onBothDatabases("an upload", (database) => {
 
   describe("that is being completed", () => {
     const complete = (given: Deps, fileId: string, onSaved = saveNothing) =>
-      completeSingle(given, actor, createOpenedUploads(), { fileId }, onSaved);
+      completeSingle(given, actor, { fileId }, onSaved);
 
     it("is not found, rather than not arrived, where it was deleted meanwhile", async () => {
       const upload = await requestAndPut();

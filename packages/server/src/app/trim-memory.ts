@@ -9,7 +9,8 @@ type CollectGarbage = (options: {
 
 /**
  * Gives back what only starting needed: compiling a few hundred modules leaves some thirty megabytes of garbage
- * that V8 would keep until there is pressure, and an idle service has none.
+ * that V8 would keep until there is pressure, and an idle service has none. An idle service takes 102 MiB with this and
+ * 123 without.
  */
 export function trimMemorySoon(): void {
   setTimeout(() => {

@@ -20,7 +20,6 @@ import { AppError } from "../../kernel/errors.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
 import { completeSingle } from "./finish-upload.ts";
-import type { OpenedUploads } from "./opened-uploads.ts";
 import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
 
 const tags = ["uploads"];
@@ -43,7 +42,6 @@ interface StoredUploads {
 export function uploadBatchRoutes(
   app: ApiApp,
   deps: Deps,
-  opened: OpenedUploads,
   toRequested: (actor: Actor, file: FileRow) => Promise<object>,
 ): void {
   /** Only ids are stored: a repeated call gets URLs that are signed afresh. */
@@ -78,7 +76,7 @@ export function uploadBatchRoutes(
       const { files } = body;
       const hold: OnSaved = (tx) => idempotency.hold(tx);
       const outcome = await runBatch(deps, files, files.length, async (file) =>
-        toRequested(actor, opened.remember(await requestUpload(deps, actor, checkRequest(file), hold))),
+        toRequested(actor, await requestUpload(deps, actor, checkRequest(file), hold)),
       );
       const uploads = outcome.items as RequestedUploads;
       if (outcome.failure === null)
@@ -104,7 +102,7 @@ export function uploadBatchRoutes(
     async ({ actor, body, idempotency }, reply) => {
       const hold: OnSaved = (tx) => idempotency.hold(tx);
       const outcome = await runBatch(deps, body.files, completionsAtOnce, async (file) => {
-        const saved = await completeSingle(deps, actor, opened, checkCompletion(file), hold);
+        const saved = await completeSingle(deps, actor, checkCompletion(file), hold);
         return { file: toCompletedFile(cdnFor(deps.config, actor), saved) };
       });
       const answer = { files: outcome.items };

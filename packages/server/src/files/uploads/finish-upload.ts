@@ -12,7 +12,6 @@ import { settleUpload } from "../../projects/usage/quota.ts";
 import type { FinishMultipartResult, StoredObject } from "../../storage/object-store.ts";
 import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
 import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
-import type { OpenedUploads } from "./opened-uploads.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 
@@ -37,18 +36,13 @@ const putPartsAgain =
 export async function completeSingle(
   deps: Deps,
   actor: Actor,
-  opened: OpenedUploads,
   body: { fileId: string; metadata?: Record<string, unknown> },
   onSaved: OnSaved,
 ): Promise<FileRow> {
   const metadata = replacement(body.metadata);
-  const finish = async (file: FileRow) =>
-    finishUpload(deps, actor, { file, seal: await sealPut(deps, file), metadata, onSaved });
-  const remembered = opened.take(body.fileId, actor);
-  const finished = remembered && (await finish(remembered));
-  if (finished?.ok) return finished.file;
   const file = await getOpenSingle(deps, actor, body.fileId);
-  return getFinished(deps, actor, file, await finish(file));
+  const seal = await sealPut(deps, file);
+  return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
 }
 
 async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileRow> {
@@ -124,11 +118,19 @@ interface Finish {
   onSaved: OnSaved;
 }
 
+/** Its route or metadata may change while an upload is finished, but hardly time and again. */
+const mostAttempts = 5;
+
 /**
  * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
  * it in the same transaction. Whoever comes second finds no open row.
  */
-async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<Finished> {
+async function finishUpload(
+  deps: Deps,
+  actor: Actor,
+  finish: Finish,
+  attempts = mostAttempts,
+): Promise<Finished> {
   const { file, seal, metadata, onSaved } = finish;
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
@@ -180,7 +182,8 @@ async function finishUpload(deps: Deps, actor: Actor, finish: Finish): Promise<F
       const isOpenButChanged =
         found?.status === "UPLOADING" &&
         (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
-      if (isOpenButChanged) return finishUpload(deps, actor, { ...finish, file: found });
+      if (isOpenButChanged && attempts > 1)
+        return finishUpload(deps, actor, { ...finish, file: found }, attempts - 1);
       await removeUnlessKept(deps, file, found);
     }
     throw error;

@@ -27,7 +27,6 @@ import { toCompletedFile } from "../serialize.ts";
 import { uploadBatchRoutes } from "./batch-routes.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
-import { createOpenedUploads } from "./opened-uploads.ts";
 import { initMultipart, repeatUpload, requestUpload } from "./request-upload.ts";
 import { partCount } from "./rules.ts";
 
@@ -39,7 +38,6 @@ const FileEnvelope = Type.Object({ file: CompletedFile });
 
 export function uploadRoutes(app: ApiApp, deps: Deps): void {
   const { config } = deps;
-  const opened = createOpenedUploads();
 
   const toRequested = async (actor: Actor, file: FileRow) => ({
     fileId: file.id,
@@ -85,10 +83,8 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     async ({ actor, body, idempotency }) =>
       toRequested(
         actor,
-        opened.remember(
-          await requestUpload(deps, actor, body, (tx, file) =>
-            idempotency.remember(tx, 200, { fileId: file.id }),
-          ),
+        await requestUpload(deps, actor, body, (tx, file) =>
+          idempotency.remember(tx, 200, { fileId: file.id }),
         ),
       ),
   );
@@ -105,14 +101,14 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       config: { rateWindow, errors: completeErrors },
     },
     async ({ actor, body, idempotency }) => {
-      const file = await completeSingle(deps, actor, opened, body, (tx, saved) =>
+      const file = await completeSingle(deps, actor, body, (tx, saved) =>
         idempotency.remember(tx, 200, { file: toCompletedFile(cdnFor(config, actor), saved) }),
       );
       return { file: toCompletedFile(cdnFor(config, actor), file) };
     },
   );
 
-  uploadBatchRoutes(app, deps, opened, toRequested);
+  uploadBatchRoutes(app, deps, toRequested);
 
   app.post(
     "/upload/multipart/init",

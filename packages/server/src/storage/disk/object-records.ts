@@ -85,19 +85,15 @@ const keepFinalStatement = statement((q, p: Keep) =>
     .returning("replaced_blob"),
 );
 
-const finish = (q: QueryCreator<Schema>, p: { key: string }) =>
+const finishStatement = statement((q, p: { key: string }) =>
   q
     .updateTable("disk_object")
     .set({ state: "final" })
     .where("key", "=", p.key)
     .where("state", "in", ["open", "final"])
     .where("upload_id", "is", null)
-    .where("damaged", "=", 0);
-
-const finishStatement = statement((q, p: { key: string }) => finish(q, p).where("blob", "is not", null));
-
-const finishBlobStatement = statement((q, p: { key: string; blob: string }) =>
-  finish(q, p).where("blob", "=", p.blob),
+    .where("damaged", "=", 0)
+    .where("blob", "is not", null),
 );
 
 const findFinalStatement = statement((q, p: { key: string }) =>
@@ -176,16 +172,7 @@ export async function keepFinal(
   return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
 }
 
-/** Of `known`, the blob that the caller takes for the current one, nothing needs to be read if it is. */
-export async function finishObject(
-  tx: Queryable,
-  key: string,
-  known: Omit<SealedBlob, "rowBytes"> | undefined,
-): Promise<StoredObject | null> {
-  if (known !== undefined && (await tx.run(finishBlobStatement, { key, blob: known.blob })) === 1) {
-    const { sizeBytes, sha256 } = known;
-    return { sizeBytes, etag: etagOf(sha256), sha256 };
-  }
+export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
   // The change comes first, so that what is found is what it made final. RETURNING costs SQLite more than asking does.
   const [changed, row] = await Promise.all([
     tx.run(finishStatement, { key }),

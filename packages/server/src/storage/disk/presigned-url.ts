@@ -1,5 +1,4 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { createShortMemory } from "../../kernel/short-memory.ts";
 
 export interface SingleTarget {
   kind: "single";
@@ -36,27 +35,17 @@ export interface UploadTokens {
   find(token: string): UploadTarget | null;
 }
 
-const mostRemembered = 10_000;
-
-/**
- * The first key signs, all of them verify. Most single uploads come within seconds, to the process that signed their
- * URL: what it remembers to have signed it need not verify.
- */
+/** The first key signs, all of them verify. */
 export function createUploadTokens(keys: readonly KeyObject[]): UploadTokens {
   const [signingKey] = keys;
   if (signingKey === undefined) throw new Error("signing upload URLs needs a key");
-  const signed = createShortMemory<SingleTarget>(mostRemembered);
 
   return {
     sign(target) {
       const facts = writeFacts(target);
-      const token = `${facts}.${signatureOf(facts, signingKey)}`;
-      if (target.kind === "single") signed.remember(token, target);
-      return token;
+      return `${facts}.${signatureOf(facts, signingKey)}`;
     },
     find(token) {
-      const own = signed.find(token);
-      if (own !== undefined) return own;
       const seam = token.lastIndexOf(".");
       const facts = token.slice(0, seam);
       const given = Buffer.from(token.slice(seam + 1));

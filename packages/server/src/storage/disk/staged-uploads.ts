@@ -1,6 +1,5 @@
 import type { Database, Queryable } from "../../db/database.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { createShortMemory } from "../../kernel/short-memory.ts";
 import type { StoredObject } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { Arrival, FreeSpace } from "./free-space.ts";
@@ -23,8 +22,6 @@ export interface StagedUploads {
   isArriving(key: string): boolean;
 }
 
-const mostRemembered = 10_000;
-
 export function createStagedUploads(
   db: Database,
   files: BlobFiles,
@@ -32,8 +29,6 @@ export function createStagedUploads(
   now: () => number,
 ): StagedUploads {
   const arriving = new Map<string, number>();
-  // Most uploads are completed within seconds of their PUT.
-  const staged = createShortMemory<Omit<SealedBlob, "rowBytes">>(mostRemembered);
 
   async function write(target: UploadTarget, writeBlob: () => Promise<SealedBlob>) {
     const sealed = await writeBlob();
@@ -46,13 +41,11 @@ export function createStagedUploads(
     } finally {
       files.release(sealed.blob);
     }
-    const { blob, sizeBytes, sha256 } = sealed;
-    if (target.kind === "single") staged.remember(target.key, { blob, sizeBytes, sha256 });
     return { etag: etagOf(sealed.sha256) };
   }
 
   return {
-    finish: (tx, key) => finishObject(tx, key, staged.take(key)),
+    finish: finishObject,
     isArriving: (key) => arriving.has(key),
     async stage(target, arrival, writeBlob) {
       const { sizeBytes } = arrival;
