@@ -5,6 +5,7 @@ import { type App, createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { keepShapes } from "./keep-shapes.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
 import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
@@ -23,6 +24,7 @@ async function serve(): Promise<void> {
   const unreachable = findUnreachable(config);
   if (unreachable !== null) logger.warn(unreachable);
   flushCompileCache();
+  keepShapes();
   trimMemorySoon();
 }
 
