@@ -160,14 +160,14 @@ export function answerUnknownPaths(app: FastifyInstance): void {
 const pathOf = (url: string) => (url.split("?", 1)[0] ?? "").replace(/\/$/, "");
 
 export function unknownPath(): AppError {
-  return new AppError("NOT_FOUND", "There is nothing at this path.", {
+  return new AppError("NOT_FOUND", "Not found.", {
     suggestion: "Check the path; the API is described at /api/v1/openapi.json.",
   });
 }
 
 function wrongMethod(allowed: string[]): AppError {
   const allow = allowed.join(", ");
-  return new AppError("METHOD_NOT_ALLOWED", "This path does not take that method.", {
+  return new AppError("METHOD_NOT_ALLOWED", "Method not allowed.", {
     suggestion: `Use ${allow}.`,
     headers: { allow },
   });

@@ -140,7 +140,7 @@ function endsInSlash(url: string): boolean {
 }
 
 function badSignature(): AppError {
-  return new AppError("FORBIDDEN", "The signature of this URL does not hold, or the URL has expired.", {
+  return new AppError("FORBIDDEN", "Invalid URL signature, or the URL has expired.", {
     suggestion: "Ask POST /api/v1/transforms/image for the URL and use it unchanged.",
     headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
   });
