@@ -79,6 +79,7 @@ export function drawLayers(found: Layer[]): string {
     return `<rect class="box" x="${left}" y="${y}" width="${boxWidth}" height="38" rx="6"/><text class="name" x="${left + 14}" y="${y + 24}">${name}</text><text class="purpose" x="${left + 104}" y="${y + 24}">${purposes[name]}</text><text class="files" x="${left + boxWidth - 12}" y="${y + 24}">${files}</text>${counts.join("")}`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13">
+<title>The layers of the server and their imports</title>
 <style>
 .back { fill: #fff } .box { fill: #f4f5f8; stroke: #cfd3dc } .cell { fill: #4f6bed } .name { font-weight: 600; fill: #1b2130 }
 .purpose, .files { fill: #525a6b } .count { fill: #1b2130; text-anchor: middle; font-size: 12px } .files { text-anchor: end }

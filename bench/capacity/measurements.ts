@@ -1,6 +1,6 @@
 import type { Database } from "../../packages/server/src/db/database.ts";
 import type { Statement } from "../../packages/server/src/db/statement.ts";
-import { deleteFiles, findFile, listFiles } from "../../packages/server/src/files/queries.ts";
+import { deleteFileRows, findFile, listFileRows } from "../../packages/server/src/files/queries.ts";
 import { insertFile, listAbandoned, markFailed } from "../../packages/server/src/files/uploads/queries.ts";
 import { findServedFile } from "../../packages/server/src/serving/queries.ts";
 import { spreadOf } from "../harness/statistics.ts";
@@ -45,18 +45,18 @@ function createMeasurements(rows: number, newest: number): Measurement[] {
   };
   const page = (before: () => string) => () => ({ ...scope, before: before(), take: 100 });
   const measurements: Omit<Measurement, "runs">[] = [
-    { name: "first page of a list (100)", statement: listFiles, params: page(() => "~"), rows: 100 },
+    { name: "first page of a list (100)", statement: listFileRows, params: page(() => "~"), rows: 100 },
     {
       name: "page in the middle (100)",
-      statement: listFiles,
+      statement: listFileRows,
       params: page(() => idOf(some() + 200)),
       rows: 100,
     },
-    { name: "last page (100)", statement: listFiles, params: page(() => idOf(202)), rows: 100 },
+    { name: "last page (100)", statement: listFileRows, params: page(() => idOf(202)), rows: 100 },
     { name: "file by key", statement: findFile, params: () => ({ ...scope, ...named(some()) }), rows: 1 },
     { name: "file to deliver", statement: findServedFile, params: () => named(some()), rows: 1 },
     { name: "new upload", statement: insertFile, params: () => newFile(++begun), rows: 1 },
-    { name: "deletion of 100 files", statement: deleteFiles, params: hundred, rows: 100 },
+    { name: "deletion of 100 files", statement: deleteFileRows, params: hundred, rows: 100 },
     {
       name: "look for 100 abandoned uploads",
       statement: listAbandoned,
@@ -72,7 +72,7 @@ function createMeasurements(rows: number, newest: number): Measurement[] {
   ];
   return measurements.map((measurement) => ({
     ...measurement,
-    runs: measurement.statement === deleteFiles ? timedDeletions : timedRuns,
+    runs: measurement.statement === deleteFileRows ? timedDeletions : timedRuns,
   }));
 }
 
@@ -109,7 +109,7 @@ async function medianMs(db: Database, measurement: Measurement): Promise<number>
           : (await tx.all(statement, given)).length;
         taken.push(performance.now() - startedMs);
         if (count !== rows) throw new Error(`${name}: ${count} rows, not ${rows}`);
-        if (statement === deleteFiles) stop();
+        if (statement === deleteFileRows) stop();
       }),
     );
   }
@@ -127,7 +127,7 @@ async function countPages(sql: Sql, { statement, params }: Measurement): Promise
         const [row] = await tx.unsafe(explain, bind(params()) as never[]);
         const plan = row?.["QUERY PLAN"][0].Plan;
         counts.push(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]);
-        if (statement === deleteFiles) stop();
+        if (statement === deleteFileRows) stop();
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Database } from "../../packages/server/src/db/database.ts";
 import { createClient } from "../../packages/server/src/db/postgres/postgres.ts";
-import { findFile, listFiles } from "../../packages/server/src/files/queries.ts";
+import { findFile, listFileRows } from "../../packages/server/src/files/queries.ts";
 import { insertFile } from "../../packages/server/src/files/uploads/queries.ts";
 
 /** The same three queries, written by somebody. `i` says which file; new ones begin after those that are there. */
@@ -45,7 +45,7 @@ const newFile = (i: number) => ({
 export function compiledSide(db: Database): Side {
   return {
     lookup: (i) => db.get(findFile, { id: idOf(i), key: keyOf(i), projectId, environment }),
-    list: (i) => db.all(listFiles, { projectId, environment, before: idOf(i + take), take }),
+    list: (i) => db.all(listFileRows, { projectId, environment, before: idOf(i + take), take }),
     insert: (i) => db.transact((tx) => tx.run(insertFile, newFile(i))),
   };
 }

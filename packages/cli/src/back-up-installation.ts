@@ -3,7 +3,7 @@ import { openSqlite } from "@upstow/server/db/sqlite/sqlite";
 import type { Deps } from "@upstow/server/deps";
 import { type BackupReport, runBackup } from "@upstow/server/ops/backup/run-backup";
 import { shardOf } from "@upstow/server/storage/disk/blob-name";
-import { listFiles, markBlob } from "@upstow/server/storage/disk/blob-records";
+import { listBlobFiles, markBlob } from "@upstow/server/storage/disk/blob-records";
 
 /** Tells the backup where the embedded store keeps its files. */
 export function backUpInstallation(
@@ -16,7 +16,7 @@ export function backUpInstallation(
       ...deps,
       catalog: {
         pathOf: (blob) => join("blobs", shardOf(blob), blob),
-        list: listFiles,
+        list: listBlobFiles,
         markDamaged: (db, blob) => markBlob(db, blob, 1),
       },
       openSnapshot: openSqlite,

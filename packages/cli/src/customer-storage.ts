@@ -24,7 +24,7 @@ export async function withCustomerStorage<T>(
 /** What another secret has sealed, the service could not open. */
 async function getKeyring(config: Config, secretCheck: string): Promise<Keyring> {
   const { findKeyring } = await import("./find-keyring.ts");
-  const { checkSecret } = await import("@upstow/server/app/first-start");
+  const { checkSecretUnchanged } = await import("@upstow/server/app/first-start");
   const keyring = findKeyring(config);
   if (keyring === null) {
     throw new OperatorError(
@@ -32,7 +32,7 @@ async function getKeyring(config: Config, secretCheck: string): Promise<Keyring>
       `The installation's secret is neither in UPSTOW_SECRET nor in ${config.dataDir}. Set UPSTOW_SECRET or UPSTOW_DATA_DIR as for the service.`,
     );
   }
-  checkSecret(keyring, secretCheck);
+  checkSecretUnchanged(keyring, secretCheck);
   return keyring;
 }
 

@@ -10,7 +10,7 @@ import { openSqlite } from "../../server/src/db/sqlite/sqlite.ts";
 import type { BlobCatalog } from "../../server/src/ops/backup/copy-blobs.ts";
 import { type BackupReport, runBackup } from "../../server/src/ops/backup/run-backup.ts";
 import { shardOf } from "../../server/src/storage/disk/blob-name.ts";
-import { listFiles, markBlob } from "../../server/src/storage/disk/blob-records.ts";
+import { listBlobFiles, markBlob } from "../../server/src/storage/disk/blob-records.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, type UploadedFile } from "../../server/test/support/upload-client.ts";
 import { readAll } from "./support/run-upstow.ts";
@@ -27,7 +27,7 @@ function backUpListening(
   const catalog: BlobCatalog = {
     pathOf,
     async list(of, page) {
-      const rows = await listFiles(of, page);
+      const rows = await listBlobFiles(of, page);
       await onListed(of, rows);
       return rows;
     },
@@ -109,7 +109,7 @@ describe("a file deleted while a backup runs", () => {
       const client = createUploadClient(app, app.owner.live);
       const upload = () => client.upload(randomBytes(20_000));
       await upload();
-      const [lostRow] = await listFiles(app.app.deps.db, { after: "", before: "~", limit: 1 });
+      const [lostRow] = await listBlobFiles(app.app.deps.db, { after: "", before: "~", limit: 1 });
       assert.ok(lostRow);
       await rm(join(app.dataDir, "objects", pathOf(lostRow.blob)));
       const doomed = await upload();

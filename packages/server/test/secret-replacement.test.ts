@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { findTotp } from "../src/dashboard/factors/queries.ts";
-import { purpose as ofCodes, startCodes } from "../src/dashboard/factors/totp.ts";
+import { startCodes, totpPurpose } from "../src/dashboard/factors/totp.ts";
 import { createId } from "../src/kernel/ids.ts";
 import { openCredentials, sealCredentials } from "../src/projects/customer-storage/customer-stores.ts";
 import { findStore, insertStore } from "../src/projects/customer-storage/queries.ts";
@@ -42,7 +42,7 @@ onBothDatabases("replacing the installation's secret", (database) => {
     const rotated = await last.call("POST", "webhooks/signing-keys/rotate", { key: live, ...force });
     assert.deepEqual([rotated.status, rotated.body.current], [200, signing.body.next]);
     const totp = await db.get(findTotp, { accountId });
-    assert.equal(keyring.decrypt(totp?.secret_sealed ?? "", ofCodes), codes.secret);
+    assert.equal(keyring.decrypt(totp?.secret_sealed ?? "", totpPurpose), codes.secret);
     const store = await db.get(findStore, { id });
     assert.deepEqual(openCredentials(keyring, store?.sealed ?? ""), credentials);
   });

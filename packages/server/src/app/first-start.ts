@@ -31,7 +31,7 @@ export async function setUpInstallation(
 ): Promise<FirstStart | null> {
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
-    checkSecret(deps.keyring, installation.secret_check);
+    checkSecretUnchanged(deps.keyring, installation.secret_check);
     // While the installation is read-only, it is left to the first start after that.
     if (deps.keyring.checks.length > 1) await unlessReadOnly(replaceSecret(deps, installation.secret_check));
     return null;
@@ -67,7 +67,7 @@ export async function setUpInstallation(
 }
 
 /** Throws unless the keyring holds the secret that the installation was last started with. */
-export function checkSecret(keyring: Keyring, known: string): void {
+export function checkSecretUnchanged(keyring: Keyring, known: string): void {
   if (keyring.checks.includes(known)) return;
   throw new ConfigError(
     "UPSTOW_SECRET does not hold the secret that this installation was made with; set it to that one, or add that one behind the new one, separated by a comma (left unset, it is what the file secret in UPSTOW_DATA_DIR holds)",

@@ -17,7 +17,7 @@ import {
   takeLoginLink,
 } from "./queries.ts";
 import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
-import type { Credentials, SignedIn } from "./sign-in.ts";
+import type { SignedIn, SignInCredentials } from "./sign-in.ts";
 import { throttleAddress, throttleConfirmation } from "./throttle.ts";
 
 /** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
@@ -36,7 +36,7 @@ export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): P
 export async function claim(
   deps: Deps,
   passwords: PasswordWork,
-  given: Credentials & { token: string },
+  given: SignInCredentials & { token: string },
   visitor: Entrant,
 ): Promise<SignedIn> {
   await throttleAddress(deps, visitor.address, "link");

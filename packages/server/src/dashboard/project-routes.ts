@@ -18,7 +18,7 @@ import type { Session } from "./sessions.ts";
 
 const schema = { hide: true };
 
-export function projectRoutes(app: ApiApp, deps: Deps): void {
+export function ownProjectRoutes(app: ApiApp, deps: Deps): void {
   const enterAsOwner = (session: Session, projectId: string) =>
     enterProject(deps, session, { projectId, environment: "live" }, "owner");
 

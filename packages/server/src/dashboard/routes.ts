@@ -8,7 +8,7 @@ import { cdnCheckRoutes, cdnDomainRoutes, customerStorageRoutes } from "./hostin
 import { joinRoutes, memberRoutes } from "./members/routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
-import { deletedProjectRoutes, projectRoutes } from "./project-routes.ts";
+import { deletedProjectRoutes, ownProjectRoutes } from "./project-routes.ts";
 import { openSessions, requireSameOrigin, requireSession } from "./session/open-sessions.ts";
 import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
@@ -36,7 +36,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         requireSession(inner, deps);
         accountRoutes(signedIn, deps, passwords);
         factorRoutes(signedIn, deps, passwords);
-        projectRoutes(signedIn, deps);
+        ownProjectRoutes(signedIn, deps);
         deletedProjectRoutes(signedIn, deps);
         cdnDomainRoutes(signedIn, deps);
         customerStorageRoutes(signedIn, deps);

@@ -13,7 +13,7 @@ import { spend, throttleAddress, throttlePassword } from "./throttle.ts";
 
 const codesPerAccount = 10;
 
-export interface Credentials {
+export interface SignInCredentials {
   email: string;
   password: string;
 }
@@ -25,7 +25,7 @@ export type SignedIn = { accountId: string } | { ticket: string };
 export async function signIn(
   deps: Deps,
   passwords: PasswordWork,
-  given: Credentials,
+  given: SignInCredentials,
   visitor: Entrant,
 ): Promise<SignedIn> {
   const email = normalizeEmail(given.email);

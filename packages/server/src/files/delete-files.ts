@@ -5,7 +5,7 @@ import { AppError } from "../kernel/errors.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
-import { deleteFiles as deleteRows, deleteVariantsOfFiles } from "./queries.ts";
+import { deleteFileRows, deleteVariantsOfFiles } from "./queries.ts";
 import { nameFile } from "./serialize.ts";
 import { scheduleDeletion } from "./storage-deletions.ts";
 
@@ -37,7 +37,7 @@ export async function deleteFiles(
   keysOrIds: string[],
 ): Promise<Deletion> {
   const { projectId, environment } = scope;
-  const deleted = await tx.all(deleteRows, {
+  const deleted = await tx.all(deleteFileRows, {
     projectId,
     environment,
     idsJson: JSON.stringify(keysOrIds.map((name) => nameFile(name).id)),

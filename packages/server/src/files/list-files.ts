@@ -11,9 +11,9 @@ import {
   countBy,
   type FoundFile,
   hasTests,
-  listFiles as listRows,
+  type IdStretch,
+  listFileRows,
   measureBy,
-  type Stretch,
   searchBy,
 } from "./queries.ts";
 import { toListItem } from "./serialize.ts";
@@ -31,7 +31,7 @@ export async function listFiles(deps: Deps, actor: Actor, query: FileQuery): Pro
   const { before, take } = startPage(query);
   const cdn = cdnFor(deps.config, actor);
   if (isPlain(query)) {
-    const rows = await deps.db.all(listRows, { projectId, environment, before, take });
+    const rows = await deps.db.all(listFileRows, { projectId, environment, before, take });
     const { shown, ...page } = endPage(rows, take);
     return JSON.stringify({ files: shown.map((row) => toListItem(cdn, row)), ...page });
   }
@@ -81,7 +81,7 @@ const candidatesAtOnce = 200;
  */
 export async function searchFiles(
   searcher: Searcher,
-  wanted: Stretch & { take: number },
+  wanted: IdStretch & { take: number },
   filter: FileFilter,
 ): Promise<{ rows: FoundFile[]; scannedTo: string | null }> {
   // Every file matches, and the page is full at once.
@@ -105,7 +105,7 @@ export async function searchFiles(
 /** How many match, as far as one request reads; `scannedTo` says where the next one continues. */
 export async function countFiles(
   searcher: Searcher,
-  wanted: Stretch,
+  wanted: IdStretch,
   filter: FileFilter,
 ): Promise<{ count: number; scannedTo: string | null }> {
   const { terms, isMatch } = filter;
@@ -134,14 +134,14 @@ function isSelective({ terms, isMatch }: FileFilter): boolean {
   return hasTests(terms) || isMatch !== undefined;
 }
 
-function read({ db }: Searcher, span: Stretch & { take: number }, { terms, withMetadata }: FileFilter) {
+function read({ db }: Searcher, span: IdStretch & { take: number }, { terms, withMetadata }: FileFilter) {
   return db.all(searchBy(terms, withMetadata), { ...span, ...terms });
 }
 
 /** The database may find more than match. */
 async function readMatching(
   searcher: Searcher,
-  span: Stretch & { take: number },
+  span: IdStretch & { take: number },
   filter: FileFilter,
 ): Promise<{ rows: FoundFile[]; dropped: number }> {
   const { isMatch } = filter;
@@ -160,7 +160,7 @@ async function readMatching(
 
 function searchOf(
   { db, turns, accountId, budget }: Searcher,
-  wanted: Stretch,
+  wanted: IdStretch,
   { terms, withMetadata }: FileFilter,
 ) {
   const statement = measureBy(terms, withMetadata);

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
 import { forgetProject } from "../webhooks/retention.ts";
 import { deleteFiles, interrupted } from "./delete-files.ts";
-import { listFiles } from "./queries.ts";
+import { listFileRows } from "./queries.ts";
 
 const findAnyProject = statement((q, p: { id: string }) =>
   q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
@@ -44,7 +44,7 @@ export async function purgeProject(
     for (;;) {
       if (stop?.aborted) throw interrupted(purge.deletedFiles);
       const batch = await deps.db.transact(async (tx) => {
-        const files = await tx.all(listFiles, { ...scope, before: newestFirst, take: batchSize });
+        const files = await tx.all(listFileRows, { ...scope, before: newestFirst, take: batchSize });
         return deleteFiles(
           tx,
           deps.now(),

@@ -27,7 +27,7 @@ export const listedColumns = [
 ] as const;
 export type ListedFile = Pick<FileRow, (typeof listedColumns)[number]>;
 
-export const listFiles = statement((q, p: Scope & { before: string; take: number }) =>
+export const listFileRows = statement((q, p: Scope & { before: string; take: number }) =>
   q
     .selectFrom("file")
     .select(listedColumns)
@@ -77,7 +77,7 @@ export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { n
  * Any number of files in one statement. What was counted for each is still in the row it returns. `namesJson` holds keys
  * and ids, `idsJson` the id in each of them.
  */
-export const deleteFiles = statement(
+export const deleteFileRows = statement(
   (q, p: Scope & { idsJson: string; namesJson: string; now: number }, dialect) =>
     q
       .updateTable("file")
@@ -97,7 +97,7 @@ export const deleteVariantsOfFiles = statement((q, p: { fileIdsJson: string }, d
     .returning(["store", "store_key"]),
 );
 
-export interface Stretch {
+export interface IdStretch {
   projectId: string;
   environment: Environment;
   /** Ids from this one on … */
@@ -134,7 +134,7 @@ export interface Terms {
   pairAnywhere?: string;
 }
 
-type SearchParams = Stretch & Required<Terms> & { take: number };
+type SearchParams = IdStretch & Required<Terms> & { take: number };
 type Condition = (p: SearchParams, dialect: DialectName) => RawBuilder<boolean>;
 
 /** Cheap ones first: rows they exclude are not read as text. */
@@ -174,7 +174,7 @@ export function hasTests(given: Terms): boolean {
 const readsMetadata = ({ textPair, metadataText, pairName }: Terms) =>
   (textPair ?? metadataText ?? pairName) !== undefined;
 
-const filesOf = (q: QueryCreator<Schema>, p: Stretch, isFailed: boolean) =>
+const filesOf = (q: QueryCreator<Schema>, p: IdStretch, isFailed: boolean) =>
   q
     .selectFrom("file")
     .where("project_id", "=", p.projectId)
@@ -186,7 +186,7 @@ const filesOf = (q: QueryCreator<Schema>, p: Stretch, isFailed: boolean) =>
 
 /** Length alone: neither engine loads the text for it. */
 const measuring = (isFailed: boolean, bytes: RawBuilder<number>) =>
-  statement((q, p: Stretch & { rows: number }) =>
+  statement((q, p: IdStretch & { rows: number }) =>
     q
       .selectFrom(
         filesOf(q, p, isFailed)
@@ -217,7 +217,7 @@ export function measureBy(given: Terms, withMetadata: boolean) {
 
 /** `metadata` is empty where it was not asked for. */
 export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata">;
-type Found<Params, Row> = Statement<Stretch & Terms & Params, Row>;
+type Found<Params, Row> = Statement<IdStretch & Terms & Params, Row>;
 const searches = new Map<string, Found<{ take: number }, FoundFile>>();
 const counts = new Map<string, Found<object, { count: number }>>();
 

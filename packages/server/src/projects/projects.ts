@@ -10,7 +10,7 @@ import { insertDefaultRoute } from "./file-routes/queries.ts";
 import { writeLog } from "./logs/queries.ts";
 import {
   countDeletedProjects,
-  deleteProject as deleteProjectRow,
+  deleteProjectRow,
   findOwningRight,
   findProject,
   forgetEmptyProjects,

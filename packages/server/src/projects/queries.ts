@@ -76,7 +76,7 @@ export const renameProject = statement((q, p: { id: string; accountId: string; n
     .returningAll(),
 );
 
-export const deleteProject = statement((q, p: { id: string; accountId: string; now: number }) =>
+export const deleteProjectRow = statement((q, p: { id: string; accountId: string; now: number }) =>
   q
     .updateTable("project")
     .set({ deleted_at: p.now, updated_at: p.now, key_count: 0 })

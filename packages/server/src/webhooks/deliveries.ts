@@ -22,7 +22,7 @@ type DeliveryRow = Pick<
 
 export async function listOwnDeliveries(deps: Deps, actor: Actor, query: DeliveryQuery) {
   const page = startPage(query);
-  const bounds = boundsOf(query);
+  const bounds = deliveryBounds(query);
   const filter: DeliveryFilter = {
     projectId: actor.projectId,
     environment: actor.environment,
@@ -64,7 +64,7 @@ export async function getDelivery(deps: Deps, actor: Actor, id: string): Promise
 }
 
 /** Ids sort by creation, so times become bounds of ids; both ends belong to the range. */
-export function boundsOf(range: { since?: string; until?: string }): { from: string; before: string } {
+export function deliveryBounds(range: { since?: string; until?: string }): { from: string; before: string } {
   return {
     from: firstIdAt(range.since === undefined ? 0 : parseMoment("since", range.since)),
     before: range.until === undefined ? "~" : firstIdAt(parseMoment("until", range.until) + 1),

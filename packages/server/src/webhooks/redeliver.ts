@@ -5,7 +5,7 @@ import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
 import { serves } from "../projects/file-routes/find-route.ts";
 import { listRouteUrls } from "../projects/file-routes/queries.ts";
-import { boundsOf, toDelivery } from "./deliveries.ts";
+import { deliveryBounds, toDelivery } from "./deliveries.ts";
 import {
   countDeliveries,
   findDelivery,
@@ -97,7 +97,7 @@ async function redeliverMatching(
   const filter = {
     projectId: actor.projectId,
     environment: actor.environment,
-    ...boundsOf(wanted),
+    ...deliveryBounds(wanted),
     routeSlug: wanted.routeSlug ?? null,
   };
   if (dryRun) {

@@ -9,7 +9,7 @@ import type { Keyring } from "../kernel/security/keyring.ts";
 import type { KeysToSignWith } from "./sign-delivery.ts";
 
 const overlapMs = 24 * 60 * 60 * 1000;
-export const purpose = "webhook signing key";
+export const signingKeyPurpose = "webhook signing key";
 
 export interface KeyOwner {
   projectId: string;
@@ -31,9 +31,11 @@ export async function getKeysToSignWith(deps: KeyDeps, owner: KeyOwner): Promise
   const row = await getOrCreate(deps, owner);
   const isOverlap = row.rotated_at !== null && deps.now() < row.rotated_at + overlapMs;
   return {
-    current: deps.keyring.decrypt(row.current_sealed, purpose),
+    current: deps.keyring.decrypt(row.current_sealed, signingKeyPurpose),
     previous:
-      isOverlap && row.previous_sealed !== null ? deps.keyring.decrypt(row.previous_sealed, purpose) : null,
+      isOverlap && row.previous_sealed !== null
+        ? deps.keyring.decrypt(row.previous_sealed, signingKeyPurpose)
+        : null,
   };
 }
 
@@ -58,7 +60,7 @@ export async function rotateSigningKeys(
   const rotated: WebhookSigningKeyRow = {
     ...row,
     current_sealed: row.next_sealed,
-    next_sealed: deps.keyring.encrypt(createSigningKey(), purpose),
+    next_sealed: deps.keyring.encrypt(createSigningKey(), signingKeyPurpose),
     previous_sealed: row.current_sealed,
     rotated_at: now,
   };
@@ -75,8 +77,8 @@ async function getOrCreate({ db, keyring }: KeyDeps, owner: KeyOwner): Promise<W
   if (found !== null) return found;
   await db.run(insertSigningKeys, {
     ...owner,
-    current: keyring.encrypt(createSigningKey(), purpose),
-    next: keyring.encrypt(createSigningKey(), purpose),
+    current: keyring.encrypt(createSigningKey(), signingKeyPurpose),
+    next: keyring.encrypt(createSigningKey(), signingKeyPurpose),
   });
   const created = await db.get(findSigningKeys, owner);
   if (created === null) throw new Error("signing keys were not written");
@@ -85,8 +87,8 @@ async function getOrCreate({ db, keyring }: KeyDeps, owner: KeyOwner): Promise<W
 
 function open(keyring: Keyring, row: WebhookSigningKeyRow): SigningKeys {
   return {
-    current: keyring.decrypt(row.current_sealed, purpose),
-    next: keyring.decrypt(row.next_sealed, purpose),
+    current: keyring.decrypt(row.current_sealed, signingKeyPurpose),
+    next: keyring.decrypt(row.next_sealed, signingKeyPurpose),
   };
 }
 
@@ -178,7 +180,7 @@ export async function resealSigningKeys(deps: ResealDeps): Promise<void> {
 }
 
 async function resealRow(deps: ResealDeps, row: WebhookSigningKeyRow): Promise<void> {
-  const reseal = (sealed: string | null) => sealed && deps.keyring.reseal(sealed, purpose);
+  const reseal = (sealed: string | null) => sealed && deps.keyring.reseal(sealed, signingKeyPurpose);
   const [current, next] = [reseal(row.current_sealed), reseal(row.next_sealed)];
   const previous = reseal(row.previous_sealed);
   if (current === null && next === null && previous === null) return;

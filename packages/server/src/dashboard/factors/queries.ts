@@ -169,7 +169,7 @@ export const findStep = statement((q, p: StepParams) =>
 );
 
 /** The row goes with its use: an answer to a challenge is taken once. */
-export const takeStep = statement((q, p: StepParams) =>
+export const takeStepRow = statement((q, p: StepParams) =>
   q
     .deleteFrom("sign_in_step")
     .where("token_hash", "=", p.tokenHash)

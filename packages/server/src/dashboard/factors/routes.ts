@@ -6,7 +6,7 @@ import type { ApiApp } from "../../http/request-context.ts";
 import { invalid, notFound } from "../../kernel/errors.ts";
 import { confirmPassword } from "../credentials.ts";
 import type { PasswordWork } from "../password-work.ts";
-import { letIn, originOf, visitorOf } from "../session/visitor.ts";
+import { letIn, visitorOf, visitorOrigin } from "../session/visitor.ts";
 import { addPasskey, signInWithPasskey, startPasskey, startPasskeySignIn } from "./passkeys.ts";
 import { countRecoveryCodes, deletePasskey, findTotp, listPasskeys } from "./queries.ts";
 import { confirmCodes, createRecoveryCodes, endCodes, startCodes } from "./totp.ts";
@@ -31,12 +31,12 @@ const PasskeyBody = Type.Object({ ticket, response: answer<AuthenticationRespons
 
 export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
   app.post("/sign-in/passkey/options", { schema }, async (request) =>
-    startPasskeySignIn(deps, visitorOf(request), originOf(request)),
+    startPasskeySignIn(deps, visitorOf(request), visitorOrigin(request)),
   );
 
   app.post("/sign-in/passkey", { schema: { ...schema, body: PasskeyBody } }, async (request, reply) =>
     letIn(deps, request, reply, (visitor) =>
-      signInWithPasskey(deps, visitor, originOf(request), request.body),
+      signInWithPasskey(deps, visitor, visitorOrigin(request), request.body),
     ),
   );
 }
@@ -89,11 +89,11 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
 
   app.post("/account/passkeys/options", { schema: { ...schema, body: PasswordBody } }, async (request) => {
     await confirm(request);
-    return startPasskey(deps, request.session, originOf(request));
+    return startPasskey(deps, request.session, visitorOrigin(request));
   });
 
   app.post("/account/passkeys", { schema: { ...schema, body: NewPasskeyBody } }, async (request, reply) => {
-    await addPasskey(deps, request.session, originOf(request), request.body);
+    await addPasskey(deps, request.session, visitorOrigin(request), request.body);
     return reply.code(201).send({ ok: true });
   });
 

@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { Queryable } from "../../db/database.ts";
 import type { SignInStepRow } from "../../db/schema.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { deleteEndedSteps, findStep as findStepRow, insertStep, takeStep as takeStepRow } from "./queries.ts";
+import { deleteEndedSteps, findStep as findStepRow, insertStep, takeStepRow } from "./queries.ts";
 
 const stepMs = 5 * 60 * 1000;
 

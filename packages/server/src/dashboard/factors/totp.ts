@@ -23,7 +23,7 @@ import { stepEnded } from "./steps.ts";
 
 type CodeDeps = Pick<Deps, "db" | "keyring" | "now">;
 
-export const purpose = "one-time codes";
+export const totpPurpose = "one-time codes";
 const secretBytes = 20;
 const freeTries = 5;
 const firstPauseMs = 30_000;
@@ -36,7 +36,7 @@ export async function startCodes(
 ): Promise<{ secret: string; uri: string }> {
   const { Secret } = await import("otpauth");
   const secret = new Secret({ size: secretBytes }).base32;
-  const sealed = deps.keyring.encrypt(secret, purpose);
+  const sealed = deps.keyring.encrypt(secret, totpPurpose);
   const [started] = await deps.db.change(startTotp, { accountId: account.accountId, sealed });
   if (started === undefined) throw alreadyOn();
   return { secret, uri: (await openSecret(secret, account.email)).toString() };
@@ -100,7 +100,7 @@ export function pauseAfter(failures: number): number {
 
 /** The time step that the code belongs to: this one or a neighbour, for clocks that are a little off. */
 async function findTimeStep(deps: CodeDeps, sealed: string, code: string): Promise<number | null> {
-  const totp = await openSecret(deps.keyring.decrypt(sealed, purpose), "");
+  const totp = await openSecret(deps.keyring.decrypt(sealed, totpPurpose), "");
   const timestamp = deps.now();
   const delta = totp.validate({ token: code, timestamp, window: 1 });
   return delta === null ? null : totp.counter({ timestamp }) + delta;
@@ -154,7 +154,7 @@ export async function resealTotps({ db, keyring }: Pick<Deps, "db" | "keyring">)
   do {
     rows = await db.all(listTotps, { after, take: batchSize });
     for (const { account_id: accountId, secret_sealed: sealed } of rows) {
-      const resealed = keyring.reseal(sealed, purpose);
+      const resealed = keyring.reseal(sealed, totpPurpose);
       if (resealed !== null) await db.run(resealTotp, { accountId, sealed, resealed });
     }
     after = rows.at(-1)?.account_id ?? "";

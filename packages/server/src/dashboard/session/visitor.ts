@@ -16,7 +16,7 @@ export function visitorOf(request: FastifyRequest): Visitor {
 }
 
 /** The page's own origin: of a change it was checked before any route runs, and browsers send it with every one. */
-export function originOf(request: FastifyRequest): string {
+export function visitorOrigin(request: FastifyRequest): string {
   return request.headers.origin ?? "";
 }
 

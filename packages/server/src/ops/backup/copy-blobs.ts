@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { Database, Queryable } from "../../db/database.ts";
 import { copyDurably, syncDirectory } from "./backup-directory.ts";
 
-export interface CopyJob {
+export interface BlobCopyJob {
   catalog: BlobCatalog;
   /** Whose blobs to copy. */
   db: Queryable;
@@ -23,7 +23,7 @@ export interface CopyCount {
   bytes: number;
 }
 
-export interface CopyOutcome {
+export interface BlobCopyOutcome {
   /** Everything the database names and the backup now holds. */
   total: CopyCount;
   copied: CopyCount;
@@ -37,8 +37,8 @@ const concurrency = 4;
 const readBytes = 1024 * 1024;
 
 /** Copies what is not there yet: a blob never changes, so one of the same name and size is the same. */
-export async function copyBlobs(job: CopyJob): Promise<CopyOutcome> {
-  const outcome: CopyOutcome = {
+export async function copyBlobs(job: BlobCopyJob): Promise<BlobCopyOutcome> {
+  const outcome: BlobCopyOutcome = {
     total: { objects: 0, bytes: 0 },
     copied: { objects: 0, bytes: 0 },
     missing: [],
@@ -68,7 +68,7 @@ export async function copyBlobs(job: CopyJob): Promise<CopyOutcome> {
 }
 
 /** How much a copy would have to write. */
-export async function measureMissing(job: Pick<CopyJob, "catalog" | "db" | "to">): Promise<CopyCount> {
+export async function measureMissing(job: Pick<BlobCopyJob, "catalog" | "db" | "to">): Promise<CopyCount> {
   const missing = { objects: 0, bytes: 0 };
   for await (const page of eachPage(job.catalog, job.db)) {
     await forEach(page, async (row) => {
@@ -78,7 +78,11 @@ export async function measureMissing(job: Pick<CopyJob, "catalog" | "db" | "to">
   return missing;
 }
 
-async function copyBlob(job: CopyJob, row: Blob, path: string): Promise<"copied" | "missing" | "damaged"> {
+async function copyBlob(
+  job: BlobCopyJob,
+  row: Blob,
+  path: string,
+): Promise<"copied" | "missing" | "damaged"> {
   const from = join(job.from, path);
   const to = join(job.to, path);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { type layoutOf, syncDirectory, syncFile } from "./backup-directory.ts";
-import { type BlobCatalog, type CopyOutcome, eachPage, isNamed } from "./copy-blobs.ts";
+import { type BlobCatalog, type BlobCopyOutcome, eachPage, isNamed } from "./copy-blobs.ts";
 
 export type OpenSnapshot = (path: string) => Database;
 
@@ -16,10 +16,10 @@ interface EmbeddedBackup {
   layout: ReturnType<typeof layoutOf>;
   catalog: BlobCatalog;
   openSnapshot: OpenSnapshot;
-  copy: (db: Queryable) => Promise<CopyOutcome>;
+  copy: (db: Queryable) => Promise<BlobCopyOutcome>;
 }
 
-export type BackupResult = CopyOutcome & { removed: number; deletedMeanwhile: number };
+export type BackupResult = BlobCopyOutcome & { removed: number; deletedMeanwhile: number };
 
 const mostRounds = 5;
 

@@ -13,9 +13,9 @@ import {
 } from "./backup-directory.ts";
 import {
   type BlobCatalog,
+  type BlobCopyJob,
+  type BlobCopyOutcome,
   type CopyCount,
-  type CopyJob,
-  type CopyOutcome,
   copyBlobs,
   measureMissing,
 } from "./copy-blobs.ts";
@@ -72,7 +72,7 @@ export async function runBackup(
   const hasSecret = config.secrets === null && (await copySmallFile(source.secret, layout.secret));
   await copySmallFile(join(source.objects, "identity"), join(layout.objects, "identity"));
 
-  const job: CopyJob = {
+  const job: BlobCopyJob = {
     catalog: deps.catalog,
     db,
     from: source.objects,
@@ -81,7 +81,7 @@ export async function runBackup(
     hardLinks: options.hardLinks,
     onProgress: () => {},
   };
-  const copy = async (from: CopyJob["db"]) => {
+  const copy = async (from: BlobCopyJob["db"]) => {
     const planned = await planCopy({ ...job, db: from }, directory);
     return copyBlobs({ ...job, db: from, onProgress: (done) => deps.onProgress(done, planned) });
   };
@@ -97,7 +97,7 @@ export async function runBackup(
 }
 
 /** What is deleted while it is copied is no loss, even if the dump that was made before still names it. */
-async function backUpFiles(deps: BackupDeps, outcome: CopyOutcome): Promise<BackupResult> {
+async function backUpFiles(deps: BackupDeps, outcome: BlobCopyOutcome): Promise<BackupResult> {
   const { lost, deleted } = await tellApart(deps, outcome.missing);
   return { ...outcome, missing: lost, removed: 0, deletedMeanwhile: deleted.length };
 }
@@ -111,7 +111,7 @@ async function copySmallFile(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-async function planCopy(job: CopyJob, directory: string): Promise<CopyCount> {
+async function planCopy(job: BlobCopyJob, directory: string): Promise<CopyCount> {
   const missing = await measureMissing(job);
   const disk = await statfs(directory);
   const freeBytes = disk.bavail * disk.bsize;

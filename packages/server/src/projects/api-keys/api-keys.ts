@@ -14,7 +14,7 @@ import {
   findKeyCreations,
   freeKeyPlace,
   insertKey,
-  revokeKey as revokeKeyRow,
+  revokeKeyRow,
   takeKeyPlace,
 } from "./queries.ts";
 

@@ -105,7 +105,7 @@ export const freeKeyPlace = statement((q, p: { projectId: string }) =>
   q.updateTable("project").set({ key_count: sql`key_count - 1` }).where("id", "=", p.projectId),
 );
 
-export const revokeKey = statement((q, p: { id: string; now: number }) =>
+export const revokeKeyRow = statement((q, p: { id: string; now: number }) =>
   q
     .updateTable("api_key")
     .set({ revoked_at: p.now })

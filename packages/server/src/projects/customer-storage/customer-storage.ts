@@ -35,7 +35,7 @@ export interface ShownStore extends BucketPlace {
   updatedAt: string;
 }
 
-export interface ProbeReport extends BucketFindings {
+export interface BucketProbeReport extends BucketFindings {
   ok: boolean;
   /** Whether pages may upload and see the ETag; null where that was not to be found out. */
   allowsBrowsers: boolean | null;
@@ -103,7 +103,7 @@ export async function probeStorage(
   deps: StorageDeps,
   projectId: string,
   signal?: AbortSignal,
-): Promise<ProbeReport> {
+): Promise<BucketProbeReport> {
   const row = await getRow(deps, projectId);
   const credentials = openCredentials(deps.keyring, row.sealed);
   return probe(deps.customerBuckets.open(row.id, placeOf(row), credentials), signal);
@@ -136,7 +136,7 @@ async function forgetIfEmpty(tx: Queryable, { id, project_id }: CustomerStoreRow
   return true;
 }
 
-async function probe(bucket: CustomerBucket, signal: AbortSignal | undefined): Promise<ProbeReport> {
+async function probe(bucket: CustomerBucket, signal: AbortSignal | undefined): Promise<BucketProbeReport> {
   try {
     const { unusable, refused, clockAheadMs } = await bucket.examine(signal);
     const ok = unusable === null && !refused.some(({ act }) => needed.includes(act));
@@ -147,7 +147,7 @@ async function probe(bucket: CustomerBucket, signal: AbortSignal | undefined): P
   }
 }
 
-function explain({ unusable, refused }: ProbeReport): string {
+function explain({ unusable, refused }: BucketProbeReport): string {
   const first = refused.find(({ act }) => needed.includes(act));
   return unusable ?? `the key may not ${first?.act}: ${first?.reason}`;
 }

@@ -13,13 +13,13 @@ import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../ker
 import { createId } from "../../kernel/ids.ts";
 import { writeLog } from "../logs/queries.ts";
 import {
-  deleteRoute as deleteRouteRow,
-  findRoute,
+  deleteRouteRow,
+  findRouteRow,
   freeRoutePlace,
   insertRoute,
   moveOpenUploads,
   takeRoutePlace,
-  updateRoute as updateRouteRow,
+  updateRouteRow,
 } from "./queries.ts";
 
 type OnSaved = (tx: Queryable, route: FileRouteRow) => Promise<void>;
@@ -57,7 +57,7 @@ export async function createRoute(
 }
 
 export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteRow> {
-  const route = await deps.db.get(findRoute, { id, projectId: actor.projectId });
+  const route = await deps.db.get(findRouteRow, { id, projectId: actor.projectId });
   if (route === null) throw notFound("File route");
   return route;
 }
@@ -89,7 +89,7 @@ async function mergeAndUpdate(
   id: string,
   body: UpdateRouterBody,
 ): Promise<FileRouteRow | null> {
-  const route = await tx.get(findRoute, { id, projectId: actor.projectId });
+  const route = await tx.get(findRouteRow, { id, projectId: actor.projectId });
   if (route === null) throw notFound("File route");
   mayChange(actor, route.environment);
   mayChange(actor, body.environment ?? route.environment);

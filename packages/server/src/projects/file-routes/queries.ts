@@ -71,7 +71,7 @@ export const listRouteUrls = statement((q, p: { projectId: string }) =>
     .limit(ROUTES_PER_PROJECT_MAX),
 );
 
-export const findRoute = statement((q, p: { id: string; projectId: string }) =>
+export const findRouteRow = statement((q, p: { id: string; projectId: string }) =>
   q.selectFrom("file_route").selectAll().where("id", "=", p.id).where("project_id", "=", p.projectId),
 );
 
@@ -80,7 +80,7 @@ export const findRouteBySlug = statement((q, p: { slug: string; projectId: strin
 );
 
 /** Guarded by what was read, so that two editors cannot silently overwrite each other's fields. */
-export const updateRoute = statement((q, p: FileRouteRow & { seenUpdatedAt: number }) =>
+export const updateRouteRow = statement((q, p: FileRouteRow & { seenUpdatedAt: number }) =>
   q
     .updateTable("file_route")
     .set({
@@ -114,7 +114,7 @@ export const moveOpenUploads = statement((q, p: Renamed) =>
     .where(sql<boolean>`cast(${p.environment} as text) in ('all', environment)`),
 );
 
-export const deleteRoute = statement((q, p: { id: string; projectId: string }) =>
+export const deleteRouteRow = statement((q, p: { id: string; projectId: string }) =>
   q
     .deleteFrom("file_route")
     .where("id", "=", p.id)

@@ -109,7 +109,7 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
     .returning("claim");
 });
 
-export const extendClaim = statement((q, p: { id: string; claim: string; leaseMs: number }, dialect) =>
+export const extendVariantClaim = statement((q, p: { id: string; claim: string; leaseMs: number }, dialect) =>
   q
     .updateTable("variant")
     .set({ lease_until: sql<number>`${databaseNow(dialect)} + cast(${p.leaseMs} as bigint)` })
@@ -154,7 +154,7 @@ export const markReady = statement((q, p: Ready) =>
     .returningAll(),
 );
 
-export const markFailed = statement(
+export const markVariantFailed = statement(
   (q, p: { id: string; claim: string; problem: string; forMs: number }, dialect) =>
     q
       .updateTable("variant")
@@ -167,7 +167,7 @@ export const markFailed = statement(
       .where("claim", "=", p.claim),
 );
 
-export const dropClaim = statement((q, p: { id: string; claim: string }) =>
+export const dropVariantClaim = statement((q, p: { id: string; claim: string }) =>
   q
     .deleteFrom("variant")
     .where("id", "=", p.id)

@@ -10,13 +10,13 @@ import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
-  dropClaim,
-  extendClaim,
+  dropVariantClaim,
+  extendVariantClaim,
   findOwner,
   findVariant,
   forgetVariant,
-  markFailed,
   markReady,
+  markVariantFailed,
 } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
 import type { GetMemory } from "./render/frame-channel.ts";
@@ -165,12 +165,12 @@ async function make(
   const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
   const extending = setInterval(() => {
     // Lost or away, the claim is looked at again when the bytes are there.
-    deps.db.run(extendClaim, { id, claim, leaseMs }).catch(() => {});
+    deps.db.run(extendVariantClaim, { id, claim, leaseMs }).catch(() => {});
   }, extendEveryMs);
   try {
     const rendered = await render(deps, pool, wanted, terms);
     if (!rendered.ok) {
-      await deps.db.run(markFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
+      await deps.db.run(markVariantFailed, { id, claim, problem: rendered.problem, forMs: failedForMs });
       throw explainProblem(rendered.problem);
     }
     const tooLate: StorageDeletionRow[] = [];
@@ -186,7 +186,7 @@ async function make(
     await removeBytes(deps, tooLate);
     return await getOthers(deps, id, claim);
   } catch (error) {
-    await deps.db.run(dropClaim, { id, claim });
+    await deps.db.run(dropVariantClaim, { id, claim });
     throw error;
   } finally {
     clearInterval(extending);

@@ -88,7 +88,8 @@ const forgetGoneStatement = statement((q, p: { key: string; before: number }) =>
 export const listBlobs = (db: Queryable, page: Page): Promise<BlobRow[]> => db.all(listBlobsStatement, page);
 
 /** Those that are files. */
-export const listFiles = (db: Queryable, page: Page): Promise<BlobRow[]> => db.all(listFilesStatement, page);
+export const listBlobFiles = (db: Queryable, page: Page): Promise<BlobRow[]> =>
+  db.all(listFilesStatement, page);
 
 /** Returns the key whose bytes are concerned; null when nothing needs the blob any more. */
 export function markBlob(db: Database, blob: string, damaged: 0 | 1): Promise<string | null> {

@@ -11,14 +11,14 @@ import { createRateWatch } from "./body-writer.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
 import { createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
-import { createMultipart, finishUpload } from "./multipart.ts";
+import { createDiskMultipart, finishUpload } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
-import { createReads } from "./reads.ts";
+import { createDiskReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 import { createStagedUploads } from "./staged-uploads.ts";
-import { type SweepOptions, type SweepReport, sweep } from "./sweep.ts";
+import { type DiskSweepOptions, type DiskSweepReport, sweepDisk } from "./sweep.ts";
 import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";
 
 export interface DiskStoreOptions {
@@ -47,7 +47,7 @@ export interface DiskStoreOptions {
 export interface DiskStore extends ObjectStore, UploadReceiver {
   readonly localFiles: LocalFiles;
   /** Removes what nothing needs, and reports what is needed and missing. */
-  sweep(options: SweepOptions): Promise<SweepReport>;
+  sweep(options: DiskSweepOptions): Promise<DiskSweepReport>;
   /** Reads the next blobs again and marks the damaged ones. */
   scrub(options: ScrubOptions): Promise<ScrubReport>;
 }
@@ -74,8 +74,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
   return {
     name: "disk",
     ...createUploadReceiver(tokens, arrivals, uploads, writer, now),
-    ...createMultipart(db, files, signUrl, now),
-    ...createReads(db, files, createBlobReader(db, files, createBlobCache(cacheBytes), report), report),
+    ...createDiskMultipart(db, files, signUrl, now),
+    ...createDiskReads(db, files, createBlobReader(db, files, createBlobCache(cacheBytes), report), report),
 
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
@@ -116,7 +116,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       return [];
     },
 
-    sweep: (sweepOptions) => sweep({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
+    sweep: (sweepOptions) =>
+      sweepDisk({ db, files, urlLifeMs, isArriving: uploads.isArriving }, sweepOptions),
     scrub: (scrubOptions) => scrub({ db, files, report }, scrubOptions),
     check: () => probe(files),
     close: async () => {},

@@ -5,7 +5,7 @@ import type { FinishMultipart, FinishMultipartResult, ObjectStore } from "../obj
 import type { BlobFiles } from "./blob-files.ts";
 import { buryObject, etagOf } from "./object-records.ts";
 import {
-  findUpload,
+  findMultipart,
   finishUploadRow,
   listPartRows,
   lockUpload,
@@ -19,7 +19,7 @@ type Multipart = Pick<
   "startMultipart" | "presignParts" | "listParts" | "finishMultipart" | "abortMultipart"
 >;
 
-export function createMultipart(
+export function createDiskMultipart(
   db: Database,
   files: BlobFiles,
   signUrl: SignUrl,
@@ -39,7 +39,7 @@ export function createMultipart(
     },
 
     async listParts({ key, uploadId }) {
-      const upload = await findUpload(db, uploadId);
+      const upload = await findMultipart(db, uploadId);
       if (upload?.key !== key || upload.state !== "open") return null;
       const rows = await listPartRows(db, uploadId);
       return rows

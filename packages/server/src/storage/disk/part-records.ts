@@ -159,7 +159,7 @@ const listSegmentsStatement = statement((q, p: { uploadId: string; start: number
 export const openUpload = (db: Queryable, upload: { key: string; uploadId: string; sizeBytes: number }) =>
   db.run(openUploadStatement, upload);
 
-export const findUpload = (db: Queryable, uploadId: string): Promise<UploadRow | null> =>
+export const findMultipart = (db: Queryable, uploadId: string): Promise<UploadRow | null> =>
   db.get(findUploadStatement, { uploadId });
 
 export const lockUpload = (tx: Queryable, uploadId: string): Promise<UploadRow | null> =>

@@ -12,7 +12,12 @@ export interface Reads extends Pick<ObjectStore, "head" | "read"> {
   localFiles: LocalFiles;
 }
 
-export function createReads(db: Database, files: BlobFiles, reader: BlobReader, report: ReportDamage): Reads {
+export function createDiskReads(
+  db: Database,
+  files: BlobFiles,
+  reader: BlobReader,
+  report: ReportDamage,
+): Reads {
   async function nullIfDamaged<T>(work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();

@@ -4,7 +4,7 @@ import type { StoredObject } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { Arrival, FreeSpace } from "./free-space.ts";
 import { etagOf, finishObject, isOpenForPut, keepStaged, type SealedBlob } from "./object-records.ts";
-import { findUpload, keepPart, lockUpload, weighParts } from "./part-records.ts";
+import { findMultipart, keepPart, lockUpload, weighParts } from "./part-records.ts";
 import type { PartTarget, SingleTarget, UploadTarget } from "./presigned-url.ts";
 import { tooManyBytes, uploadEnded } from "./refusals.ts";
 import { largestRowBytes } from "./small-blobs.ts";
@@ -80,7 +80,7 @@ async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number)
     if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
     return target.key;
   }
-  const upload = await findUpload(db, target.uploadId);
+  const upload = await findMultipart(db, target.uploadId);
   if (upload?.state !== "open") throw uploadEnded();
   const { othersBytes } = await weighParts(db, target);
   if (othersBytes + sizeBytes > upload.size_bytes) throw tooManyBytes();

@@ -2,9 +2,9 @@ import { stat, unlink } from "node:fs/promises";
 import type { Database } from "../../db/database.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { blobNamedAt, isFileName, isShard, shardEndsAt, shardOf } from "./blob-name.ts";
-import { forgetGone, listFiles, listGone } from "./blob-records.ts";
+import { forgetGone, listBlobFiles, listGone } from "./blob-records.ts";
 
-export interface SweepOptions {
+export interface DiskSweepOptions {
   /** Reports what would be removed and removes nothing. */
   dryRun?: boolean;
   /** How old a temporary file or a blob without a record must be. */
@@ -14,7 +14,7 @@ export interface SweepOptions {
   now: number;
 }
 
-export interface SweepReport {
+export interface DiskSweepReport {
   tempFiles: string[];
   orphanBlobs: string[];
   tombstones: string[];
@@ -34,8 +34,8 @@ export interface SweepDeps {
 
 const pageRows = 1000;
 
-export async function sweep(deps: SweepDeps, options: SweepOptions): Promise<SweepReport> {
-  const report: SweepReport = {
+export async function sweepDisk(deps: SweepDeps, options: DiskSweepOptions): Promise<DiskSweepReport> {
+  const report: DiskSweepReport = {
     tempFiles: [],
     orphanBlobs: [],
     tombstones: [],
@@ -74,7 +74,7 @@ export async function sweep(deps: SweepDeps, options: SweepOptions): Promise<Swe
 
 async function sweepTemp(
   { files }: SweepDeps,
-  options: SweepOptions,
+  options: DiskSweepOptions,
   remove: (name: string) => Promise<void>,
 ): Promise<void> {
   for (const name of await files.listTemp()) {
@@ -89,7 +89,7 @@ async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
   const onDisk = (await files.listShards()).filter(isShard).sort();
   let after = "";
   for (;;) {
-    const [record] = await listFiles(db, { after, before: "~", limit: 1 });
+    const [record] = await listBlobFiles(db, { after, before: "~", limit: 1 });
     const [fromDisk] = onDisk;
     const fromDatabase = record && shardOf(record.blob);
     const next = fromDatabase === undefined || (fromDisk ?? "~") < fromDatabase ? fromDisk : fromDatabase;
@@ -111,7 +111,7 @@ async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: 
   const missing: string[] = [];
   let after = shard;
   for (;;) {
-    const rows = await listFiles(db, { after, before: `${shard}~`, limit: pageRows });
+    const rows = await listBlobFiles(db, { after, before: `${shard}~`, limit: pageRows });
     for (const { blob } of rows) {
       orphans.delete(blob);
       if (isOld(blob) && !found.has(blob)) missing.push(blob);

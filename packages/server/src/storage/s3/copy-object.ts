@@ -1,6 +1,6 @@
 import { mostParts } from "./bucket-values.ts";
 import type { S3Client } from "./s3-client.ts";
-import { hasCode, isMissing, isStatus, S3Error } from "./s3-error.ts";
+import { hasS3Code, isMissing, isStatus, S3Error } from "./s3-error.ts";
 
 export interface Copy {
   fromKey: string;
@@ -63,7 +63,7 @@ export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): Copy
 function isUnknownGuard(error: unknown): boolean {
   return (
     isStatus(error, 501) ||
-    (isStatus(error, 400) && hasCode(error, "NotImplemented", "InvalidArgument", "InvalidRequest"))
+    (isStatus(error, 400) && hasS3Code(error, "NotImplemented", "InvalidArgument", "InvalidRequest"))
   );
 }
 
@@ -73,7 +73,7 @@ function isUnknownGuard(error: unknown): boolean {
  */
 function isConflict(error: unknown): boolean {
   return (
-    isStatus(error, 412) || isMissing(error) || hasCode(error, "ConditionalRequestConflict", "NoSuchBucket")
+    isStatus(error, 412) || isMissing(error) || hasS3Code(error, "ConditionalRequestConflict", "NoSuchBucket")
   );
 }
 

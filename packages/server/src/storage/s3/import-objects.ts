@@ -2,7 +2,7 @@ import type { ObjectBytes } from "../object-store.ts";
 import type { ObjectNames } from "./location.ts";
 import type { MultipartDeps } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
-import { createReads, type ReadsDeps } from "./reads.ts";
+import { createBucketReads, type ReadsDeps } from "./reads.ts";
 import type { S3Client } from "./s3-client.ts";
 
 export interface ImportedObject {
@@ -29,8 +29,8 @@ const longListMs = 24 * 3_600_000;
 export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImport {
   const { client, names, headersOf } = deps;
   const { objects, multipart, bucket } = client;
-  const final = createReads(deps);
-  const staged = createReads({ ...deps, names: { ...names, finalOf: names.stagedOf } });
+  const final = createBucketReads(deps);
+  const staged = createBucketReads({ ...deps, names: { ...names, finalOf: names.stagedOf } });
 
   async function putParts(name: string, headers: ObjectHeaders, pieces: AsyncIterable<Uint8Array>) {
     const upload = { key: name, uploadId: await multipart.create(name, headers) };
@@ -86,7 +86,7 @@ async function* join<T>(first: T[], rest: AsyncIterator<T>): AsyncGenerator<T> {
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-export interface SweepOptions {
+export interface BucketSweepOptions {
   /** Staged objects that nobody wrote to for so long belong to uploads that have ended. */
   stagedOlderThanMs: number;
   /** Multipart uploads, counted from their last part. */
@@ -102,7 +102,7 @@ export interface SweepOptions {
 
 const usualDeadlineMs = 30 * 60_000;
 
-export interface SweepReport {
+export interface BucketSweepReport {
   stagedObjects: number;
   uploads: number;
   /** There may be more than was allowed in one go. */
@@ -110,11 +110,11 @@ export interface SweepReport {
 }
 
 /** Removes what uploads left behind. Looks only at names below the prefix that nothing but this store writes. */
-export async function sweep(
+export async function sweepBucket(
   client: S3Client,
   names: ObjectNames,
-  options: SweepOptions,
-): Promise<SweepReport> {
+  options: BucketSweepOptions,
+): Promise<BucketSweepReport> {
   const { now, maxDeletions, dryRun = false, signal, deadlineMs = usualDeadlineMs } = options;
   const { bucket, multipart } = client.within(AbortSignal.timeout(deadlineMs));
   const staged: string[] = [];

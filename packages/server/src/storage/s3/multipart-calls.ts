@@ -12,7 +12,7 @@ import { encodePath } from "./location.ts";
 import { describeObject, type ObjectHeaders, putDeadlineOf } from "./object-calls.ts";
 import { type S3Calls, withDeadline } from "./s3-call.ts";
 import type { ListOptions } from "./s3-client.ts";
-import { BucketFault, hasCode, isMissing, S3Error } from "./s3-error.ts";
+import { BucketFault, hasS3Code, isMissing, S3Error } from "./s3-error.ts";
 import { childrenOf, escapeXml, textOf, type XmlElement } from "./xml.ts";
 
 export interface Upload {
@@ -133,7 +133,7 @@ export function createMultipartCalls(
 
 /** Some stores call an id that they cannot have made themselves a wrong argument. */
 export function isNoUpload(error: unknown): boolean {
-  return isMissing(error) || hasCode(error, "InvalidArgument");
+  return isMissing(error) || hasS3Code(error, "InvalidArgument");
 }
 
 function toPart(part: XmlElement): ReceivedPart {

@@ -11,7 +11,7 @@ import type { ObjectNames } from "./location.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
 import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
-import { hasCode, isMissing } from "./s3-error.ts";
+import { hasS3Code, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
 
 type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
@@ -28,7 +28,7 @@ export interface MultipartDeps {
 }
 
 /** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
-export function createMultipart(
+export function createBucketMultipart(
   { client, names, probe, headersOf }: MultipartDeps,
   finishDeadlineMs: number,
 ): Multipart {
@@ -119,8 +119,8 @@ function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure
 
 /** What changed between the list of parts and the completion; and older Ceph takes all parts or none. */
 function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
-  if (hasCode(error, "EntityTooSmall")) return tooSmall("one has fewer");
-  if (!hasCode(error, "InvalidPart")) return null;
+  if (hasS3Code(error, "EntityTooSmall")) return tooSmall("one has fewer");
+  if (!hasS3Code(error, "InvalidPart")) return null;
   if (hasUnclaimed)
     return failed("missing-part", "This storage needs every part that was uploaded to be named.");
   return failed("wrong-etag", "A part was uploaded again in the meantime.");

@@ -25,7 +25,7 @@ export interface ReadsDeps {
   findDeadlineMs: number;
 }
 
-export function createReads({ client, names, probe, readIdleMs, findDeadlineMs }: ReadsDeps): Reads {
+export function createBucketReads({ client, names, probe, readIdleMs, findDeadlineMs }: ReadsDeps): Reads {
   const { objects } = client;
   const findHead = (key: string, { objects: limited } = client) =>
     probe.nullIfForbidden(() => limited.findHead(key));

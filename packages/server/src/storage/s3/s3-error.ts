@@ -101,7 +101,7 @@ const unknownCallerCodes = [
 
 /** Refused for who asks or what time it is, so it says nothing of what was asked for. */
 export function isUnknownCaller(error: unknown): boolean {
-  return hasCode(error, ...unknownCallerCodes);
+  return hasS3Code(error, ...unknownCallerCodes);
 }
 
 /** The object or upload is not there. A bucket that is gone is another matter. */
@@ -109,6 +109,6 @@ export function isMissing(error: unknown): boolean {
   return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
 }
 
-export function hasCode(error: unknown, ...codes: string[]): boolean {
+export function hasS3Code(error: unknown, ...codes: string[]): boolean {
   return error instanceof S3Error && codes.includes(error.code);
 }

@@ -6,16 +6,16 @@ import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
 import {
+  type BucketSweepOptions,
+  type BucketSweepReport,
   createObjectImport,
   type ObjectImport,
-  type SweepOptions,
-  type SweepReport,
-  sweep,
+  sweepBucket,
 } from "./import-objects.ts";
 import { createLocation, createObjectNames } from "./location.ts";
-import { createMultipart } from "./multipart.ts";
+import { createBucketMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
-import { createReads } from "./reads.ts";
+import { createBucketReads } from "./reads.ts";
 import { withDeadline } from "./s3-call.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
 import { isStatus } from "./s3-error.ts";
@@ -47,7 +47,7 @@ export interface S3Store extends ObjectStore {
   probe(): Promise<void>;
   /** Tries everything that the service needs of the bucket, and compares clocks. Ends early with the signal. */
   examine(signal?: AbortSignal): Promise<BucketExamination>;
-  sweep(options: SweepOptions): Promise<SweepReport>;
+  sweep(options: BucketSweepOptions): Promise<BucketSweepReport>;
   /** For objects that come from another store. */
   imports: ObjectImport;
   /** Whether browsers may upload from any page and see the etag; tried with a small object. */
@@ -88,8 +88,8 @@ export function createS3Store(options: S3StoreOptions): S3Store {
   return {
     name: options.name,
     maxPutBytes: BUCKET_PUT_MAX_BYTES,
-    ...createReads(shared),
-    ...createMultipart(shared, finishDeadlineMs),
+    ...createBucketReads(shared),
+    ...createBucketMultipart(shared, finishDeadlineMs),
     finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),
 
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
@@ -147,7 +147,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     examine: (signal) =>
       examineBucket(client, names, location, { ...options, guardHeader, signal: untilProbed(signal) }),
     imports: createObjectImport(shared),
-    sweep: (sweepOptions) => sweep(client, names, sweepOptions),
+    sweep: (sweepOptions) => sweepBucket(client, names, sweepOptions),
     async allowsBrowsers(signal) {
       const exchange = createExchange(origin, { lookup: options.lookup });
       const key = names.probePrefix + randomText(26);

@@ -1,12 +1,12 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
 import { encodeQuery, encodeUri } from "./location.ts";
 
-export interface Credentials {
+export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
 }
 
-export interface SignerOptions extends Credentials {
+export interface SignerOptions extends S3Credentials {
   region: string;
   /** Epoch milliseconds, by the real clock: the other side compares them with its own. */
   now: () => number;

@@ -13,7 +13,7 @@ import {
   toJson,
 } from "./table-shape.ts";
 
-export interface CopyJob {
+export interface TableCopyJob {
   source: Database;
   target: Database;
   plan: CopyPlan;
@@ -46,7 +46,7 @@ const putProgress = statement((q, p: Progress) =>
 );
 
 /** Goes on where an earlier run stopped: how far it came is written in the transaction that writes the rows. */
-export async function copyTable(job: CopyJob, shape: TableShape): Promise<void> {
+export async function copyTable(job: TableCopyJob, shape: TableShape): Promise<void> {
   const { source, target, plan } = job;
   const { name } = shape;
   const begun = await target.get(findProgress, { name });

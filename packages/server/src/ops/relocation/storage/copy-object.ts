@@ -5,9 +5,9 @@ import { findVersion, putMoved } from "./queries.ts";
 import {
   type DamageReason,
   type Digest,
-  listSegments,
+  listSourceSegments,
   ObjectDamaged,
-  type OpenBlob,
+  type OpenSource,
   readPieces,
   type SourceObject,
 } from "./read-object.ts";
@@ -15,10 +15,10 @@ import {
 export interface CopyDeps {
   db: Database;
   target: BucketTarget;
-  openBlob: OpenBlob;
+  openBlob: OpenSource;
 }
 
-export type CopyOutcome = "copied" | "gone" | { damaged: DamageReason };
+export type ObjectCopyOutcome = "copied" | "gone" | { damaged: DamageReason };
 
 const mostAttempts = 3;
 
@@ -30,7 +30,7 @@ export async function copyObject(
   deps: CopyDeps,
   object: SourceObject,
   as: TargetObject,
-): Promise<CopyOutcome> {
+): Promise<ObjectCopyOutcome> {
   if (object.damaged !== 0) return { damaged: "known" };
   try {
     await transfer(deps, object, as);
@@ -46,7 +46,7 @@ export async function copyObject(
 }
 
 async function transfer(deps: CopyDeps, object: SourceObject, as: TargetObject): Promise<void> {
-  const segments = await listSegments(deps.db, object);
+  const segments = await listSourceSegments(deps.db, object);
   for (let attempt = 1; ; attempt++) {
     let sent: Digest | null = null;
     async function* pieces() {

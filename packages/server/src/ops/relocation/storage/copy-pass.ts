@@ -7,8 +7,8 @@ import {
   listMissing,
   listStaged,
   listVariantTypes,
-  measureMissing,
   measureMoved,
+  measureUncopied,
 } from "./queries.ts";
 import type { DamageReason, SourceObject } from "./read-object.ts";
 
@@ -44,7 +44,7 @@ const concurrency = 4;
 /** Copies what the journal does not name yet, in the order of the keys. */
 export async function copyMissing(deps: PassDeps): Promise<PassReport> {
   const moved = (await deps.db.get(measureMoved, {})) ?? nothing;
-  const planned = add(moved, (await deps.db.get(measureMissing, {})) ?? nothing);
+  const planned = add(moved, (await deps.db.get(measureUncopied, {})) ?? nothing);
   const onCopied = (copied: Amount) => deps.onProgress(add(moved, copied), planned);
   return copyListed(deps, listMissing, onCopied, false);
 }

@@ -29,7 +29,7 @@ export const listMissing = statement((q, p: { after: string; take: number }) =>
   missing(q).select(described).where("o.key", ">", p.after).orderBy("o.key").limit(p.take),
 );
 
-export const measureMissing = statement((q, _: object) =>
+export const measureUncopied = statement((q, _: object) =>
   missing(q)
     .select((select) => [
       select.fn.countAll<number>().as("objects"),
@@ -85,7 +85,7 @@ export const listVariantTypes = statement((q, p: { idsJson: string }, dialect) =
     .where(isOneOf(dialect, "id", p.idsJson)),
 );
 
-export const listProjects = statement((q, p: { idsJson: string }, dialect) =>
+export const listMovedProjects = statement((q, p: { idsJson: string }, dialect) =>
   q
     .selectFrom("project")
     .select("id")

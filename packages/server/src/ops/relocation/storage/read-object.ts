@@ -21,7 +21,7 @@ interface Segment {
 }
 
 /** The bytes of a blob, wherever the embedded store keeps it. Null, or ENOENT on the way, where it is not there. */
-export type OpenBlob = (blob: string) => Promise<Iterable<Buffer> | AsyncIterable<Buffer> | null>;
+export type OpenSource = (blob: string) => Promise<Iterable<Buffer> | AsyncIterable<Buffer> | null>;
 
 export interface Digest {
   sizeBytes: number;
@@ -40,7 +40,7 @@ export class ObjectDamaged extends Error {
   }
 }
 
-export async function listSegments(db: Queryable, object: SourceObject): Promise<Segment[]> {
+export async function listSourceSegments(db: Queryable, object: SourceObject): Promise<Segment[]> {
   const { blob, upload_id: uploadId, size_bytes, sha256 } = object;
   if (uploadId !== null) return db.all(listParts, { uploadId });
   return blob === null ? [] : [{ blob, size_bytes, sha256: sha256 ?? "" }];
@@ -56,7 +56,7 @@ const mostPieces = 9_000;
  */
 export async function* readPieces(
   segments: Segment[],
-  openBlob: OpenBlob,
+  openBlob: OpenSource,
   sizeBytes: number,
 ): AsyncGenerator<Buffer, Digest> {
   const pieceBytes = Math.max(smallestPieceBytes, Math.ceil(sizeBytes / mostPieces));
@@ -81,7 +81,7 @@ export async function* readPieces(
   return { sizeBytes: readBytes, sha256: whole.digest("hex") };
 }
 
-async function* readSegment(segment: Segment, openBlob: OpenBlob): AsyncGenerator<Buffer> {
+async function* readSegment(segment: Segment, openBlob: OpenSource): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
   let readBytes = 0;
   const chunks = await openBlob(segment.blob);

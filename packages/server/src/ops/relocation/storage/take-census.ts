@@ -1,7 +1,14 @@
 import type { Database } from "../../../db/database.ts";
 import { AppError } from "../../../kernel/errors.ts";
 import type { BucketTarget } from "./copy-object.ts";
-import { forgetDeleted, forgetMoved, listMoved, listProjects, listWanted, measureMoved } from "./queries.ts";
+import {
+  forgetDeleted,
+  forgetMoved,
+  listMoved,
+  listMovedProjects,
+  listWanted,
+  measureMoved,
+} from "./queries.ts";
 
 const batchSize = 500;
 
@@ -72,7 +79,9 @@ export async function checkOwn(
 ): Promise<void> {
   const projectOf = (key: string) => key.split("/", 1)[0] ?? "";
   const ids = [...new Set(listed.map(({ key }) => projectOf(key)))];
-  const own = new Set((await db.all(listProjects, { idsJson: JSON.stringify(ids) })).map(({ id }) => id));
+  const own = new Set(
+    (await db.all(listMovedProjects, { idsJson: JSON.stringify(ids) })).map(({ id }) => id),
+  );
   const foreign = listed.find(({ key }) => !own.has(projectOf(key)));
   if (foreign === undefined) return;
   throw new AppError(

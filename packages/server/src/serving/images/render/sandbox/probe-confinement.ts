@@ -14,7 +14,7 @@ export interface ProbeTargets {
   port: number;
 }
 
-export interface ProbeReport {
+export interface ConfinementReport {
   /** In words: what it could do that it should not. */
   reached: string[];
   environment: string[];
@@ -37,7 +37,7 @@ const cpuSec = 60;
 export async function probeConfinement(
   layers: Layers,
   targets: Omit<ProbeTargets, "port" | "pid">,
-): Promise<ProbeReport> {
+): Promise<ConfinementReport> {
   // In a container the service's number is small, and a process of the sandbox may have the same: only a signal that
   // arrives counts.
   let isSignalled = false;
@@ -59,13 +59,13 @@ export async function probeConfinement(
   }
 }
 
-async function runProbe(layers: Layers, targets: ProbeTargets): Promise<ProbeReport> {
+async function runProbe(layers: Layers, targets: ProbeTargets): Promise<ConfinementReport> {
   const { child, channel } = launchRenderer(scriptPath, [JSON.stringify(targets)], {
     layers,
     givesWay: false,
     cpuSec,
   });
-  let report: ProbeReport | undefined;
+  let report: ConfinementReport | undefined;
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
@@ -73,7 +73,7 @@ async function runProbe(layers: Layers, targets: ProbeTargets): Promise<ProbeRep
   if (channel !== null) {
     channel.on("error", () => {});
     readFrames(channel, ({ header }) => {
-      report = header as ProbeReport;
+      report = header as ConfinementReport;
     });
   }
   await once(child, "close");

@@ -3,7 +3,7 @@ import { fstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import { workerChannelFd, writeFrame } from "../frame-channel.ts";
-import { type ProbeReport, type ProbeTargets, probeSignal, signalling } from "./probe-confinement.ts";
+import { type ConfinementReport, type ProbeTargets, probeSignal, signalling } from "./probe-confinement.ts";
 
 // Run in a renderer's place: does what code would that has taken one over, and tells what it got.
 
@@ -11,7 +11,7 @@ const targets = JSON.parse(process.argv[2] ?? "") as ProbeTargets;
 const channel = new Socket({ fd: workerChannelFd, readable: true, writable: true });
 // Before it opens any of its own.
 const descriptors = listDescriptors();
-const report: ProbeReport = {
+const report: ConfinementReport = {
   reached: [
     ...targets.files.filter((path) => works(() => readFileSync(path))).map((path) => `read ${path}`),
     ...targets.folders.filter((path) => works(() => readdirSync(path))).map((path) => `list ${path}`),
