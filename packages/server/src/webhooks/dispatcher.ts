@@ -1,11 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseReadOnly, DatabaseUnavailable } from "../db/database.ts";
+import { createLanes } from "../db/lanes.ts";
 import type { Deps } from "../deps.ts";
 import type { RunJob } from "../kernel/event-loop-guard.ts";
 import { createAlarm, createAnnouncer, MESSAGES_CHANNEL } from "./alarm.ts";
 import { type Claim, claimDue, ENDPOINTS_PER_TURN, PROJECT_CAP } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
-import { finishAttempts } from "./finish.ts";
+import { type FinishedAttempt, finishAttempts, type Noted } from "./finish.ts";
 import { createWebhookMetrics } from "./metrics.ts";
 import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
@@ -55,6 +56,7 @@ const pauseAfterFailureMs = 1_000;
 export const DRAIN_MS = 30_000;
 /** For each slot there may be this many attempts, those that take long included: each holds a connection. */
 const attemptsPerSlot = 8;
+const mostFinishedTogether = 64;
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions = {}): Dispatcher {
   const { slots = 128, longAfterMs = 3_000, leaseMs = 60_000 } = options;
@@ -69,9 +71,14 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const announce = createAnnouncer(deps.db, (error) => {
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
   });
+  /** Alone, an attempt hardly waits; under load, one commit serves many. */
+  const finishTogether = createLanes<FinishedAttempt, Noted>(
+    (attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts)),
+    () => mostFinishedTogether,
+  );
   const deliver = createDelivery(deps, {
     send: options.send ?? createSender(deps.webhookGuard, options.deadlineMs),
-    finish: createBatched((attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts))),
+    finish: (attempt) => finishTogether("all", attempt),
     metrics: createWebhookMetrics(deps.metrics, deps.db),
     leaseMs,
     stop: cutOff.signal,
@@ -183,46 +190,4 @@ async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-const largestBatch = 64;
-
-interface Waiting<In, Out> {
-  input: In;
-  resolve: (output: Out) => void;
-  reject: (reason: unknown) => void;
-}
-
-/**
- * Lets calls share one piece of work: whatever arrives while a batch runs forms the next one. Alone, a call hardly
- * waits; under load, one commit serves many.
- */
-function createBatched<In, Out>(work: (inputs: In[]) => Promise<Out[]>): (input: In) => Promise<Out> {
-  let waiting: Waiting<In, Out>[] = [];
-  let isRunning = false;
-
-  async function run(): Promise<void> {
-    isRunning = true;
-    // Calls of the same turn of the event loop belong together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, largestBatch);
-      waiting = waiting.slice(largestBatch);
-      try {
-        const outputs = await work(batch.map(({ input }) => input));
-        batch.forEach(({ resolve }, i) => {
-          resolve(outputs[i] as Out);
-        });
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    isRunning = false;
-  }
-
-  return (input) =>
-    new Promise<Out>((resolve, reject) => {
-      waiting.push({ input, resolve, reject });
-      if (!isRunning) run();
-    });
 }
