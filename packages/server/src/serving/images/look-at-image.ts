@@ -13,15 +13,15 @@ export type LookAtImage = (file: LookedAt) => Promise<void>;
 
 const mostRemembered = 10_000;
 /** For all reads of one look. */
-const withinMs = 10_000;
+const lookWithinMs = 10_000;
 
-export function createLookAtImage({ store }: Pick<Deps, "store">): LookAtImage {
+export function createLookAtImage({ store }: Pick<Deps, "store">, withinMs = lookWithinMs): LookAtImage {
   const verdicts = createShortMemory<HeaderVerdict>(mostRemembered);
   return async (file) => {
     const version = `${file.id} ${file.etag}`;
     let verdict = verdicts.find(version);
     if (verdict === undefined) {
-      verdict = await examine(store, file);
+      verdict = await examine(store, file, withinMs);
       verdicts.remember(version, verdict);
     }
     if (verdict === "unsupported") throw unsupportedType();
@@ -29,7 +29,11 @@ export function createLookAtImage({ store }: Pick<Deps, "store">): LookAtImage {
   };
 }
 
-async function examine(store: ObjectStore, { key, size_bytes }: LookedAt): Promise<HeaderVerdict> {
+async function examine(
+  store: ObjectStore,
+  { key, size_bytes }: LookedAt,
+  withinMs: number,
+): Promise<HeaderVerdict> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), withinMs);
   try {
