@@ -7,7 +7,7 @@ function Page() {
   useEffect(() => {
     document.documentElement.dataset["ready"] = "";
   }, []);
-  return <App slug={new URLSearchParams(location.search).get("c") ?? ""} />;
+  return <App slugs={new URLSearchParams(location.search).getAll("c")} />;
 }
 
 const root = document.getElementById("root");

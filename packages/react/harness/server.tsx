@@ -1,6 +1,6 @@
 import { renderToString } from "react-dom/server";
 import { App } from "./app.tsx";
 
-export function render(slug: string): string {
-  return renderToString(<App slug={slug} />);
+export function render(slugs: string[]): string {
+  return renderToString(<App slugs={slugs} />);
 }

@@ -1,9 +1,8 @@
-import { after, before, it } from "node:test";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "../../../server/test/support/browser.ts";
+import { it } from "node:test";
 import { expectSoon } from "./expect-soon.ts";
 import { type OpenExample, type OpenOptions, openExample } from "./open-example.ts";
-import { startSite, type TestSite } from "./start-site.ts";
+import { getBrowser, getSite } from "./shared.ts";
+import type { TestSite } from "./start-site.ts";
 
 export interface Stage extends OpenExample {
   site: TestSite;
@@ -15,20 +14,11 @@ export interface Stage extends OpenExample {
   css(selector: string, property: string): Promise<string>;
 }
 
-/** Starts a site and a browser for a file of tests, and says how one behaves that no other component has. */
-export function behaviours(browserFlags: string[] = [], service: Parameters<typeof startSite>[0] = {}) {
-  let browser: Browser;
-  let site: TestSite;
-  before(async () => {
-    [browser, site] = await Promise.all([startBrowser(browserFlags), startSite(service)]);
-  });
-  after(async () => {
-    await browser?.close();
-    await site?.stop();
-  });
-
+/** Says how a component behaves as no other does, in a browser with these flags and against a service like this. */
+export function behaviours(browserFlags: string[] = [], service: Parameters<typeof getSite>[0] = {}) {
   return (slug: string, title: string, act: (stage: Stage) => Promise<void>, options: OpenOptions = {}) => {
     it(`${slug} ${title}`, async () => {
+      const [browser, site] = await Promise.all([getBrowser(browserFlags), getSite(service)]);
       const example = await openExample(browser, site, slug, options);
       const { page } = example;
       const logged: string[] = [];

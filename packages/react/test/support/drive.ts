@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
 import { expectSoon } from "./expect-soon.ts";
 import { png } from "./files.ts";
 import { openExample } from "./open-example.ts";
-import type { TestSite } from "./start-site.ts";
+import { getBrowser, getSite } from "./shared.ts";
 
 /** How an example differs from the others before its uploads begin. */
-export interface Habits {
+interface Habits {
   /** The button that has to be pressed before anything can be chosen. */
   opensBy?: string;
   /** The button that begins. */
@@ -17,7 +16,7 @@ export interface Habits {
   isSmall?: boolean;
 }
 
-const habits: Record<string, Habits> = {
+export const habits: Record<string, Habits> = {
   "upload-modal": { opensBy: "Add photos" },
   "button-undo": { waitsMs: 6_000 },
   "avatar-upload": { startsBy: "Use this", isSmall: true },
@@ -25,8 +24,12 @@ const habits: Record<string, Habits> = {
   "gallery-kanban": { startsBy: /^Upload \(/ },
 };
 
+/** One that begins at once, one in a dialog and one that waits for a button; the others are driven in the slow tests. */
+export const representatives = ["upload-dropzone", "upload-modal", "gallery-kanban"];
+
 /** Chooses, watches, cancels, drops, pastes, is refused and tries again: what every component can do. */
-export async function driveExample(browser: Browser, site: TestSite, slug: string): Promise<void> {
+export async function driveExample(slug: string): Promise<void> {
+  const [browser, site] = await Promise.all([getBrowser(), getSite()]);
   const { opensBy, startsBy, waitsMs, isSmall = false } = habits[slug] ?? {};
   const example = await openExample(browser, site, slug, waitsMs === undefined ? {} : { clock: "running" });
   const { page } = example;

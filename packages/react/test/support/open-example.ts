@@ -6,17 +6,27 @@ import type { Browser, Locator, Page } from "playwright-core";
 import type { TestFile } from "./files.ts";
 import type { TestSite } from "./start-site.ts";
 
-export interface OpenExample {
-  page: Page;
+/** What a visitor does with one component. */
+interface Handling {
   root: Locator;
   /** What a screen reader was told last. */
   status: Locator;
   choose(...files: TestFile[]): Promise<void>;
   drop(...files: TestFile[]): Promise<void>;
   paste(...files: TestFile[]): Promise<void>;
+}
+
+interface OpenPage {
+  page: Page;
   /** Fails if the page complained: hydration, policy, keys, anything. */
   close(): Promise<void>;
 }
+
+export interface OpenExamples extends OpenPage {
+  handle(slug: string): Handling;
+}
+
+export interface OpenExample extends OpenPage, Handling {}
 
 export interface OpenOptions {
   viewport?: { width: number; height: number };
@@ -30,13 +40,23 @@ export interface OpenOptions {
   clock?: "running" | "stopped";
 }
 
-/** Opens the page of one example, rendered on the server and hydrated. */
 export async function openExample(
   browser: Browser,
   site: TestSite,
   slug: string,
   options: OpenOptions = {},
 ): Promise<OpenExample> {
+  const { page, handle, close } = await openExamples(browser, site, [slug], options);
+  return { page, ...handle(slug), close };
+}
+
+/** Opens a page with these examples, rendered on the server and hydrated. */
+export async function openExamples(
+  browser: Browser,
+  site: TestSite,
+  slugs: string[],
+  options: OpenOptions = {},
+): Promise<OpenExamples> {
   const { direction = "ltr", clock, ...context } = options;
   const page = await browser.newPage({ viewport: { width: 900, height: 700 }, ...context });
   page.setDefaultTimeout(60_000);
@@ -48,38 +68,45 @@ export async function openExample(
   });
   const openedMs = Date.now();
   if (clock !== undefined) await page.clock.install({ time: openedMs });
-  await page.goto(`${site.url}/?c=${slug}&dir=${direction}`);
+  await page.goto(`${site.url}/?dir=${direction}&${slugs.map((slug) => `c=${slug}`).join("&")}`);
   await page.waitForSelector("html[data-ready]");
   if (clock === "stopped") await page.clock.pauseAt(openedMs + 3_600_000);
-  const root = page.locator("[data-us-root]").first();
   const folder = await mkdtemp(join(tmpdir(), "upstow-react-"));
 
-  async function transfer(type: "drop" | "paste", files: TestFile[]): Promise<void> {
-    const given = files.map(({ name, mimeType, buffer }) => ({
-      name,
-      mimeType,
-      base64: buffer.toString("base64"),
-    }));
-    await root.evaluate(sendTransfer, { type, given });
+  function handle(slug: string): Handling {
+    const example = page.locator(`[data-example=${slug}]`);
+    const root = example.locator("[data-us-root]").first();
+    return {
+      root,
+      status: example.locator("[role=status]").first(),
+      async choose(...files) {
+        // Browsers open a path at once; bytes would have to travel through the debugger.
+        const paths = await Promise.all(files.map((file) => saveFile(folder, file)));
+        await example.locator("input[type=file]").first().setInputFiles(paths);
+      },
+      drop: (...files) => transfer(root, "drop", files),
+      paste: (...files) => transfer(root, "paste", files),
+    };
   }
 
   return {
     page,
-    root,
-    status: page.locator("[role=status]").first(),
-    async choose(...files) {
-      // Browsers open a path at once; bytes would have to travel through the debugger.
-      const paths = await Promise.all(files.map((file) => saveFile(folder, file)));
-      await page.locator("input[type=file]").first().setInputFiles(paths);
-    },
-    drop: (...files) => transfer("drop", files),
-    paste: (...files) => transfer("paste", files),
+    handle,
     async close() {
       await page.close();
       await rm(folder, { recursive: true });
       assert.deepEqual(complaints, []);
     },
   };
+}
+
+async function transfer(root: Locator, type: "drop" | "paste", files: TestFile[]): Promise<void> {
+  const given = files.map(({ name, mimeType, buffer }) => ({
+    name,
+    mimeType,
+    base64: buffer.toString("base64"),
+  }));
+  await root.evaluate(sendTransfer, { type, given });
 }
 
 async function saveFile(folder: string, { name, buffer, modifiedAt }: TestFile): Promise<string> {

@@ -30,7 +30,7 @@ export interface TestSite {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src *";
 
-/** The real service, an application in front of it, and a page for every example, rendered on the server. */
+/** The real service, an application in front of it, and pages of examples, rendered on the server. */
 export async function startSite(options: Parameters<typeof startService>[0] = {}): Promise<TestSite> {
   const [service, bundle] = await Promise.all([startService(options), bundleHarness()]);
   const completed: string[] = [];
@@ -55,8 +55,8 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     const asset = assets.get(url.pathname);
     if (asset !== undefined) return send(response, ...asset);
     if (url.pathname === "/") {
-      const slug = url.searchParams.get("c") ?? "";
-      return send(response, "text/html", page(render(slug), url.searchParams.get("dir") ?? "ltr"));
+      const body = render(url.searchParams.getAll("c"));
+      return send(response, "text/html", page(body, url.searchParams.get("dir") ?? "ltr"));
     }
     if (url.pathname !== "/api/upload") return send(response, "text/plain", "");
     const answer = await handle(await toWebRequest(request, undefined, request));
@@ -104,7 +104,7 @@ function createRouter(refuseOnce: Set<string>, completed: string[]) {
 }
 
 /** The bundle imports React by name, so it must lie where that can be found. */
-async function loadRender(code: string): Promise<(slug: string) => string> {
+async function loadRender(code: string): Promise<(slugs: string[]) => string> {
   const folder = await mkdtemp(fileURLToPath(new URL("../../../../node_modules/.harness-", import.meta.url)));
   const file = join(folder, "server.mjs");
   await writeFile(file, code);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { behaviours, type Stage } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
-import { picture, png } from "./support/files.ts";
+import { behaviours, type Stage } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
+import { picture, png } from "../support/files.ts";
 
 // A camera that shows a moving test picture and needs no permission, and a clipboard that the page may use.
 const shows = behaviours(["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]);

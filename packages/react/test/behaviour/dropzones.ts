@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { behaviours, type Stage } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
-import { png } from "./support/files.ts";
+import { behaviours, type Stage } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
+import { png } from "../support/files.ts";
 
 const shows = behaviours();
 

@@ -3,9 +3,9 @@ import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { findBarriers } from "../../../test/support/axe.ts";
-import { behaviours, type Stage } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
+import { findBarriers } from "../../../../test/support/axe.ts";
+import { behaviours, type Stage } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
 
 const MB = 1024 * 1024;
 const shows = behaviours();

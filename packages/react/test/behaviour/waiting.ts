@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { findBarriers } from "../../../test/support/axe.ts";
-import { behaviours } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
-import { png } from "./support/files.ts";
+import { findBarriers } from "../../../../test/support/axe.ts";
+import { behaviours } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
+import { png } from "../support/files.ts";
 
 const shows = behaviours([], { rateWindowMs: 8_000, env: { UPSTOW_RATE_LIMITS: "upload=2" } });
 const waiting = /Waiting \d+ sec: upload limit/;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { behaviours } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
-import { png, text } from "./support/files.ts";
+import { behaviours } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
+import { png, text } from "../support/files.ts";
 
 const shows = behaviours();
 
@@ -115,18 +115,18 @@ shows("upload-modal", "goes on when it is closed, and gives the focus back", asy
 shows("file-list", "pauses, resumes and clears many files at once", async (stage) => {
   const { page, site, button, choose, says } = stage;
   site.storage.allow(0);
-  await choose(...Array.from({ length: 60 }, (_, i) => text(`${i}.txt`)));
+  await choose(...Array.from({ length: 24 }, (_, i) => text(`${i}.txt`)));
   const rows = page.locator(".us-row");
   await button("Pause all").click();
-  await expectSoon(async () => String(await page.locator(".us-row[data-status=paused]").count()), /^60$/);
+  await expectSoon(async () => String(await page.locator(".us-row[data-status=paused]").count()), /^24$/);
   site.storage.allow(Number.POSITIVE_INFINITY);
   await button("Resume all").click();
-  await says(/All done: 60 files uploaded\./);
-  assert.equal(new Set(site.completed).size, 60);
+  await says(/All done: 24 files uploaded\./);
+  assert.equal(new Set(site.completed).size, 24);
   const focused = () => page.evaluate("document.activeElement.ariaLabel") as Promise<string>;
-  await button("Remove 59.txt").focus();
+  await button("Remove 23.txt").focus();
   await page.keyboard.press("Enter");
-  await expectSoon(focused, /^Remove 58\.txt$/);
+  await expectSoon(focused, /^Remove 22\.txt$/);
   await button("Clear finished").focus();
   await page.keyboard.press("Enter");
   await rows.first().waitFor({ state: "detached" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { behaviours } from "./support/behaviour.ts";
-import { expectSoon } from "./support/expect-soon.ts";
-import { picture, png, text } from "./support/files.ts";
+import { behaviours } from "../support/behaviour.ts";
+import { expectSoon } from "../support/expect-soon.ts";
+import { picture, png, text } from "../support/files.ts";
 
 const shows = behaviours();
 

@@ -1,3 +1,0 @@
-import { accessibleComponentsOf } from "./support/accessible.ts";
-
-accessibleComponentsOf("dropzone", "button");

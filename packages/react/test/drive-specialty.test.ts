@@ -1,3 +1,0 @@
-import { everyComponentOf } from "./support/every-component.ts";
-
-everyComponentOf("specialty");
