@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
 import { findBarriers } from "../../../../test/support/axe.ts";
 import { behaviours } from "../support/behaviour.ts";
 import { expectSoon } from "../support/expect-soon.ts";
 import { png } from "../support/files.ts";
+import type { TestSite } from "../support/start-site.ts";
 
 const shows = behaviours([], { rateWindowMs: 8_000, env: { UPSTOW_RATE_LIMITS: "upload=2" } });
+/** For the service and for the page, which waits as long as it was told. */
+async function endWindow(site: TestSite, page: Page): Promise<void> {
+  site.endWindow();
+  await page.clock.fastForward(10_000);
+}
+
 const waiting = /Waiting \d+ sec: upload limit/;
 
 shows(
@@ -29,10 +37,11 @@ shows(
     await button("Resume a.png").click();
     await expectSoon(() => row("a.png").textContent(), waiting);
 
-    site.endWindow();
+    await endWindow(site, page);
     await isStored("a.png");
     assert.deepEqual(site.completed, ["a.png"]);
   },
+  { clock: "running" },
 );
 
 for (const slug of ["upload-button", "button-morph", "dropzone-terminal", "progress-bar", "gallery-grid"]) {
@@ -51,9 +60,9 @@ for (const slug of ["upload-button", "button-morph", "dropzone-terminal", "progr
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
       );
       assert.ok(scrolled <= seen, `${scrolled} px wide on a screen of ${seen}`);
-      site.endWindow();
+      await endWindow(site, page);
       await isStored("a.png");
     },
-    { viewport: { width: 390, height: 844 }, reducedMotion: "reduce" },
+    { viewport: { width: 390, height: 844 }, reducedMotion: "reduce", clock: "running" },
   );
 }

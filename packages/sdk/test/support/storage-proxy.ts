@@ -63,7 +63,9 @@ export async function startStorageProxy(): Promise<StorageProxy> {
     const onward = send(proxy.target + url, { method, headers }, (answer) => {
       if (put !== null) put.status = answer.statusCode ?? null;
       else if (proxy.losesAnswer(`${method} ${url.split("?", 1)[0]}`)) return void request.socket.destroy();
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      // The buffers of a line that is used again have grown: the next PUT would fit into them while it is held.
+      const headers = put === null ? answer.headers : { ...answer.headers, connection: "close" };
+      response.writeHead(answer.statusCode ?? 502, headers);
       answer.pipe(response);
     });
     onward.on("error", () => response.destroy());
