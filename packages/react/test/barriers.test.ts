@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findBarriers } from "../../../test/support/axe.ts";
+import { getBrowser } from "../../server/test/support/shared-browser.ts";
 import { catalogue } from "../src/catalogue/index.ts";
 import { habits } from "./support/drive.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { png, text } from "./support/files.ts";
 import { openExamples } from "./support/open-example.ts";
-import { getBrowser, getSite } from "./support/shared.ts";
+import { getSite } from "./support/shared-site.ts";
 
 const longName = `${"a-name-that-does-not-end-".repeat(6)}.png`;
 

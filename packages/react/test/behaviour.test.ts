@@ -1,9 +1,4 @@
-// In one process: a browser and a site take as much to start as several of these tests.
-import "./behaviour/classic.ts";
-import "./behaviour/dropzones.ts";
-import "./behaviour/gallery.ts";
-import "./behaviour/progress.ts";
-import "./behaviour/resume.ts";
-import "./behaviour/sources.ts";
-import "./behaviour/specialty.ts";
-import "./behaviour/waiting.ts";
+import { runParts } from "../../../test/support/run-parts.ts";
+import "./support/shared-site.ts";
+
+runParts(new URL("behaviour/", import.meta.url));

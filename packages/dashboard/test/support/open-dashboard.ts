@@ -1,6 +1,6 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { startBrowser } from "../../../server/test/support/browser.ts";
 import { createSessionToken } from "../../../server/test/support/console-client.ts";
+import { getBrowser } from "../../../server/test/support/shared-browser.ts";
 import { startApp, type TestApp } from "../../../server/test/support/start-app.ts";
 
 export const pageNames = [
@@ -27,11 +27,13 @@ export interface Dashboard {
 
 export async function startDashboard(env: Record<string, string> = {}): Promise<Dashboard> {
   const app = await startApp({ database: "sqlite", env });
-  const browser = await startBrowser();
+  const browser = await getBrowser();
+  const contexts: BrowserContext[] = [];
   return {
     app,
     async open(accountId, options = {}) {
       const context = await browser.newContext(options);
+      contexts.push(context);
       // Far longer than anything takes: what is checked is that it happens, not how busy the machine is.
       context.setDefaultTimeout(60_000);
       if (accountId !== null) {
@@ -48,7 +50,7 @@ export async function startDashboard(env: Record<string, string> = {}): Promise<
       return { page: await context.newPage(), context };
     },
     async close() {
-      await browser.close();
+      await Promise.all(contexts.map((context) => context.close()));
       await app.close();
     },
   };

@@ -1,7 +1,8 @@
 import { it } from "node:test";
+import { getBrowser } from "../../../server/test/support/shared-browser.ts";
 import { expectSoon } from "./expect-soon.ts";
 import { type OpenExample, type OpenOptions, openExample } from "./open-example.ts";
-import { getBrowser, getSite } from "./shared.ts";
+import { getSite } from "./shared-site.ts";
 import type { TestSite } from "./start-site.ts";
 
 export interface Stage extends OpenExample {

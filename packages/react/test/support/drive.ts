@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { getBrowser } from "../../../server/test/support/shared-browser.ts";
 import { expectSoon } from "./expect-soon.ts";
 import { png } from "./files.ts";
 import { openExample } from "./open-example.ts";
-import { getBrowser, getSite } from "./shared.ts";
+import { getSite } from "./shared-site.ts";
 
 /** How an example differs from the others before its uploads begin. */
 interface Habits {

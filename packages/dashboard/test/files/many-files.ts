@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { insertManyFiles } from "../../server/test/support/many-files.ts";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-import { stopClock } from "./support/settled.ts";
+import { insertManyFiles } from "../../../server/test/support/many-files.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { stopClock } from "../support/settled.ts";
 
 const count = 100_000;
 let dashboard: Dashboard;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Route } from "playwright-core";
-import { createAccount } from "../../server/src/projects/accounts/accounts.ts";
-import { insertManyFiles } from "../../server/test/support/many-files.ts";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { addDelivery } from "./support/add-delivery.ts";
-import { expectGoodLook } from "./support/good-look.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
+import { insertManyFiles } from "../../../server/test/support/many-files.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { addDelivery } from "../support/add-delivery.ts";
+import { expectGoodLook } from "../support/good-look.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

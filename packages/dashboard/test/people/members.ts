@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { putMember } from "../../server/src/dashboard/members/queries.ts";
-import { until } from "../../server/test/support/webhooks/until.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { putMember } from "../../../server/src/dashboard/members/queries.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 const password = "correct horse battery";
 let dashboard: Dashboard;
@@ -78,7 +78,7 @@ test("somebody is invited by link, makes an account with it, gets another role a
 
 test("who is signed in joins with one press, by keyboard, and only with an invitation of their own", async () => {
   const { app } = dashboard;
-  const { signInAs } = await import("../../server/test/support/console-client.ts");
+  const { signInAs } = await import("../../../server/test/support/console-client.ts");
   const [host, one, other] = [
     await app.createTenant("pro"),
     await app.createTenant("free"),

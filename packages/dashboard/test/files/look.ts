@@ -1,10 +1,10 @@
 import { after, before, test } from "node:test";
 import sharp from "sharp";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { addDelivery } from "./support/add-delivery.ts";
-import { expectGoodLook, phone } from "./support/good-look.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { addDelivery } from "../support/add-delivery.ts";
+import { expectGoodLook, phone } from "../support/good-look.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 let tenant: Tenant;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { putMember } from "../../server/src/dashboard/members/queries.ts";
-import { signInAs } from "../../server/test/support/console-client.ts";
-import { insertManyFiles } from "../../server/test/support/many-files.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { expectGoodLook, phone } from "./support/good-look.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-import { untilSettled } from "./support/settled.ts";
+import { putMember } from "../../../server/src/dashboard/members/queries.ts";
+import { signInAs } from "../../../server/test/support/console-client.ts";
+import { insertManyFiles } from "../../../server/test/support/many-files.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { expectGoodLook, phone } from "../support/good-look.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { untilSettled } from "../support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {

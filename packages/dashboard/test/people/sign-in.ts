@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import type { Page } from "playwright-core";
-import { createPerson, password } from "../../server/test/support/console-people.ts";
-import { addAuthenticator } from "./support/authenticator.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { createPerson, password } from "../../../server/test/support/console-people.ts";
+import { addAuthenticator } from "../support/authenticator.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -197,7 +197,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   await page.getByText("This link was used already, or is older than 24 hours.").waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  const { createLoginLink } = await import("../../server/src/projects/accounts/accounts.ts");
+  const { createLoginLink } = await import("../../../server/src/projects/accounts/accounts.ts");
   const { email } = await createPerson(dashboard.app);
   const { link } = await createLoginLink(app.app.deps, email);
   await page.goto(`${app.url}/dashboard/claim#${link.split("#")[1]}`);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { statement } from "../../server/src/db/statement.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { until } from "../../server/test/support/webhooks/until.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { statement } from "../../../server/src/db/statement.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-import { untilSettled } from "./support/settled.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { untilSettled } from "../support/settled.ts";
 
 let dashboard: Dashboard;
 let scriptPath: string;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { until } from "../../server/test/support/webhooks/until.ts";
-import { addDelivery } from "./support/add-delivery.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-import { copyWith } from "./support/settled.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
+import { addDelivery } from "../support/add-delivery.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { copyWith } from "../support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {

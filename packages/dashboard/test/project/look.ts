@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { expectGoodLook, phone } from "./support/good-look.ts";
-import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
-import { untilSettled } from "./support/settled.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { expectGoodLook, phone } from "../support/good-look.ts";
+import { type Dashboard, goToPage, pageNames, startDashboard } from "../support/open-dashboard.ts";
+import { untilSettled } from "../support/settled.ts";
 
 const shellMaxBytes = 150 * 1024;
 
@@ -64,7 +64,7 @@ test("the first load is small, and pages come when they are opened", async () =>
 });
 
 test("the pages' types hold", () => {
-  const root = join(import.meta.dirname, "../../..");
+  const root = join(import.meta.dirname, "../../../..");
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   const { status, stdout } = spawnSync(process.execPath, [compiler, "-p", join(root, "packages/dashboard")], {
     encoding: "utf8",

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sharp from "sharp";
-import { insertManyFiles } from "../../server/test/support/many-files.ts";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
-import { copyWith } from "./support/settled.ts";
+import { insertManyFiles } from "../../../server/test/support/many-files.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { copyWith } from "../support/settled.ts";
 
 let dashboard: Dashboard;
 before(async () => {

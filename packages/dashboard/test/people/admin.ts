@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { version } from "../../server/src/kernel/version.ts";
-import { keepReport } from "../../server/src/ops/maintenance-reports.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { version } from "../../../server/src/kernel/version.ts";
+import { keepReport } from "../../../server/src/ops/maintenance-reports.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

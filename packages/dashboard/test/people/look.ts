@@ -1,9 +1,9 @@
 import { after, before, test } from "node:test";
-import { keepReport } from "../../server/src/ops/maintenance-reports.ts";
-import { signInAs } from "../../server/test/support/console-client.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { expectGoodLook, phone } from "./support/good-look.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { keepReport } from "../../../server/src/ops/maintenance-reports.ts";
+import { signInAs } from "../../../server/test/support/console-client.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { expectGoodLook, phone } from "../support/good-look.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

@@ -4,8 +4,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

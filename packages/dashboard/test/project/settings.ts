@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Tenant } from "../../server/test/support/start-app.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { createCertificate, trustCertificate } from "../../server/test/support/webhooks/certificate.ts";
-import { startReceiver } from "../../server/test/support/webhooks/receiver.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import type { Tenant } from "../../../server/test/support/start-app.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { createCertificate, trustCertificate } from "../../../server/test/support/webhooks/certificate.ts";
+import { startReceiver } from "../../../server/test/support/webhooks/receiver.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

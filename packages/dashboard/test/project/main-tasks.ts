@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createAccount } from "../../server/src/projects/accounts/accounts.ts";
-import { createUploadClient } from "../../server/test/support/upload-client.ts";
-import { type Dashboard, goToPage, startDashboard } from "./support/open-dashboard.ts";
+import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
+import { createUploadClient } from "../../../server/test/support/upload-client.ts";
+import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
-import { statement } from "../../server/src/db/statement.ts";
-import { createSessionToken } from "../../server/test/support/console-client.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { until } from "../../server/test/support/webhooks/until.ts";
-import { type Dashboard, goToPage, pageNames, startDashboard } from "./support/open-dashboard.ts";
-import { untilSettled } from "./support/settled.ts";
+import { statement } from "../../../server/src/db/statement.ts";
+import { createSessionToken } from "../../../server/test/support/console-client.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
+import { type Dashboard, goToPage, pageNames, startDashboard } from "../support/open-dashboard.ts";
+import { untilSettled } from "../support/settled.ts";
 
 const evil = '"><img src=x onerror="window.wasRun=1"><script>window.wasRun=1</script>';
 const insertAnswer = statement((q, p: { messageId: string; answer: string }) =>

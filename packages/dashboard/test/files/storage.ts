@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { createTestBucket, type S3Server } from "../../../test/support/s3-server.ts";
-import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
-import { createSessionToken, signInAs } from "../../server/test/support/console-client.ts";
-import { type CorsProxy, startCorsProxy } from "./support/cors-proxy.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { createTestBucket, type S3Server } from "../../../../test/support/s3-server.ts";
+import { startSwift, swiftMissing } from "../../../../test/support/swift.ts";
+import { createSessionToken, signInAs } from "../../../server/test/support/console-client.ts";
+import { type CorsProxy, startCorsProxy } from "../support/cors-proxy.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 /** The page loads itself again for a policy that lets it send there. */
 const waitForPolicy = (page: Page, endpoint: string) =>

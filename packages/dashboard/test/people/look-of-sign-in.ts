@@ -1,10 +1,10 @@
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
-import { createLoginLink } from "../../server/src/projects/accounts/accounts.ts";
-import { createPerson, password } from "../../server/test/support/console-people.ts";
-import { addAuthenticator } from "./support/authenticator.ts";
-import { expectGoodLook, phone } from "./support/good-look.ts";
-import { type Dashboard, startDashboard } from "./support/open-dashboard.ts";
+import { createLoginLink } from "../../../server/src/projects/accounts/accounts.ts";
+import { createPerson, password } from "../../../server/test/support/console-people.ts";
+import { addAuthenticator } from "../support/authenticator.ts";
+import { expectGoodLook, phone } from "../support/good-look.ts";
+import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
 before(async () => {
