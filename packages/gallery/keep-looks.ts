@@ -1,4 +1,4 @@
-// node packages/gallery/keep-looks.ts: takes the pictures anew that test/look.test.ts compares with. Look at them.
+// node packages/gallery/keep-looks.ts: takes the pictures anew that test/look.slow.test.ts compares with. Look at them.
 import { writeFile } from "node:fs/promises";
 import { lookFolder, openGallery } from "./test/support/look.ts";
 

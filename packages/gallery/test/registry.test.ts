@@ -86,7 +86,7 @@ describe("the shadcn registry", () => {
       };
       await writeFile(join(project, "tsconfig.json"), JSON.stringify(config));
       const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
-      assert.equal(spawnSync(tsc, ["-p", project], { encoding: "utf8" }).stdout, "");
+      assert.equal(spawnSync(tsc, ["-p", project, "--singleThreaded"], { encoding: "utf8" }).stdout, "");
     } finally {
       await rm(project, { recursive: true });
     }

@@ -6,16 +6,33 @@ import { untilSettled } from "./settled.ts";
 export const phone = { width: 390, height: 800 };
 const desk = { width: 1280, height: 800 };
 
+interface View {
+  size: typeof phone;
+  colorScheme: "light" | "dark";
+}
+
+/** Every width and every scheme once. */
+let views: View[] = [
+  { size: desk, colorScheme: "light" },
+  { size: phone, colorScheme: "dark" },
+];
+
+/** Every width in every scheme, from here on. */
+export function lookAtEveryView(): void {
+  views = [desk, phone].flatMap((size) => [
+    { size, colorScheme: "light" as const },
+    { size, colorScheme: "dark" as const },
+  ]);
+}
+
 /** Nothing stands out of a phone's width, and nothing stands in anybody's way there or on a desk, by day or night. */
 export async function expectGoodLook(page: Page, name: string): Promise<void> {
-  for (const view of [desk, phone]) {
-    await page.setViewportSize(view);
+  for (const { size, colorScheme } of views) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
     await untilSettled(page);
-    const where = `${name}, ${view.width} pixels wide`;
-    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), view.width, where);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await findBarriers(page), [], `${where}, ${colorScheme}`);
-    }
+    const where = `${name}, ${size.width} pixels wide, ${colorScheme}`;
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), size.width, where);
+    assert.deepEqual(await findBarriers(page), [], where);
   }
 }

@@ -33,7 +33,9 @@ export async function compileSources(sources: ReadonlyMap<string, string>): Prom
     const config = { compilerOptions, files: ["shims.d.ts", ...sources.keys()] };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { stdout, stderr } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(process.execPath, [tsc, "-p", folder, "--singleThreaded"], {
+      encoding: "utf8",
+    });
     return stdout + stderr;
   } finally {
     await rm(folder, { recursive: true });

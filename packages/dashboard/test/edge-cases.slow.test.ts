@@ -1,0 +1,3 @@
+import { runParts } from "../../../test/support/run-parts.ts";
+
+runParts(new URL("edge-cases/", import.meta.url));
