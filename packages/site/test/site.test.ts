@@ -12,7 +12,7 @@ const kinds = [
   "/docs",
   "/docs/concepts/quotas",
   "/docs/reference/api/files",
-  "/docs/reference/sdk/server-client",
+  "/docs/reference/sdk/webhooks",
   "/docs/search?q=webhook",
   "/docs/reference/explorer",
 ];
