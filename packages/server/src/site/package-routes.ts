@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.ts";
 import { AppError } from "../kernel/errors.ts";
 
-const folder = new URL("../../../../dist/packages", import.meta.url);
+const folder = new URL("../../../../dist/packages/", import.meta.url);
 const headers = { "x-content-type-options": "nosniff", "cache-control": "no-cache" };
 
 interface Packed {
