@@ -36,6 +36,7 @@ export interface Call {
   positionals: string[];
   options: Options;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  signals: Signals;
   /** Shows a part of the result on stdout at once; what `run` returns follows at the end. */
   print(part: Pick<Result, "json" | "text">): void;
   /** Tells the operator something on stderr; silent with --json. */
@@ -44,6 +45,12 @@ export interface Call {
   progress(text: string): void;
   /** Whether anyone sees `progress`. */
   showsProgress: boolean;
+}
+
+/** How the command is told to end: the process itself, outside of tests. */
+export interface Signals {
+  once(signal: NodeJS.Signals, listener: () => void): unknown;
+  off(signal: NodeJS.Signals, listener: () => void): unknown;
 }
 
 export interface Options {

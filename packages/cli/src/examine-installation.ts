@@ -15,7 +15,7 @@ import { databasePath, hasDatabase } from "./with-database.ts";
 /** Gives the doctor what this configuration stands on, without making any of it. */
 export async function examineInstallation(
   readConfig: () => Config,
-  options: { mend: boolean } = { mend: false },
+  { mend = false, withRenderers = true }: { mend?: boolean; withRenderers?: boolean } = {},
 ): Promise<Check[]> {
   let config: Config;
   try {
@@ -35,7 +35,8 @@ export async function examineInstallation(
     blobPath: (blob) => (isRowName(blob) ? null : join("blobs", shardOf(blob), blob)),
     bucket: bucket && { ...bucket, name: `${config.s3?.bucket}` },
     tryRedis: redisUrl === null ? null : () => tryRedis(redisUrl),
-    mend: options.mend,
+    mend,
+    withRenderers,
     now: Date.now,
   });
   await bucket?.close();

@@ -4,16 +4,6 @@ import { fileURLToPath } from "node:url";
 
 // Halves the time to the first answer. Only modules imported after this call gain from it.
 enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/upstow", import.meta.url)));
-const [{ runCli }, { operatorCommands, userCommands }, { readConfig }, { version }] = await Promise.all([
-  import("./run-cli.ts"),
-  import("./commands/index.ts"),
-  import("@upstow/server/config"),
-  import("@upstow/server/kernel/version"),
-]);
+const [{ runCli }, { program }] = await Promise.all([import("./run-cli.ts"), import("./program.ts")]);
 
-process.exitCode = await runCli(process.argv.slice(2), process, {
-  version,
-  userCommands,
-  operatorCommands,
-  readConfig,
-});
+process.exitCode = await runCli(process.argv.slice(2), process, program);

@@ -1,12 +1,12 @@
 import type { Config } from "@upstow/server/config";
-import { type Command, type Result, UsageError } from "./command.ts";
+import { type Command, type Result, type Signals, UsageError } from "./command.ts";
 import { explainError } from "./explain-error.ts";
 import { helpFor, listCommands, overview } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
 import { parseCommandLine } from "./parse-command-line.ts";
 import { createTerminal } from "./terminal.ts";
 
-export interface Io {
+export interface Io extends Signals {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream;
@@ -73,6 +73,7 @@ async function dispatch(
     positionals,
     options,
     stdin: io.stdin,
+    signals: io,
     print: show,
     note: terminal.note,
     progress: terminal.progress,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { main, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+import { main, runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
 
 describe("the command line", () => {
   let dataDir: string;
@@ -48,6 +48,18 @@ describe("the command line", () => {
       assert.match(run.stderr, message);
     });
   }
+
+  it("reads standard input and ends with its exit code, as a process", async () => {
+    const shell = { UPSTOW_DATA_DIR: join(dataDir, "of-process") };
+    const create = ["account", "create", "--email", "a@example.com", "--password", "-", "--json"];
+    const made = await spawnUpstow(create, shell, "from a pipe\n").ended;
+    assert.deepEqual([made.code, JSON.parse(made.stdout).email], [0, "a@example.com"], made.stderr);
+    const again = await spawnUpstow(create, shell, "from a pipe\n").ended;
+    assert.deepEqual([again.code, again.stdout], [1, ""]);
+    assert.equal(JSON.parse(again.stderr).error.code, "VALIDATION_ERROR");
+    assert.equal((await spawnUpstow(["account"], shell).ended).code, 2);
+    await rm(shell.UPSTOW_DATA_DIR, { recursive: true });
+  });
 
   it("ends without a word when its reader has had enough", async () => {
     const script = '{ "$0" --disable-warning=ExperimentalWarning "$1" --help; echo "$?" >&2; } | :';

@@ -5,8 +5,7 @@ import { swiftMissing } from "../../../test/support/swift.ts";
 import { createBucketStore } from "../../server/src/app/compose.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { examineInstallation } from "../src/examine-installation.ts";
-import { envOf, runUpstow } from "./support/run-upstow.ts";
+import { envOf, examine, runUpstow } from "./support/run-upstow.ts";
 
 describe("doctor on a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
@@ -21,7 +20,7 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
 
   /** The complaints about the bucket, its clock and its CORS rules. */
   const complaints = async (more: Record<string, string> = {}) => {
-    const checks = await examineInstallation(() => readConfig({ ...env, ...more }));
+    const checks = await examine({ ...env, ...more });
     const about = checks.filter((check) => check.name.startsWith("bucket") && check.status !== "ok");
     assert.ok(about.every((check) => check.fix !== undefined && check.fix !== ""));
     return about.map((check) => `${check.name}, ${check.status}: ${check.message}`);

@@ -14,7 +14,7 @@ import { findLayers } from "../../server/src/serving/images/render/sandbox/find-
 import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { examineInstallation } from "../src/examine-installation.ts";
-import { envOf, runJson, runUpstow } from "./support/run-upstow.ts";
+import { envOf, examine, runJson, runUpstow } from "./support/run-upstow.ts";
 
 /** Depends on the machine; the tests of confinement show what it means. */
 const isConfined = (await findLayers()).layers.has("namespaces");
@@ -39,11 +39,11 @@ onBothDatabases("doctor", (database) => {
   });
   after(() => app.close());
 
-  const examine = (more: Record<string, string> = {}) =>
-    examineInstallation(() => readConfig({ ...env, ...more }));
   /** The checks of one subject that are not well. */
   const complaints = async (name: string, more: Record<string, string> = {}) => {
-    const checks = (await examine(more)).filter((check) => check.name === name && check.status !== "ok");
+    const checks = (await examine({ ...env, ...more })).filter(
+      (check) => check.name === name && check.status !== "ok",
+    );
     assert.ok(checks.every((check) => check.fix !== undefined && check.fix !== ""));
     return checks.map((check) => `${check.status}: ${check.message}`).join("\n");
   };
@@ -72,7 +72,9 @@ onBothDatabases("doctor", (database) => {
   });
 
   it("says what holds renderers, and what they could get at", async () => {
-    const [inForce, ...others] = (await examine()).filter((check) => check.name === "renderers");
+    const [inForce, ...others] = (await examineInstallation(() => readConfig(env))).filter(
+      (check) => check.name === "renderers",
+    );
     assert.match(
       inForce?.message ?? "",
       /^confined by an empty environment, no inherited descriptors, resource limits/,
@@ -100,7 +102,7 @@ onBothDatabases("doctor", (database) => {
 
   it("names the installation that answers, and never takes another one for it", async () => {
     const find = async (more: Record<string, string>) =>
-      (await examine(more)).find((check) => check.name === "public URL");
+      (await examine({ ...env, ...more })).find((check) => check.name === "public URL");
     assert.equal((await find({}))?.message, `the installation in ${app.dataDir} answers at ${app.url}`);
     const empty = "/nonexistent/upstow";
     const stranger = await find({ UPSTOW_DATA_DIR: empty });
@@ -238,9 +240,7 @@ onBothDatabases("doctor", (database) => {
 describe("doctor without a service", () => {
   it("makes nothing where nothing was started, and is not alarmed", async () => {
     const dataDir = "/nonexistent/upstow";
-    const checks = await examineInstallation(() =>
-      readConfig({ UPSTOW_DATA_DIR: dataDir, UPSTOW_PORT: "1" }),
-    );
+    const checks = await examine({ UPSTOW_DATA_DIR: dataDir, UPSTOW_PORT: "1" });
     assert.deepEqual(
       checks.filter((check) => check.status === "failed"),
       [],
@@ -259,7 +259,7 @@ describe("doctor without a service", () => {
       UPSTOW_S3_SECRET_ACCESS_KEY: "key",
     };
     const isMissed = async (env: Record<string, string>) => {
-      const checks = await examineInstallation(() => readConfig(env));
+      const checks = await examine(env);
       return checks.some(({ name }) => name === "data directory");
     };
     assert.equal(await isMissed(elsewhere), true, "the secret is kept there");
@@ -268,7 +268,7 @@ describe("doctor without a service", () => {
 
   it("sees a PostgreSQL that is away, without showing its password", async () => {
     const env = { UPSTOW_DATABASE_URL: "postgres://u:hush@127.0.0.1:1/x", UPSTOW_PORT: "1" };
-    const checks = await examineInstallation(() => readConfig(env));
+    const checks = await examine(env);
     assert.ok(checks.some((check) => check.name === "database" && check.status === "failed"));
     assert.ok(!JSON.stringify(checks).includes("hush"));
   });
@@ -279,7 +279,7 @@ describe("doctor without a service", () => {
     try {
       await app.app.close();
       await writeFile(join(dataDir, "upstow.db"), "this is no database".repeat(1000));
-      const checks = await examineInstallation(() => readConfig(envOf(app)));
+      const checks = await examine(envOf(app));
       assert.ok(checks.some((check) => check.name === "database" && check.status === "failed"));
     } finally {
       await rm(dataDir, { recursive: true, force: true });

@@ -9,7 +9,7 @@ import { renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
 import { transform } from "esbuild";
 import { pickFreePort } from "../../../test/support/free-port.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+import { runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
 
 const run = promisify(execFile);
 const modules = join(import.meta.dirname, "../../../node_modules");
@@ -321,8 +321,12 @@ describe("upstow init", () => {
 
     it("installs them", async () => {
       await write({ "package.json": '{ "name": "shop", "type": "module" }' });
-      const made = await runJson(["init", project, "--framework", "hono", "--yes"], atInstance());
-      assert.equal(made.written, true);
+      // npm asks the instance, and init waits for npm with its whole process.
+      const { code, stderr } = await spawnUpstow(
+        ["init", project, "--framework", "hono", "--yes"],
+        atInstance(),
+      ).ended;
+      assert.equal(code, 0, stderr);
       assert.equal(
         JSON.parse(await read("package.json")).dependencies["@upstow/sdk"],
         `${app.url}/packages/sdk.tgz`,

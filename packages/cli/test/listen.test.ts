@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
 import { Webhook } from "standardwebhooks";
 import { pickFreePort } from "../../../test/support/free-port.ts";
@@ -15,9 +14,7 @@ import { spawnMain } from "../../server/test/support/spawn-server.ts";
 import { type CallOptions, callApi } from "../../server/test/support/start-app.ts";
 import { until } from "../../server/test/support/webhooks/until.ts";
 import { uploadFile } from "../../server/test/support/webhooks/upload.ts";
-import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+import { callUpstow, runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
 
 interface Received {
   headers: IncomingHttpHeaders;
@@ -37,7 +34,7 @@ describe("upstow listen", () => {
   let local: Server | null = null;
   let received: Received[] = [];
   let status = 200;
-  const listeners: ChildProcess[] = [];
+  const listeners: ReturnType<typeof callUpstow>[] = [];
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-listen-"));
@@ -52,7 +49,8 @@ describe("upstow listen", () => {
     hook = `http://localhost:${await pickFreePort()}/hook?from=upstow`;
   });
   after(async () => {
-    for (const child of [...listeners, service.process]) child.kill("SIGKILL");
+    for (const listener of listeners) listener.signal("SIGINT");
+    service.process.kill("SIGKILL");
     await stopLocal();
     await rm(folder, { recursive: true, force: true });
   });
@@ -102,28 +100,20 @@ describe("upstow listen", () => {
   async function listen(options: { args?: string[]; home?: string; key?: string; url?: string } = {}) {
     const home = options.home ?? (await mkdtemp(join(folder, "home-")));
     const args = ["listen", hook, "--key", options.key ?? service.test, ...(options.args ?? [])];
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
-      env: { PATH: process.env["PATH"], HOME: home, UPSTOW_URL: options.url ?? service.url },
-      stdio: ["ignore", "pipe", "pipe"],
+    const listener = callUpstow(args, { HOME: home, UPSTOW_URL: options.url ?? service.url });
+    listeners.push(listener);
+    const { shown, ended } = listener;
+    let isOver = false;
+    ended.then(() => {
+      isOver = true;
     });
-    listeners.push(child);
-    const shown = { stdout: "", stderr: "" };
-    child.stdout.on("data", (text) => {
-      shown.stdout += text;
-    });
-    child.stderr.on("data", (text) => {
-      shown.stderr += text;
-    });
-    const exited = once(child, "exit");
-    await until(async () => shown.stderr.includes("Ready") || child.exitCode !== null);
+    await until(async () => shown.stderr.includes("Ready") || isOver);
     return {
       home,
       shown,
-      exited,
-      async stop() {
-        child.kill("SIGINT");
-        const [code] = await exited;
-        assert.equal(code, 0, shown.stderr);
+      async stop(signal: NodeJS.Signals = "SIGINT") {
+        listener.signal(signal);
+        assert.equal((await ended).code, 0, shown.stderr);
       },
     };
   }
@@ -230,7 +220,21 @@ describe("upstow listen", () => {
     await runJson(["login", "--url", service.url, "--key", service.live], { HOME: home });
     const listener = await listen({ home, url: "" });
     assert.ok(listener.shown.stderr.includes(`Ready: events of ${service.url} go to`), listener.shown.stderr);
-    await listener.stop();
+    await listener.stop("SIGTERM");
+  });
+
+  it("ends at Ctrl-C, as a process", async () => {
+    const env = { HOME: await mkdtemp(join(folder, "home-")), UPSTOW_URL: service.url };
+    const { child, ended } = spawnUpstow(["listen", hook, "--key", service.test], env);
+    let said = "";
+    child.stderr?.on("data", (text) => {
+      said += text;
+    });
+    await until(async () => said.includes("Ready") || child.exitCode !== null);
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    assert.equal(code, 0, said);
+    assert.equal(stdout, "Forwarded 0 events; 0 were answered with an error.\n");
   });
 
   it("refuses what cannot work, in one line", async () => {

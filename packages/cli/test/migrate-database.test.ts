@@ -14,7 +14,7 @@ import { setState } from "../../server/src/ops/relocation/queries.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
-import { envOf, examineMove, runFailing, runJson, runUpstow, startUpstow } from "./support/run-upstow.ts";
+import { envOf, examineMove, runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
 
 const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
 const { tables } = planCopy(false);
@@ -84,7 +84,7 @@ describe("migrate database", () => {
     const blocker = await target.reserve();
     await blocker`BEGIN`;
     await blocker`LOCK TABLE log IN SHARE ROW EXCLUSIVE MODE`;
-    const killed = startUpstow(["migrate", "database"], env);
+    const killed = spawnUpstow(["migrate", "database"], env);
     // On a machine that stands still for long, PostgreSQL ends the wait and with it the command; that is as good.
     for (let isWaiting = false; !isWaiting && killed.child.exitCode === null; await wait(20)) {
       const [row] = await target`

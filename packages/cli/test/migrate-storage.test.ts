@@ -24,7 +24,7 @@ import {
   runFailing,
   runJson,
   runUpstow,
-  startUpstow,
+  spawnUpstow,
 } from "./support/run-upstow.ts";
 
 const appEnv = { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8,::1/128" };
@@ -82,7 +82,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       onStuck();
       return { kind: "hang" };
     });
-    const killed = startUpstow(["migrate", "storage"], env);
+    const killed = spawnUpstow(["migrate", "storage"], env);
     await Promise.race([stuck, killed.ended.then(({ stderr }) => assert.fail(stderr))]);
     killed.child.kill("SIGKILL");
     assert.match((await killed.ended).stderr, /^Copying files: 0 %/m);
@@ -92,7 +92,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       onStuckAgain();
       return { kind: "hang" };
     });
-    const stopped = startUpstow(["migrate", "storage"], env);
+    const stopped = spawnUpstow(["migrate", "storage"], env);
     await Promise.race([stuckAgain, stopped.ended.then(({ stderr }) => assert.fail(stderr))]);
     stopped.child.kill("SIGINT");
     const { code, stderr } = await stopped.ended;

@@ -47,8 +47,8 @@ describe("upstow serve", () => {
     });
     after(() => rm(dataDir, { recursive: true, force: true }));
 
-    /** Starts it in a terminal of its own, lets `visit` ask it, and ends it with Ctrl-C. */
-    async function show(args: string[], visit: (url: string) => Promise<unknown>): Promise<string> {
+    /** Starts it in a terminal of its own, asks it for `path`, and ends it with Ctrl-C once it has shown `last`. */
+    async function show(args: string[], path: string, last: RegExp): Promise<string> {
       const port = await pickFreePort();
       const command = [process.execPath, "--disable-warning=ExperimentalWarning", main, "serve", ...args];
       const child = spawn("script", ["-qec", command.map((word) => `'${word}'`).join(" "), "/dev/null"], {
@@ -63,11 +63,15 @@ describe("upstow serve", () => {
       });
       let shown = "";
       let isVisited = false;
+      let isStopped = false;
       for await (const chunk of child.stdout.setEncoding("utf8")) {
         shown += chunk;
-        if (isVisited || !shown.includes("Ctrl-C stops the service.")) continue;
-        isVisited = true;
-        await visit(`http://localhost:${port}`);
+        if (!isVisited && shown.includes("Ctrl-C stops the service.")) {
+          isVisited = true;
+          await fetch(`http://localhost:${port}${path}`);
+        }
+        if (!isVisited || isStopped || !last.test(shown)) continue;
+        isStopped = true;
         child.stdin.write("\x03");
       }
       return shown.replaceAll("\r\n", "\n");
@@ -75,7 +79,7 @@ describe("upstow serve", () => {
     const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, "g");
 
     it("shows keys, the way on and readable requests; later starts and --quiet show less", async () => {
-      const first = await show([], (url) => fetch(`${url}/api/v1/files`));
+      const first = await show([], "/api/v1/files", /\/api\/v1\/files.* ms/);
       const plain = first.replaceAll(colours, "");
       assert.notEqual(plain, first, "in colours");
       assert.match(plain, /^Upstow is ready at http:\/\/localhost:\d+$/m);
@@ -86,7 +90,7 @@ describe("upstow serve", () => {
       assert.match(plain, /\d\d:\d\d:\d\d {2}finishing what is in flight {2}signal=SIGINT$/m);
       assert.doesNotMatch(plain, /^\{/m);
 
-      const later = (await show(["--quiet"], (url) => fetch(`${url}/docs`))).replaceAll(colours, "");
+      const later = (await show(["--quiet"], "/docs", /ready at/)).replaceAll(colours, "");
       assert.match(later, /^ {2}Dashboard {2}http:\/\/localhost:\d+\/dashboard$/m);
       assert.match(later, new RegExp(`^ {2}Data {7}${dataDir}$`, "m"));
       assert.doesNotMatch(later, /svc_|\/docs\/?\S* {2}[\d.]+ ms|finishing/);

@@ -3,6 +3,8 @@ import { getConnection } from "../connection.ts";
 import { type Credentials, findCredentials } from "../credentials.ts";
 import { createPosition, type Position } from "../listen/position.ts";
 
+const endingSignals = ["SIGINT", "SIGTERM"] as const;
+
 export const listen: Command = {
   name: "listen",
   summary: "Forward the events of the test environment to a server on this machine",
@@ -24,8 +26,12 @@ to this URL; --replay 0 begins with new ones instead. With --json each event is 
     const credentials = readCredentials(call);
     const stop = new AbortController();
     const end = () => stop.abort();
-    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end);
-    return forwardAll(call, { target, replay, credentials, signal: stop.signal });
+    for (const signal of endingSignals) call.signals.once(signal, end);
+    try {
+      return await forwardAll(call, { target, replay, credentials, signal: stop.signal });
+    } finally {
+      for (const signal of endingSignals) call.signals.off(signal, end);
+    }
   },
 };
 

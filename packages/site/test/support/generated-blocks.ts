@@ -21,7 +21,7 @@ import {
   USUAL_PACKAGES,
 } from "@upstow/mcp/scaffolds";
 import type { Command } from "../../../cli/src/command.ts";
-import { operatorCommands, userCommands } from "../../../cli/src/commands/index.ts";
+import { program } from "../../../cli/src/program.ts";
 import { configReference } from "../../../server/src/config/reference.ts";
 import { renderCapacity } from "./capacity-table.ts";
 import { renderLimits } from "./limits-table.ts";
@@ -69,7 +69,7 @@ const blocks: Record<string, (...args: string[]) => string> = {
         allowedTypes: ["image/*"],
       }),
     ),
-  commands: (group) => renderCommands(group === "user" ? userCommands : operatorCommands),
+  commands: (group) => renderCommands(group === "user" ? program.userCommands : program.operatorCommands),
   provider: () => sourceFence(renderProvider()),
   "svelte-env": () => sourceFence(renderSvelteEnv()),
   tiers: renderTiers,

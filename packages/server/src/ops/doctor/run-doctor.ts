@@ -32,6 +32,8 @@ export interface DoctorDeps {
   tryRedis: (() => Promise<void>) | null;
   /** Mend what can be mended from here. */
   mend: boolean;
+  /** Starts a confined program, which takes longer than all else. */
+  withRenderers: boolean;
   now: () => number;
 }
 
@@ -42,7 +44,7 @@ export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
   if (deps.tryRedis !== null) checks.push(await checkRedis(deps.tryRedis));
   if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
-  checks.push(...(await checkRenderers(config)));
+  if (deps.withRenderers) checks.push(...(await checkRenderers(config)));
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));
   checks.push(...(await checkUrls(config, keyring)));

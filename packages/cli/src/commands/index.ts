@@ -1,2 +1,0 @@
-export { operatorCommands } from "./operator-commands.ts";
-export { userCommands } from "./user-commands.ts";
