@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
 import { createBucketEnv } from "../../../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../../../test/support/swift.ts";
@@ -13,7 +14,7 @@ import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf } from "./support/furnish.ts";
 import { envOf, readAll, runFailing, runJson } from "./support/run-upstow.ts";
 
-/** Reads files one after the other until told to stop; every one of them has to be there. */
+/** Reads files one after the other, with a pause that leaves the processor to the move, until told to stop; every one of them has to be there. */
 function keepReading(url: string, { files }: Furnished) {
   let isOver = false;
   const reading = (async () => {
@@ -23,6 +24,7 @@ function keepReading(url: string, { files }: Furnished) {
         const { status, bytes } = await readAll(url + new URL(file.url).pathname);
         assert.deepEqual([status, bytes.length], [200, file.size]);
         count++;
+        await wait(100);
       }
     } while (!isOver);
     return count;

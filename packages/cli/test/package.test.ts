@@ -7,6 +7,8 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { findOldestNode } from "../../../test/support/oldest-node.ts";
+import { packedPackage } from "../../../test/support/packed-package.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 
 const run = promisify(execFile);
@@ -15,15 +17,13 @@ describe("the command as it is published", () => {
   let folder: string;
   let project: string;
   let app: TestApp;
-  const built = () => join(folder, "dist");
+  const built = () => join(project, "node_modules/@upstow/cli");
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-cli-package-"));
-    await run(process.execPath, [join(import.meta.dirname, "../build.mjs"), built()]);
-    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: built() });
     project = join(folder, "project");
     await mkdir(project);
     await writeFile(join(project, "package.json"), '{ "private": true }');
-    const install = ["install", "--offline", "--no-audit", "--no-fund", join(folder, stdout.trim())];
+    const install = ["install", "--offline", "--no-audit", "--no-fund", packedPackage("cli")];
     await run("npm", install, { cwd: project });
     app = await startApp({ database: "sqlite" });
   });
@@ -51,6 +51,11 @@ describe("the command as it is published", () => {
       messages.map((message) => formatMessage(message, pkg)),
       [],
     );
+  });
+
+  it("loads on the oldest Node that runs npm beside the service", async () => {
+    const { stdout } = await run(findOldestNode(), [join(built(), "upstow.js"), "--help"]);
+    assert.match(stdout, /^ {2}upload <files…>/m);
   });
 
   it("works in a fresh project, with the commands of users alone", async () => {

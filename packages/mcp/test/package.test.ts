@@ -7,6 +7,7 @@ import { it } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { findOldestNode } from "../../../test/support/oldest-node.ts";
 import { startApp } from "../../server/test/support/start-app.ts";
 import { hostedTools } from "../src/index.ts";
 
@@ -20,13 +21,6 @@ async function buildPackage(stack: AsyncDisposableStack): Promise<string> {
   await run(process.execPath, [join(import.meta.dirname, "../build.mjs"), built]);
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   return built;
-}
-
-/** The machine's own Node where it is the oldest that the package allows. */
-async function findOldestNode(): Promise<string> {
-  const systemNode = "/usr/bin/node";
-  const { stdout } = await run(systemNode, ["--version"]).catch(() => ({ stdout: "" }));
-  return stdout.startsWith("v20.") ? systemNode : process.execPath;
 }
 
 it("the published package is one program that has the documentation inside", async () => {
@@ -60,7 +54,7 @@ it("the published package runs on the oldest Node that it names, with the servic
   stack.defer(() => app.close());
   const client = new Client({ name: "test", version: "1" });
   const env = { UPSTOW_URL: app.url };
-  await client.connect(new StdioClientTransport({ command: await findOldestNode(), args: [program], env }));
+  await client.connect(new StdioClientTransport({ command: findOldestNode(), args: [program], env }));
   stack.defer(() => client.close());
   const page = await client.callTool({ name: "get_doc", arguments: { path: "reference/api/uploads" } });
   assert.match(JSON.stringify(page.content), /INVALID_FILE_TYPE/);

@@ -7,21 +7,20 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { packedPackage } from "../../../test/support/packed-package.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createDelivery, expectedOfDrive } from "./support/application-code.ts";
 import { edgeRuntimes } from "./support/edge-runtimes.ts";
 import { runtimes, scriptFor } from "./support/runtimes.ts";
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, "..");
-const modules = join(root, "../../node_modules");
+const modules = join(import.meta.dirname, "../../../node_modules");
 
 describe("the published package", () => {
   let folder: string;
-  let tarball: string;
   let project: string;
   let app: TestApp;
-  const built = () => join(folder, "dist");
+  const built = () => join(project, "node_modules/@upstow/sdk");
   /** A project of its own for every runtime. */
   async function createSettings() {
     return { UPSTOW_API_KEY: (await app.createTenant("pro")).live, UPSTOW_URL: app.url };
@@ -29,13 +28,11 @@ describe("the published package", () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-package-"));
-    await run(process.execPath, [join(root, "build.mjs"), built()]);
-    await run("npm", ["pack", "--pack-destination", folder], { cwd: built() });
-    const name = (await readdir(folder)).find((file) => file.endsWith(".tgz"));
-    tarball = join(folder, name ?? "");
     project = await mkdtemp(join(folder, "project-"));
     await writeFile(join(project, "package.json"), '{ "type": "module", "private": true }');
-    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: project });
+    await run("npm", ["install", "--offline", "--no-audit", "--no-fund", packedPackage("sdk")], {
+      cwd: project,
+    });
     app = await startApp({ database: "sqlite" });
   });
   after(async () => {
@@ -68,10 +65,19 @@ describe("the published package", () => {
 
   it("has types that every resolver finds", async () => {
     const attw = join(modules, "@arethetypeswrong/cli/dist/index.js");
+    const { stdout } = await run(process.execPath, [attw, packedPackage("sdk"), "--format", "json"]).catch(
+      (found: { stdout: string }) => found,
+    );
+    const { problems }: { problems: { entrypoint: string; resolutionKind: string; kind: string }[] } =
+      JSON.parse(stdout).analysis;
     // Browsers and SvelteKit have no CommonJS.
-    const modulesOnly = ["--exclude-entrypoints", "client", "sveltekit"];
-    await run(process.execPath, [attw, tarball, "--profile", "node16", "--no-color", ...modulesOnly]);
-    await run(process.execPath, [attw, tarball, "--profile", "esm-only", "--no-color"]);
+    assert.deepEqual(
+      problems.map(({ entrypoint, resolutionKind, kind }) => [entrypoint, resolutionKind, kind]),
+      [
+        ["./client", "node16-cjs", "CJSResolvesToESM"],
+        ["./sveltekit", "node16-cjs", "CJSResolvesToESM"],
+      ],
+    );
   });
 
   describe("in a project of CommonJS", () => {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { packedPackage } from "../../../test/support/packed-package.ts";
 
 const run = promisify(execFile);
 const packages = join(import.meta.dirname, "../..");
@@ -15,21 +16,14 @@ const modules = join(packages, "../node_modules");
 describe("the published package", () => {
   let folder: string;
   let project: string;
-  const built = () => join(folder, "uppy");
-  const tarballs: string[] = [];
+  const built = () => join(project, "node_modules/@upstow/uppy");
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-uppy-package-"));
-    for (const name of ["sdk", "uppy"]) {
-      await run(process.execPath, [join(packages, name, "build.mjs"), join(folder, name)]);
-      const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", folder], {
-        cwd: join(folder, name),
-      });
-      tarballs.push(join(folder, stdout.trim()));
-    }
     project = join(folder, "project");
     await mkdir(project);
     await writeFile(join(project, "package.json"), '{ "type": "module", "private": true }');
+    const tarballs = [packedPackage("sdk"), packedPackage("uppy")];
     const install = ["install", "--offline", "--legacy-peer-deps", "--no-audit", "--no-fund", ...tarballs];
     await run("npm", install, { cwd: project });
     await symlink(join(modules, "@uppy"), join(project, "node_modules/@uppy"));
@@ -54,7 +48,7 @@ describe("the published package", () => {
       [],
     );
     const attw = join(modules, "@arethetypeswrong/cli/dist/index.js");
-    await run(process.execPath, [attw, tarballs.at(-1) ?? "", "--profile", "esm-only", "--no-color"]);
+    await run(process.execPath, [attw, packedPackage("uppy"), "--profile", "esm-only", "--no-color"]);
   });
 
   it("is sound in itself", async () => {
