@@ -63,7 +63,7 @@ describe("small files in batches, outside of a browser", () => {
     const uploader = create();
     const tasks = uploader.add(
       "any",
-      Array.from({ length: 12 }, (_, i) => small(`big${i}.txt`, 9 * MB)),
+      Array.from({ length: 8 }, (_, i) => small(`big${i}.txt`, 9 * MB)),
     );
     await until(() => storage().puts.length === 3);
     // Seven of 9 MB make 63 MB.

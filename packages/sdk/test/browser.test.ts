@@ -1,90 +1,29 @@
 import assert from "node:assert/strict";
 import { randomFillSync } from "node:crypto";
 import { describe, it } from "node:test";
-import type { Page } from "playwright-core";
 import { browserMissing } from "../../server/test/support/browser.ts";
-import type { UploadState } from "../src/client/index.ts";
+import { createUploads, partsOf, resumeAfterClose } from "./support/browser-uploads.ts";
 import { inBrowser } from "./support/in-browser.ts";
 import { until } from "./support/start-application.ts";
 import { MB } from "./support/start-service.ts";
 
 /** The upload that is killed half-way. */
-const large = randomFillSync(Buffer.alloc(200 * MB + 17));
-const medium = large.subarray(0, 26 * MB);
-const partsOf = (bytes: Uint8Array) => Math.ceil(bytes.length / (5 * MB));
-
-type State = Pick<UploadState, "status" | "sentBytes" | "totalBytes" | "progress" | "isResumed"> & {
-  error: { code?: string } | null;
-  uploaded: { url: string; isVerified: boolean; result: unknown } | null;
-};
+const large = randomFillSync(Buffer.alloc(36 * MB + 17));
+/** Five parts, of which three are sent at once. */
+const medium = large.subarray(0, 21 * MB);
 
 describe("the uploader in Chromium", { skip: browserMissing }, () => {
   const suite = inBrowser({ "large.bin": large, "medium.bin": medium });
   const { storage, arrived, openPage, listOpen } = suite;
+  const { startUpload, stateOf, ended, assertStored } = createUploads(suite);
 
-  /** Chooses the file as a user does, and starts. */
-  async function startUpload(page: Page, options: object = {}, name = "medium.bin"): Promise<void> {
-    await page.setInputFiles("#file", suite.pathTo(name));
-    const given = JSON.stringify({ endpoint: "/api/upload", retryDelayMs: 20, ...options });
-    await page.evaluate(`
-      window.uploader = sdk.createUploader(${given});
-      window.seen = [];
-      uploader.subscribe(() => seen.push(...uploader.getSnapshot().uploads));
-      [window.task] = uploader.add("any", document.querySelector("#file").files);
-    `);
-  }
-
-  const stateOf = (page: Page) => page.evaluate<State>("task.getState()");
-  const ended = async (page: Page): Promise<State> => {
-    await page.waitForFunction(`["done", "failed", "cancelled"].includes(task.getState().status)`, null, {
-      timeout: 0,
-    });
-    return stateOf(page);
-  };
-
-  async function assertStored(state: State, expected: Uint8Array = medium): Promise<void> {
-    assert.equal(state.status, "done", JSON.stringify(state.error));
-    await suite.assertStored(state.uploaded?.url, expected);
-  }
-
-  it("resumes after its page was closed half-way, and sends only the parts that are missing", async () => {
-    const half = Math.floor(partsOf(large) / 2);
-    storage().allow(half);
-    const first = await openPage();
-    await startUpload(first, {}, "large.bin");
-    await until(() => arrived().length === half);
-    await first.close();
-    storage().dropHeld();
-    storage().puts.length = 0;
-    storage().allow(Number.POSITIVE_INFINITY);
-
-    const second = await openPage();
-    const listResumable = (endpoint: string) =>
-      second.evaluate<{ name: string; sentBytes: number }[]>(
-        `sdk.createUploader({ endpoint: "${endpoint}" }).listResumable()`,
-      );
-    const resumable = await listResumable("/api/upload");
-    assert.deepEqual(
-      resumable.map((upload) => [upload.name, upload.sentBytes]),
-      [["large.bin", half * 5 * MB]],
-    );
-    assert.deepEqual(await listResumable("/api"), []);
-    await startUpload(second, {}, "large.bin");
-    const state = await ended(second);
-    await assertStored(state, large);
-    assert.equal(state.isResumed, true);
-    // Bodies of the first page that its browser lets go of late do not count: none of them arrives whole.
-    const sent = storage().puts.filter((put) => put.status !== null);
-    assert.equal(sent.length, partsOf(large) - half);
-    const sentBytes = sent.reduce((sum, put) => sum + put.receivedBytes, 0);
-    assert.equal(sentBytes, large.length - half * 5 * MB);
-    assert.deepEqual(await second.evaluate("uploader.listResumable()"), []);
-  });
+  it("resumes after its page was closed half-way, and sends only the parts that are missing", () =>
+    resumeAfterClose(suite, large));
 
   it("does not offer what another tab is uploading, and discards what nobody is", async () => {
     storage().allow(2);
     const first = await openPage();
-    await startUpload(first);
+    await startUpload(first, "medium.bin");
     await until(() => arrived().length === 2);
     const second = await openPage();
     await second.evaluate(`window.uploader = sdk.createUploader({ endpoint: "/api/upload" })`);
@@ -128,7 +67,7 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     // Held up half-way for as long as the test needs to see it, however fast the machine is.
     storage().allow(2);
     const page = await openPage();
-    await startUpload(page, { verify: true });
+    await startUpload(page, "medium.bin", { verify: true });
     await page.waitForFunction("seen.some((state) => state.bytesPerSec > 0 && state.secondsLeft > 0)", null, {
       timeout: 0,
     });
@@ -140,33 +79,33 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     );
     storage().allow(Number.POSITIVE_INFINITY);
     const state = await ended(page);
-    await assertStored(state);
+    await assertStored(state, medium);
     assert.equal(state.uploaded?.isVerified, true);
   });
 
   it("finishes on a line that is cut every fifth time", async () => {
     storage().cutsPut = (number) => number % 5 === 1;
     const page = await openPage();
-    await startUpload(page);
-    await assertStored(await ended(page));
+    await startUpload(page, "medium.bin");
+    await assertStored(await ended(page), medium);
     assert.ok(storage().puts.filter((put) => put.status === null).length >= partsOf(medium) / 5);
   });
 
   it("renews part URLs that have expired", async () => {
     storage().allow(2);
     const page = await openPage();
-    await startUpload(page);
+    await startUpload(page, "medium.bin");
     await until(() => storage().puts.length >= 4);
     suite.application().service.app.clock.advance(2 * 60 * 60 * 1000);
     storage().allow(Number.POSITIVE_INFINITY);
-    await assertStored(await ended(page));
+    await assertStored(await ended(page), medium);
     assert.ok(storage().puts.some((put) => put.status === 403));
   });
 
   it("sends nothing while it is paused", async () => {
     storage().allow(2);
     const page = await openPage();
-    await startUpload(page);
+    await startUpload(page, "medium.bin");
     await until(() => arrived().length === 2 && storage().puts.length === 5);
     await page.evaluate("task.pause()");
     // What was held has been let go of by the page. Its lines are not cut: a browser would send again by itself.
@@ -175,14 +114,14 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     assert.equal(storage().puts.length, 5);
     assert.equal((await stateOf(page)).status, "paused");
     await page.evaluate("task.resume()");
-    await assertStored(await ended(page));
+    await assertStored(await ended(page), medium);
     assert.equal(storage().puts.length, 5 + partsOf(medium) - 2);
   });
 
   it("leaves nothing behind when it is cancelled", async () => {
     storage().allow(2);
     const page = await openPage();
-    await startUpload(page);
+    await startUpload(page, "medium.bin");
     await until(() => arrived().length === 2);
     await page.evaluate("task.cancel()");
     assert.equal((await stateOf(page)).status, "cancelled");
@@ -193,7 +132,7 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
   it("aborts when a part has failed for good", async () => {
     storage().cutsPut = (number) => number > 3;
     const page = await openPage();
-    await startUpload(page, { retries: 2 });
+    await startUpload(page, "medium.bin", { retries: 2 });
     await page.evaluate("task.done.catch(() => {})");
     assert.equal((await stateOf(page)).status, "failed");
     assert.deepEqual(await listOpen(), []);
@@ -202,7 +141,7 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
   it("waits while there is no network, and goes on when it is back", async () => {
     storage().allow(2);
     const page = await openPage();
-    await startUpload(page, { retries: 0 });
+    await startUpload(page, "medium.bin", { retries: 0 });
     await until(() => arrived().length === 2 && storage().puts.length === 5);
     await suite.context().setOffline(true);
     await page.waitForFunction("!uploader.getSnapshot().isOnline", null, { timeout: 0 });
@@ -211,7 +150,7 @@ describe("the uploader in Chromium", { skip: browserMissing }, () => {
     assert.equal((await stateOf(page)).status, "uploading");
     assert.equal(storage().puts.length, 5);
     await suite.context().setOffline(false);
-    await assertStored(await ended(page));
+    await assertStored(await ended(page), medium);
   });
 
   it("takes many small files through one queue", async () => {

@@ -17,7 +17,8 @@ async function run(code: string, env: Record<string, string>): Promise<string> {
     const upload = (name) => createUpstow().upload(new Blob([name]), { name, metadata: { by: "ann" } });
     const ready = () => new Promise((resolve) => { console.info = (line) => resolve(console.log(line)); });`;
   const args = ["--input-type=module", "--eval", `${prelude}\n${code}`];
-  const child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], ...env } });
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, args, { env: { PATH, NODE_COMPILE_CACHE, ...env } });
   const output: Buffer[] = [];
   for (const pipe of [child.stdout, child.stderr]) pipe.on("data", (bytes: Buffer) => output.push(bytes));
   await once(child, "close");

@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { reapAbandonedUploads } from "../../server/src/files/uploads/reaper.ts";
 import { createUploader } from "../src/client/index.ts";
 import { createFileRouter, createRouteHandler, UpstowError } from "../src/server.ts";
+import { hashStored } from "./support/hash-stored.ts";
 import { until } from "./support/start-application.ts";
 import {
   createMemoryStore,
   fakeNetwork,
-  hashOf,
   hashOfBytes,
   large,
   partCount,
@@ -99,7 +99,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     assert.equal(application().site.actions.at(-1), "abort");
     storage().cutsPut = () => false;
     task?.retry();
-    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+    assert.equal(await hashStored((await task?.done)?.url ?? ""), hashOfBytes);
   });
 
   describe("where only the completion fails", () => {
@@ -136,7 +136,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
         application().site.actions.length = 0;
         uploader.retry();
         const [first] = await Promise.all(tasks.map((task) => task.done));
-        assert.equal(await hashOf(first?.url ?? ""), hashOfBytes);
+        assert.equal(await hashStored(first?.url ?? ""), hashOfBytes);
         assert.deepEqual(application().site.actions, ["complete", "complete"]);
         assert.equal(storage().puts.length, partCount + 1);
         const { files } = await upstow().files.list();
@@ -173,7 +173,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     const cancelling = task?.cancel();
     task?.retry();
     await cancelling;
-    assert.equal(await hashOf((await task?.done)?.url ?? ""), hashOfBytes);
+    assert.equal(await hashStored((await task?.done)?.url ?? ""), hashOfBytes);
     assert.deepEqual(await listOpen(), []);
   });
 
@@ -192,7 +192,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     const later = create({ resumeStore, verify: true });
     const [task] = later.add("any", large());
     const file = await task?.done;
-    assert.equal(await hashOf(file?.url ?? ""), hashOfBytes);
+    assert.equal(await hashStored(file?.url ?? ""), hashOfBytes);
     assert.equal(storage().puts.length, partCount - 3);
     assert.deepEqual([file?.isVerified, task?.getState().isResumed], [true, true]);
     assert.equal(resumeStore.kept.size, 0);
@@ -217,7 +217,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
       assert.deepEqual(await listOpen(), []);
       storage().allow(Number.POSITIVE_INFINITY);
       uploader.resume();
-      assert.equal(await hashOf((await first?.done)?.url ?? ""), hashOfBytes);
+      assert.equal(await hashStored((await first?.done)?.url ?? ""), hashOfBytes);
       for (const other of others) assert.equal((await other.done).size, 1000);
       t.mock.timers.reset();
     }

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { startBrowser } from "../../../server/test/support/browser.ts";
+import { hashOf, hashStored } from "./hash-stored.ts";
 import { startApplication, type TestApplication } from "./start-application.ts";
 import type { SeenPut, StorageProxy } from "./storage-proxy.ts";
-
-const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 export interface InBrowser {
   application(): TestApplication;
@@ -83,8 +81,7 @@ export function inBrowser(
       return listed.filter(({ status }) => status === "UPLOADING").map(({ name }) => name);
     },
     async assertStored(url, expected) {
-      const answer = await fetch(url ?? "");
-      assert.equal(hashOf(new Uint8Array(await answer.arrayBuffer())), hashOf(expected));
+      assert.equal(await hashStored(url ?? ""), hashOf(expected));
     },
   };
 }

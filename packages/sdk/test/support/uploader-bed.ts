@@ -1,12 +1,13 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, type TestContext } from "node:test";
 import { createUploader, type ResumeStore, type SavedUpload } from "../../src/client/index.ts";
 import { createUpstow, type Upstow } from "../../src/index.ts";
+import { hashOf } from "./hash-stored.ts";
 import { startApplication, type TestApplication, type TestRouter } from "./start-application.ts";
 import { MB } from "./start-service.ts";
 
-export const bytes = randomBytes(23 * MB + 17);
-export const partCount = 5;
+export const bytes = randomBytes(15 * MB + 17);
+export const partCount = 4;
 export const large = (name = "large.bin") => new File([bytes], name, { lastModified: 5 });
 export const small = (name = "small.txt", size = 1000) =>
   new File([bytes.subarray(0, size)], name, { type: "text/plain" });
@@ -48,12 +49,7 @@ export function fakeNetwork(t: TestContext) {
   };
 }
 
-export async function hashOf(url: string): Promise<string> {
-  return createHash("sha256")
-    .update(Buffer.from(await (await fetch(url)).arrayBuffer()))
-    .digest("hex");
-}
-export const hashOfBytes = createHash("sha256").update(bytes).digest("hex");
+export const hashOfBytes = hashOf(bytes);
 
 /** An application for the tests of one file, with a network that is sound when each of them begins. */
 export function useApplication(options: Parameters<typeof startApplication>[0] = {}) {
