@@ -13,6 +13,7 @@ import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import packageJson from "../package.json" with { type: "json" };
 import serverJson from "../server.json" with { type: "json" };
+import { findApiDocument } from "../src/find-api-document.ts";
 import { hostedTools } from "../src/index.ts";
 import { judgeKey } from "../src/judge-key.ts";
 import { openSources } from "../src/sources.ts";
@@ -22,6 +23,12 @@ const root = join(import.meta.dirname, "../../..");
 /** As npm links it. */
 const bin = join(root, "node_modules/.bin/upstow-mcp");
 const names = hostedTools.map(({ name }) => name);
+
+function startStdio(env: Record<string, string>, stderr: "ignore" | "pipe" = "ignore"): StdioClientTransport {
+  const PATH = `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`;
+  const { NODE_COMPILE_CACHE = "" } = process.env;
+  return new StdioClientTransport({ command: bin, env: { PATH, NODE_COMPILE_CACHE, ...env }, stderr });
+}
 
 describe("the official client", () => {
   let app: TestApp;
@@ -36,10 +43,6 @@ describe("the official client", () => {
     return client;
   }
   const overHttp = () => connect(new StreamableHTTPClientTransport(new URL(`${app.url}/api/v1/mcp`)));
-  const startStdio = (env: Record<string, string>, stderr: "ignore" | "pipe" = "ignore") => {
-    const PATH = `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`;
-    return new StdioClientTransport({ command: bin, env: { PATH, ...env }, stderr });
-  };
   const overStdio = (env: Record<string, string>) => connect(startStdio(env));
   const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
@@ -83,29 +86,35 @@ describe("the official client", () => {
     await client.close();
   });
 
-  const strangers: Record<string, RequestListener> = {
-    "a page": (_request, response) => response.setHeader("content-type", "text/html").end("<p>hello"),
-    "JSON of its own": (_request, response) => response.end('{"ok":true}'),
-    nothing: () => {},
-  };
-  for (const [answer, listener] of Object.entries(strangers)) {
-    it(`starts beside a server that answers with ${answer}`, async () => {
-      await using stack = new AsyncDisposableStack();
-      const server = createServer(listener).listen(0, "127.0.0.1");
-      stack.defer(() => {
-        server.closeAllConnections();
-        server.close();
-      });
-      await once(server, "listening");
-      const { port } = server.address() as AddressInfo;
-      const client = await overStdio({
-        UPSTOW_URL: `http://127.0.0.1:${port}`,
-        UPSTOW_API_KEY: "svc_live_any",
-      });
-      stack.defer(() => client.close());
-      assert.deepEqual(await listNames(client), [...names, "transform_image"]);
+  async function listen(stack: AsyncDisposableStack, listener: RequestListener): Promise<string> {
+    const server = createServer(listener).listen(0, "127.0.0.1");
+    stack.defer(() => {
+      server.closeAllConnections();
+      server.close();
     });
+    await once(server, "listening");
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
+
+  it("takes neither a document nor a verdict from a server that is not the service", async () => {
+    await using stack = new AsyncDisposableStack();
+    for (const listener of [
+      (_request, response) => response.setHeader("content-type", "text/html").end("<p>hello"),
+      (_request, response) => response.end('{"ok":true}'),
+    ] satisfies RequestListener[]) {
+      const url = await listen(stack, listener);
+      assert.equal(await findApiDocument(url), null);
+      assert.equal((await judgeKey(url, "svc_live_any")).fit, "unknown");
+    }
+  });
+
+  it("starts beside a server that does not answer", async () => {
+    await using stack = new AsyncDisposableStack();
+    const url = await listen(stack, () => {});
+    const client = await overStdio({ UPSTOW_URL: url, UPSTOW_API_KEY: "svc_live_any" });
+    stack.defer(() => client.close());
+    assert.deepEqual(await listNames(client), [...names, "transform_image"]);
+  });
 
   it("gets transform_image with a paid plan's live key alone", async () => {
     const free = await app.createTenant("free");
@@ -159,15 +168,7 @@ describe("transform_image", () => {
     let status = 200;
     while (status === 200) ({ status } = await limited.call("GET", "usage", { key: live }));
     assert.equal(status, 429);
-    const transport = new StdioClientTransport({
-      command: bin,
-      env: {
-        PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
-        UPSTOW_URL: limited.url,
-        UPSTOW_API_KEY: live,
-      },
-      stderr: "pipe",
-    });
+    const transport = startStdio({ UPSTOW_URL: limited.url, UPSTOW_API_KEY: live }, "pipe");
     const said = text(transport.stderr as Readable);
     const client = new Client({ name: "test", version: "1" });
     t.after(() => client.close());

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { it } from "node:test";
+import { after, before, it } from "node:test";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -14,18 +14,16 @@ import { hostedTools } from "../src/index.ts";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
 
-async function buildPackage(stack: AsyncDisposableStack): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "upstow-mcp-"));
-  stack.defer(() => rm(folder, { recursive: true }));
-  const built = join(folder, "package");
+const folder = await mkdtemp(join(tmpdir(), "upstow-mcp-"));
+const built = join(folder, "package");
+before(async () => {
   await run(process.execPath, [join(import.meta.dirname, "../build.mjs"), built]);
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
-  return built;
-}
+});
+after(() => rm(folder, { recursive: true }));
 
 it("the published package is one program that has the documentation inside", async () => {
   await using stack = new AsyncDisposableStack();
-  const built = await buildPackage(stack);
   const manifest = JSON.parse(await readFile(join(built, "package.json"), "utf8"));
   assert.deepEqual(manifest.bin, { "upstow-mcp": "upstow-mcp.js" });
   assert.equal(manifest.private, undefined);
@@ -49,7 +47,7 @@ it("the published package is one program that has the documentation inside", asy
 
 it("the published package runs on the oldest Node that it names, with the service's own pages", async () => {
   await using stack = new AsyncDisposableStack();
-  const program = join(await buildPackage(stack), "upstow-mcp.js");
+  const program = join(built, "upstow-mcp.js");
   const app = await startApp({ database: "sqlite" });
   stack.defer(() => app.close());
   const client = new Client({ name: "test", version: "1" });
