@@ -9,8 +9,8 @@ import { MB } from "./support/start-service.ts";
 
 /** The upload that is killed half-way. */
 const large = randomFillSync(Buffer.alloc(36 * MB + 17));
-/** Five parts, of which three are sent at once. */
-const medium = large.subarray(0, 21 * MB);
+/** Six parts: with two stored and three on the way, one has not begun. */
+const medium = large.subarray(0, 26 * MB);
 
 describe("the uploader in Chromium", { skip: browserMissing }, () => {
   const suite = inBrowser({ "large.bin": large, "medium.bin": medium });
