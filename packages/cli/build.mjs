@@ -15,7 +15,7 @@ await build({
   bundle: true,
   platform: "node",
   format: "esm",
-  target: "node22",
+  target: "node20.19",
   banner: { js: "#!/usr/bin/env node" },
 });
 chmodSync(join(output, "upstow.js"), 0o755);
@@ -26,6 +26,6 @@ const {
   bin: ___,
   ...manifest
 } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const published = { ...manifest, bin: { upstow: "upstow.js" }, engines: { node: ">=22.15" } };
+const published = { ...manifest, bin: { upstow: "upstow.js" }, engines: { node: ">=20.19" } };
 writeFileSync(join(output, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
 cpSync(join(root, "README.md"), join(output, "README.md"));

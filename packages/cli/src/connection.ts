@@ -35,7 +35,7 @@ const loopbackHost = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Without its last slash. Plain HTTP would show the key to everybody on the way, so it stays on this machine. */
 export function readServiceUrl(what: string, text: string): string {
-  const url = URL.parse(text);
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${what} must be like https://files.example.com, not "${text}".`);
   }

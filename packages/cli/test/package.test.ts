@@ -32,14 +32,16 @@ describe("the command as it is published", () => {
     await rm(folder, { recursive: true });
   });
 
+  const env = () => ({
+    PATH: process.env["PATH"],
+    HOME: project,
+    UPSTOW_URL: app.url,
+    UPSTOW_API_KEY: app.owner.test,
+  });
+
   async function upstow(...args: string[]): Promise<string> {
-    const env = {
-      PATH: process.env["PATH"],
-      HOME: project,
-      UPSTOW_URL: app.url,
-      UPSTOW_API_KEY: app.owner.test,
-    };
-    const { stdout } = await run(join(project, "node_modules/.bin/upstow"), args, { cwd: project, env });
+    const bin = join(project, "node_modules/.bin/upstow");
+    const { stdout } = await run(bin, args, { cwd: project, env: env() });
     return stdout;
   }
 
@@ -54,8 +56,10 @@ describe("the command as it is published", () => {
   });
 
   it("loads on the oldest Node that runs npm beside the service", async () => {
-    const { stdout } = await run(findOldestNode(), [join(built(), "upstow.js"), "--help"]);
-    assert.match(stdout, /^ {2}upload <files…>/m);
+    const onOldest = (...args: string[]) =>
+      run(findOldestNode(), [join(built(), "upstow.js"), ...args], { env: env() });
+    assert.match((await onOldest("--help")).stdout, /^ {2}upload <files…>/m);
+    assert.match((await onOldest("files", "ls")).stdout, /\S/);
   });
 
   it("works in a fresh project, with the commands of users alone", async () => {

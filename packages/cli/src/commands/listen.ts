@@ -101,7 +101,7 @@ function createConnectionNotes(call: Call, service: string, target: string): (is
 }
 
 function readTarget(text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
+  if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : "")) return text;
   throw new UsageError(`<url> must be like http://localhost:3000/hook, not "${text}".`);
 }
 

@@ -117,11 +117,12 @@ function fromSupabase(path: string, { metadata, updated_at }: SupabaseEntry): So
 
 /** A bucket of Supabase Storage, or what is below a folder of it. */
 export function openSupabase(env: Env, bucket: string, prefix: string): ImportSource {
-  const project = URL.parse(getVariable(env, "SUPABASE_URL"));
-  if (project === null) {
+  const address = getVariable(env, "SUPABASE_URL");
+  if (!URL.canParse(address)) {
     const example = "https://<project>.supabase.co";
     throw new OperatorError("CONFIGURATION", `SUPABASE_URL must be a URL such as ${example}.`);
   }
+  const project = new URL(address);
   const key = getVariable(env, "SUPABASE_SECRET_KEY", "SUPABASE_SERVICE_ROLE_KEY");
   const api = `${project.origin}${project.pathname.replace(/\/$/, "")}/storage/v1`;
   const headers = { authorization: `Bearer ${key}`, apikey: key };
@@ -177,7 +178,7 @@ export async function openBucket(
       "CONFIGURATION",
       "Temporary credentials (AWS_SESSION_TOKEN) are not supported. Use an access key that may list and read the bucket.",
     );
-  if (endpoint !== null && URL.parse(endpoint) === null)
+  if (endpoint !== null && !URL.canParse(endpoint))
     throw new UsageError(`--endpoint must be a URL such as https://s3.example.com, not "${endpoint}".`);
   const client = createS3Client({
     bucket,
