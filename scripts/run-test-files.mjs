@@ -1,21 +1,26 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { run } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { planProcesses } from "./plan-test-processes.mjs";
 
 const TEST_TIMEOUT_MS = 120_000;
-// Twice the cores: tests wait for disks, browsers and each other's answers.
-const CONCURRENCY = availableParallelism() * 2;
 const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
-// Every file is a process of its own: without it, half of the second that each takes to start goes into compiling.
+const groupModule = new URL("test-group.mjs", import.meta.url).href;
+// Without it, half of the second that a process takes to start goes into compiling.
 const cacheFolder = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
 const durationsFile = join(cacheFolder, "durations.json");
 
 const indent = (text) => text.trimEnd().replace(/^/gm, "    ");
 const pathOf = (file) => relative(process.cwd(), file);
 const inSeconds = (durationMs) => `${(durationMs / 1000).toFixed(1)} s`;
+
+// To load the service takes a second. Its test files share processes, but for those that say why they cannot.
+const sharesProcess = (file) =>
+  /^packages\/server\/(src|test)\//.test(pathOf(file)) &&
+  !/^\/\/ Needs its own process: /m.test(readFileSync(file, "utf8"));
 
 // A process that ended badly, or that held no test, is reported as a test named after its file.
 const isWholeFile = (data) => data.nesting === 0 && resolve(data.name) === data.file;
@@ -33,17 +38,55 @@ function describeSkip({ name, skip }) {
 }
 
 // One line for each file, every failure in full and every skip with its reason. What a file wrote itself is shown
-// only when it failed.
-function createReporter(print) {
+// only when it failed; files that share a process share that as well.
+function createReporter(print, groups) {
   const written = new Map();
-  const seen = { skips: 0, emptyFiles: 0, durations: {}, failures: [] };
+  const seen = { skips: 0, durations: {}, failures: [] };
+  const unfinished = new Map([...groups].map(([entry, files]) => [entry, new Set(files)]));
+  const testCounts = new Map();
   const keep = ({ entryFile, message }) => written.set(entryFile, (written.get(entryFile) ?? "") + message);
+  const printWritten = (entryFile) => {
+    if (written.has(entryFile)) print(indent(written.get(entryFile)));
+    written.delete(entryFile);
+  };
   const finishFile = (file, ok, note) => {
     print(`${ok ? "✔" : "✖"} ${pathOf(file)} (${note})`);
-    if (!ok && written.has(file)) print(indent(written.get(file)));
-    if (!ok) written.delete(file);
     if (!ok) seen.failures.push(pathOf(file));
+    if (!ok) printWritten(file);
   };
+  const finishTests = (file, ok, testCount, durationMs) => {
+    seen.durations[pathOf(file)] = Math.round(durationMs);
+    const note = testCount === 0 ? "no tests inside" : `${testCount} tests, ${inSeconds(durationMs)}`;
+    finishFile(file, ok && testCount > 0, note);
+  };
+  const finishGroup = (entry, ok, note) => {
+    const left = unfinished.get(entry);
+    for (const file of left) finishFile(file, false, `not finished: its process ${note}`);
+    if (!ok && (left.size > 0 || written.has(entry))) {
+      const name = `the process of ${groups.get(entry).map(pathOf).join(", ")}`;
+      print(`✖ ${name} (${note})`);
+      printWritten(entry);
+      if (left.size === 0) seen.failures.push(name);
+    }
+    left.clear();
+  };
+  /** A file that shares its process is a suite of it. */
+  const finishGrouped = ({ name: file, entryFile, details }, ok) => {
+    const { error } = details;
+    unfinished.get(entryFile).delete(file);
+    const testCount = testCounts.get(entryFile) ?? 0;
+    testCounts.delete(entryFile);
+    if (!ok && error.failureType !== "subtestsFailed") {
+      finishFile(file, false, "failed outside of its tests");
+      print(indent(inspect(error.cause ?? error)));
+    } else {
+      finishTests(file, ok, testCount, details.duration_ms);
+    }
+  };
+  const countGrouped = ({ entryFile, details }) => {
+    if (details.type !== "suite") testCounts.set(entryFile, (testCounts.get(entryFile) ?? 0) + 1);
+  };
+  const isGrouped = ({ entryFile, nesting }) => groups.has(entryFile) && nesting === 0;
   const handlers = {
     "test:stdout": keep,
     "test:stderr": keep,
@@ -53,18 +96,21 @@ function createReporter(print) {
     },
     "test:fail": (data) => {
       const { error } = data.details;
+      if (isGrouped(data)) return finishGrouped(data, false);
+      countGrouped(data);
       if (isWholeFile(data) && error.failureType === "testCodeFailure") {
-        finishFile(data.file, false, `ended with ${error.signal ?? `exit code ${error.exitCode}`}`);
+        const note = `ended with ${error.signal ?? `exit code ${error.exitCode}`}`;
+        if (groups.has(data.file)) finishGroup(data.file, false, note);
+        else finishFile(data.file, false, note);
       } else if (error.failureType !== "subtestsFailed") {
         print(describeFailure(data));
         seen.failures.push(describePlace(data));
       }
     },
     "test:pass": (data) => {
-      if (isWholeFile(data)) {
-        seen.emptyFiles++;
-        finishFile(data.file, false, "no tests inside");
-      }
+      if (isGrouped(data)) return finishGrouped(data, true);
+      countGrouped(data);
+      if (isWholeFile(data)) finishTests(data.file, true, 0, 0);
       if (data.skip !== undefined && data.skip !== false) {
         seen.skips++;
         print(describeSkip(data));
@@ -72,11 +118,14 @@ function createReporter(print) {
     },
     "test:summary": ({ file, success, counts, duration_ms: durationMs }) => {
       if (file === undefined) return;
-      seen.durations[pathOf(file)] = Math.round(durationMs);
-      finishFile(file, success, `${counts.tests} tests, ${inSeconds(durationMs)}`);
+      if (groups.has(file)) finishGroup(file, success, "ended");
+      else finishTests(file, success, counts.tests, durationMs);
     },
   };
-  return { handlers, seen };
+  const finishGroups = () => {
+    for (const entry of groups.keys()) finishGroup(entry, true, "ended");
+  };
+  return { handlers, seen, finishGroups };
 }
 
 function describeTotals(counts, durationMs, skipCount) {
@@ -101,26 +150,46 @@ function readDurations() {
   }
 }
 
-/** The longest first, so that none of them is left running alone at the end; unknown ones may be long. */
-function sortByDuration(files, durations) {
-  const durationOf = (file) => durations[pathOf(file)] ?? Number.POSITIVE_INFINITY;
-  return files.toSorted((a, b) => durationOf(b) - durationOf(a) || a.localeCompare(b));
+/** What is not known yet is guessed from the size of the file: on average, a byte takes a millisecond. */
+const createEstimate = (durations) => (file) => durations[pathOf(file)] ?? statSync(file).size;
+
+/** @returns {Map<string, string[]>} the files to start, and the test files that each of them runs */
+function writeEntries(processes, folder) {
+  const entries = new Map();
+  for (const files of processes) {
+    const absolute = files.map((file) => resolve(file));
+    if (files.length === 1) {
+      entries.set(absolute[0], absolute);
+    } else {
+      const entry = join(folder, `group-${entries.size}.mjs`);
+      const code = `import { runGroup } from ${JSON.stringify(groupModule)};\nrunGroup(${JSON.stringify(absolute)});\n`;
+      writeFileSync(entry, code);
+      entries.set(entry, absolute);
+    }
+  }
+  return entries;
 }
 
 /**
- * Runs test files with node:test, each in its own process, and remembers how long each took.
+ * Runs test files with node:test, several in a process where they may share one, and remembers how long each took.
  * @param {string[]} files
- * @param {{ skipsFail: boolean, print: (text: string) => void }} options
+ * @param {{ skipsFail: boolean, print: (text: string) => void, concurrency?: number }} options `concurrency`: how many
+ *   processes; twice the cores, because tests wait for disks, browsers and each other's answers
  * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` name what failed, then come node's
  *   totals, then passed, failed and skipped
  */
-export async function runTestFiles(files, { skipsFail, print }) {
-  const { handlers, seen } = createReporter(print);
+export async function runTestFiles(files, { skipsFail, print, concurrency = availableParallelism() * 2 }) {
   const durations = readDurations();
+  const durationOf = createEstimate(durations);
+  const processes = planProcesses(files, { sharesProcess, durationOf, concurrency });
+  const folder = mkdtempSync(join(tmpdir(), "upstow-test-groups-"));
+  const entries = writeEntries(processes, folder);
+  const groups = new Map([...entries].filter(([, { length }]) => length > 1));
+  const { handlers, seen, finishGroups } = createReporter(print, groups);
   let whole = null;
   const events = run({
-    files: sortByDuration(files, durations),
-    concurrency: CONCURRENCY,
+    files: [...entries.keys()],
+    concurrency,
     timeout: TEST_TIMEOUT_MS,
     execArgv: ["--disable-warning=ExperimentalWarning", "--import", deadlineModule],
     env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder },
@@ -129,12 +198,14 @@ export async function runTestFiles(files, { skipsFail, print }) {
     handlers[type]?.(data);
     if (type === "test:summary" && data.file === undefined) whole = data;
   }
+  finishGroups();
+  rmSync(folder, { recursive: true });
   mkdirSync(cacheFolder, { recursive: true });
   writeFileSync(durationsFile, JSON.stringify({ ...durations, ...seen.durations }, null, 1));
   const forbiddenSkips = skipsFail && seen.skips > 0;
   if (forbiddenSkips) print(`✖ ${seen.skips} skipped: in CI every test must run`);
   return {
-    ok: whole.success && seen.emptyFiles === 0 && !forbiddenSkips,
+    ok: whole.success && seen.failures.length === 0 && !forbiddenSkips,
     // node leaves a skipped suite out of its own number of skips.
     lines: [
       ...seen.failures.map((failure) => `✖ ${failure}`),

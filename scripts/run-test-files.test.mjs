@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,21 +11,25 @@ before(async () => {
   await writeFile(
     join(folder, "run.mjs"),
     `import { runTestFiles } from ${JSON.stringify(new URL("run-test-files.mjs", import.meta.url).href)};
-    const [, , file, strict] = process.argv;
-    const { ok, lines } = await runTestFiles([file], { skipsFail: strict === "strict", print: console.log });
+    const [, , strict, ...files] = process.argv;
+    const { ok, lines } = await runTestFiles(files, { skipsFail: strict === "strict", print: console.log, concurrency: 1 });
     console.log(lines.join("\\n"));
     process.exit(ok ? 0 : 1);`,
   );
 });
 after(() => rm(folder, { recursive: true }));
 
-// In a process of its own: node refuses to start test files from inside a test file.
 async function runFile(name, body, skipsFail = false) {
   await writeFile(join(folder, name), `import { describe, test } from "node:test";\n${body}`);
+  return runFiles([name], skipsFail);
+}
+
+// In a process of its own: node refuses to start test files from inside a test file.
+function runFiles(names, skipsFail = false) {
   const { NODE_TEST_CONTEXT: _inside, ...env } = process.env;
   const { status, stdout } = spawnSync(
     process.execPath,
-    ["run.mjs", name, ...(skipsFail ? ["strict"] : [])],
+    ["run.mjs", skipsFail ? "strict" : "relaxed", ...names],
     {
       cwd: folder,
       env: { ...env, UPSTOW_TEST_FILE_DEADLINE_MS: "1500" },
@@ -33,6 +37,18 @@ async function runFile(name, body, skipsFail = false) {
     },
   );
   return { ok: status === 0, output: stdout };
+}
+
+/** With one process at a time, all files that may share one do. */
+async function runShared(bodies) {
+  const place = "packages/server/test";
+  await rm(join(folder, place), { recursive: true, force: true });
+  await mkdir(join(folder, place), { recursive: true });
+  const names = Object.keys(bodies).map((name) => `${place}/${name}.test.ts`);
+  for (const [index, body] of Object.values(bodies).entries()) {
+    await writeFile(join(folder, names[index]), `import { after, before, test } from "node:test";\n${body}`);
+  }
+  return runFiles(names);
 }
 
 test("passing tests take one line and their own output is left out", async () => {
@@ -80,7 +96,7 @@ test("a file that does not end fails and names what it holds open", async () => 
     'test("leaks", () => { setInterval(() => {}, 1000); });',
   );
   assert.equal(ok, false);
-  assert.match(output, /Still running after 1\.5 s\. Open: .*Timeout/);
+  assert.match(output, /Still running after 1\.5 s: .*open\.test\.ts\. Open: .*Timeout/);
 });
 
 test("skips of tests and of suites print their reason, and fail the run where they must not happen", async () => {
@@ -93,4 +109,78 @@ test("skips of tests and of suites print their reason, and fail the run where th
   const strict = await runFile("skip.test.ts", body, true);
   assert.equal(strict.ok, false);
   assert.match(strict.output, /2 skipped: in CI every test must run/);
+});
+
+const noteProcess = 'test("fine", () => console.log("ran in", process.pid));';
+const fail = 'test("wrong", () => { throw new Error("why"); });';
+
+test("files of the service share a process, and each is reported by itself", async () => {
+  const { ok, output } = await runShared({
+    // The larger one is taken for the longer one and runs first.
+    one: `globalThis.seen = true; ${noteProcess} ${noteProcess} // ${"-".repeat(200)}`,
+    two: `before(() => console.log("set up")); ${noteProcess}`,
+    alone:
+      '// Needs its own process: it says so.\ntest("alone", (t) => t.assert.equal(globalThis.seen, undefined));',
+    bad: `${noteProcess}\n${fail}`,
+  });
+  assert.equal(ok, false);
+  assert.match(output, /^✔ packages\/server\/test\/one\.test\.ts \(2 tests, /m);
+  assert.match(output, /^✔ packages\/server\/test\/two\.test\.ts \(1 tests, /m);
+  assert.match(output, /^✔ packages\/server\/test\/alone\.test\.ts \(1 tests, /m);
+  assert.match(output, /✖ wrong \(packages\/server\/test\/bad\.test\.ts:3\)\n {4}Error: why\n/);
+  assert.match(output, /^✖ packages\/server\/test\/bad\.test\.ts \(2 tests, /m);
+  const processes = output.match(/ran in \d+/g);
+  assert.equal(processes.length, 4);
+  assert.equal(new Set(processes).size, 1);
+  assert.match(output, /\n5 passed, 1 failed, 0 skipped\n$/);
+});
+
+test("a file that shares a process is over before the next one is loaded", async () => {
+  const watch = `globalThis.open ??= 0;
+    if (globalThis.open !== 0) throw new Error("loaded too early");
+    globalThis.open++;
+    after(() => globalThis.open--);
+    test("runs alone", () => {});`;
+  const { ok, output } = await runShared({ one: watch, two: watch });
+  assert.equal(ok, true, output);
+});
+
+test("a shared process reports a file that cannot be loaded, one without tests and a failed hook", async () => {
+  const { ok, output } = await runShared({
+    unloadable: 'import "./absent.ts";',
+    empty: "",
+    hook: `before(() => { throw new Error("no start"); }); ${noteProcess}`,
+    good: noteProcess,
+  });
+  assert.equal(ok, false);
+  assert.match(output, /✖ \S+unloadable\.test\.ts \(failed outside of its tests\)\n.*Cannot find module/);
+  assert.match(output, /✖ \S+empty\.test\.ts \(no tests inside\)/);
+  assert.match(output, /✖ \S+hook\.test\.ts \(failed outside of its tests\)\n.*no start/);
+  assert.match(output, /✔ \S+good\.test\.ts \(1 tests, /);
+});
+
+test("files are not lost when one ends the process they share", async () => {
+  const { ok, output } = await runShared({
+    first: `${fail} // ${"-".repeat(200)}`,
+    ends: 'test("ends", () => process.exit(0));',
+  });
+  assert.equal(ok, false);
+  assert.match(output, /✖ \S+ends\.test\.ts/);
+  assert.match(output, /\n✖ packages\/server\/test\/ends\.test\.ts\n/);
+});
+
+test("errors after the last test and what is left open fail the process that files share", async () => {
+  const late = await runShared({
+    late: 'test("early", () => { setTimeout(() => { throw new Error("late boom"); }, 20); });',
+    fine: noteProcess,
+  });
+  assert.equal(late.ok, false);
+  assert.match(late.output, /late boom/);
+  assert.match(late.output, /\n✖ the process of \S+late\.test\.ts, \S+fine\.test\.ts\n/);
+  const open = await runShared({
+    open: 'test("leaks", () => { setInterval(() => {}, 1000); });',
+    fine: noteProcess,
+  });
+  assert.equal(open.ok, false);
+  assert.match(open.output, /Still running after 1\.5 s: one of .*open\.test\.ts.* Open: .*Timeout/);
 });

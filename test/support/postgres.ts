@@ -19,21 +19,61 @@ async function getClusterUrl(): Promise<string> {
   return (await ownCluster).url;
 }
 
-async function execute(clusterUrl: string, statement: string): Promise<void> {
-  const sql = postgres(clusterUrl, { max: 1, onnotice: () => {} });
-  try {
-    await sql.unsafe(statement);
-  } finally {
-    await sql.end();
+let control: { clusterUrl: string; sql: postgres.Sql } | undefined;
+
+/** One for the whole process: to connect takes longer than what it is used for. It closes itself. */
+function controlOf(clusterUrl: string): postgres.Sql {
+  if (control?.clusterUrl !== clusterUrl) {
+    control = { clusterUrl, sql: postgres(clusterUrl, { max: 3, idle_timeout: 1, onnotice: () => {} }) };
   }
+  return control.sql;
 }
 
-/** A new, empty database. `drop` closes the connections still open on it. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const clusterUrl = await getClusterUrl();
-  const name = `test_${randomBytes(8).toString("hex")}`;
-  await execute(clusterUrl, `CREATE DATABASE ${name}`);
+const urlOf = (clusterUrl: string, name: string) => {
   const url = new URL(clusterUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(clusterUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return url.href;
+};
+
+export interface Template {
+  /** One for all processes that use the cluster, so it has to tell what is inside. */
+  name: string;
+  fill(url: string): Promise<void>;
+}
+
+const templates = new Map<string, Promise<void>>();
+
+async function createTemplate(clusterUrl: string, { name, fill }: Template): Promise<void> {
+  await controlOf(clusterUrl).begin(async (lock) => {
+    await lock`SELECT pg_advisory_xact_lock(hashtext(${name}))`;
+    const sql = controlOf(clusterUrl);
+    const found = await sql`SELECT 1 FROM pg_database WHERE datname = ${name}`;
+    if (found.length > 0) return;
+    const draft = `draft_${randomBytes(8).toString("hex")}`;
+    await sql.unsafe(`CREATE DATABASE ${draft}`);
+    await fill(urlOf(clusterUrl, draft));
+    await sql.unsafe(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+    // Nobody can copy a database that somebody is connected to.
+    await sql.unsafe(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
+  });
+}
+
+/** A new database, empty or a copy of the template. `drop` closes the connections still open on it. */
+export async function createTestDatabase(template?: Template): Promise<TestDatabase> {
+  const clusterUrl = await getClusterUrl();
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  if (template === undefined) {
+    await controlOf(clusterUrl).unsafe(`CREATE DATABASE ${name}`);
+  } else {
+    const ready = templates.get(template.name) ?? createTemplate(clusterUrl, template);
+    templates.set(template.name, ready);
+    await ready;
+    await controlOf(clusterUrl).unsafe(`CREATE DATABASE ${name} TEMPLATE ${template.name}`);
+  }
+  return {
+    url: urlOf(clusterUrl, name),
+    async drop() {
+      await controlOf(clusterUrl).unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
 }

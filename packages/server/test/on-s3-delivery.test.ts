@@ -1,3 +1,4 @@
+// Needs its own process: a variable decides where apps keep their files.
 // How files and images are served, once more, on PostgreSQL and an S3 server, and what else reads or counts them.
 import { swiftMissing } from "../../../test/support/swift.ts";
 

@@ -1,3 +1,4 @@
+// Needs its own process: a variable decides where apps keep their files.
 // How files come in and go, once more, on PostgreSQL and an S3 server. `npm run test:s3` runs all of the API there.
 import { swiftMissing } from "../../../test/support/swift.ts";
 

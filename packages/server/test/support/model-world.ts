@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "@upstow/contract";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
-import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import { dropConnections } from "./fetch-connections.ts";
+import { createMigratedDatabase } from "./migrated-database.ts";
 import { assertCountersMatch } from "./recount.ts";
 import { type DatabaseKind, startApp, type Tenant, type TestApp } from "./start-app.ts";
 import { bucketEnv } from "./test-bucket.ts";
@@ -65,7 +65,7 @@ export interface World {
 
 export async function createWorld(database: DatabaseKind, store: StoreKind = "disk"): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), "upstow-model-"));
-  const postgres = database === "postgres" ? await createTestDatabase() : null;
+  const postgres = database === "postgres" ? await createMigratedDatabase() : null;
   const reuse = postgres === null ? { dataDir } : { dataDir, databaseUrl: postgres.url };
   // One address for all of them: URLs that were handed out before a restart have to go on working.
   const port = { UPSTOW_PORT: String(await pickFreePort()) };

@@ -6,7 +6,6 @@ import { describe } from "node:test";
 import type { TierName } from "@upstow/contract";
 import { pino } from "pino";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
-import { createTestDatabase } from "../../../../test/support/postgres.ts";
 import { type App, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createId } from "../../src/kernel/ids.ts";
@@ -14,6 +13,7 @@ import { insertAccount } from "../../src/projects/accounts/queries.ts";
 import { createKey } from "../../src/projects/api-keys/api-keys.ts";
 import { findActorByKeyHash } from "../../src/projects/api-keys/queries.ts";
 import { createProject } from "../../src/projects/projects.ts";
+import { createMigratedDatabase } from "./migrated-database.ts";
 import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -84,7 +84,7 @@ export interface StartOptions {
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const { database: kind = anyDatabase } = options;
   const dataDir = options.reuse?.dataDir ?? (await mkdtemp(join(tmpdir(), "upstow-app-")));
-  const database = kind === "postgres" && !options.reuse?.databaseUrl ? await createTestDatabase() : null;
+  const database = kind === "postgres" && !options.reuse?.databaseUrl ? await createMigratedDatabase() : null;
   const databaseUrl = options.reuse?.databaseUrl ?? database?.url;
   const clock = createClock();
   const logLines: string[] = [];
@@ -122,7 +122,8 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     createTenant: (tier) => createTenant(app, tier),
     async close() {
       await app.close();
-      await database?.drop();
+      // PostgreSQL writes everything to the disk first. The next test need not wait for that.
+      void database?.drop();
       if (options.reuse === undefined) await rm(dataDir, { recursive: true, force: true });
     },
   };

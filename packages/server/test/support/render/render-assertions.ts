@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import sharp from "sharp";
 import type { Recipe } from "../../../src/serving/images/recipe.ts";
 import type { RequestedFormat } from "../../../src/serving/images/render/render-job.ts";
-import type { RenderResult } from "../../../src/serving/images/render/render-pool.ts";
+import type { RenderPool, RenderResult } from "../../../src/serving/images/render/render-pool.ts";
 import { openTestPool } from "./open-test-pool.ts";
 
-const pool = openTestPool({ size: 2, waitingPerAccount: 50 });
+let pool: RenderPool | undefined;
+
 /** For an `after` hook of every file that renders. */
-export const closePool = () => pool.close();
+export async function closePool(): Promise<void> {
+  await pool?.close();
+  pool = undefined;
+}
 
 type Asked = Partial<Omit<Recipe, "format">> & { format?: RequestedFormat };
 type Rendered = Extract<RenderResult, { ok: true }>;
@@ -17,6 +21,7 @@ export function tryRender(
   bytes: Uint8Array,
   { format = "png", fit = "scale-down", quality = 90, ...sides }: Asked,
 ) {
+  pool ??= openTestPool({ size: 2, waitingPerAccount: 50 });
   return pool.render({
     account: "a",
     readSource: async () => bytes,

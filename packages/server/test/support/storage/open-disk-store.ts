@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTestDatabase } from "../../../../../test/support/postgres.ts";
 import type { Database } from "../../../src/db/database.ts";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openPostgres } from "../../../src/db/postgres/postgres.ts";
@@ -20,6 +19,7 @@ import {
 } from "../../../src/storage/disk/disk-store.ts";
 import { deferContinue } from "../../../src/storage/disk/refusals.ts";
 import { preflightHeaders, uploadCorsHeaders } from "../../../src/storage/disk/upload-receiver.ts";
+import { createMigratedDatabase } from "../migrated-database.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
 export const databaseKinds: DatabaseKind[] = ["sqlite", "postgres"];
@@ -51,7 +51,7 @@ export async function openTestStore(
   settings: Settings = {},
 ): Promise<TestStore> {
   const directory = await mkdtemp(join(tmpdir(), "upstow-disk-"));
-  const testDatabase = kind === "postgres" ? await createTestDatabase() : null;
+  const testDatabase = kind === "postgres" ? await createMigratedDatabase() : null;
   const db = testDatabase === null ? openSqlite(join(directory, "test.db")) : openPostgres(testDatabase.url);
   await migrate(db);
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Environment } from "@upstow/contract";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { createTestDatabase } from "../../../../../test/support/postgres.ts";
 import { readConfig } from "../../../src/config.ts";
 import type { Database } from "../../../src/db/database.ts";
 import { migrate } from "../../../src/db/migrate.ts";
@@ -24,6 +23,7 @@ import {
   type DispatcherOptions,
 } from "../../../src/webhooks/dispatcher.ts";
 import { enqueueUploadCompleted } from "../../../src/webhooks/enqueue.ts";
+import { createMigratedDatabase } from "../migrated-database.ts";
 import type { DatabaseKind } from "../start-app.ts";
 
 const listMessages = statement((q, _: object) => q.selectFrom("webhook_message").selectAll().orderBy("id"));
@@ -56,7 +56,7 @@ export interface QueueOptions {
 /** The outbox with its database and nothing around it. */
 export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}): Promise<TestQueue> {
   const dataDir = await mkdtemp(join(tmpdir(), "upstow-queue-"));
-  const postgres = kind === "postgres" ? await createTestDatabase() : null;
+  const postgres = kind === "postgres" ? await createMigratedDatabase() : null;
   const databasePath = join(dataDir, "upstow.db");
   const connect = () =>
     postgres === null ? openSqlite(databasePath) : openPostgres(postgres.url, { maxConnections: 8 });

@@ -1,3 +1,4 @@
+// Needs its own process: it waits while it loads, and node then no longer knows which file its tests are in.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
