@@ -16,6 +16,7 @@ import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
 import { createFairTurns } from "./kernel/fair-turns.ts";
 import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
+import type { PasswordCost } from "./kernel/security/passwords.ts";
 import { createBackground } from "./ops/background.ts";
 import {
   checkRelocations,
@@ -48,6 +49,8 @@ export interface AppOptions {
   /** How long a client may move nothing of a body or a response. */
   idleTransferMs?: number;
   certificateLookMs?: number;
+  /** No variable sets it: the program always hashes at full cost. */
+  passwordCost?: PasswordCost;
   webhooks?: DispatcherOptions;
 }
 
@@ -97,6 +100,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     bandwidth: createBandwidth(db, now),
     cdn: config.cdnPurge && createCdnPurge(config.cdnPurge),
     turns: createFairTurns(),
+    passwordCost: options.passwordCost,
     metrics,
     log,
     now,

@@ -6,6 +6,7 @@ import type { FairTurns } from "./kernel/fair-turns.ts";
 import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { RateLimiter } from "./kernel/rate-limiter.ts";
 import type { Keyring } from "./kernel/security/keyring.ts";
+import type { PasswordCost } from "./kernel/security/passwords.ts";
 import type { CustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import type { CustomerBuckets } from "./projects/customer-storage/customer-stores.ts";
 import type { Bandwidth } from "./serving/bandwidth.ts";
@@ -35,6 +36,8 @@ export interface Deps {
   cdn: CdnPurge | null;
   /** Long reads of all accounts, step by step. */
   turns: FairTurns;
+  /** Less than the full one in tests. */
+  passwordCost: PasswordCost | undefined;
   metrics: Registry;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { throttleAddress, throttlePassword } from "../src/dashboard/throttle.ts";
+import { statement } from "../src/db/statement.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 
@@ -303,6 +304,26 @@ test("over https the cookie is bound to the host", async () => {
       cleared,
       /^__Host-upstow_session=; Max-Age=0; Path=\/; .*HttpOnly; Secure; SameSite=Strict$/,
     );
+  } finally {
+    await app.close();
+  }
+});
+
+const listHashes = statement((q, _: object) =>
+  q.selectFrom("account").select("password_hash").where("password_hash", "is not", null),
+);
+
+test("the program hashes passwords at full cost, 64 MiB and two passes a guess", async () => {
+  const app = await startApp({ keepPasswordCost: true });
+  try {
+    const headers = { origin: app.url };
+    const body = { token: app.app.firstStart?.loginToken ?? "", email: "me@example.com", password };
+    assert.equal((await app.call("POST", "/dashboard/api/claim", { headers, body })).status, 200);
+    const [kept, ...others] = await app.app.deps.db.all(listHashes, {});
+    assert.deepEqual(others, []);
+    assert.match(kept?.password_hash ?? "", /^scrypt\$65536\$8\$2\$/);
+    const signIn = { headers, body: { email: "me@example.com", password } };
+    assert.equal((await app.call("POST", "/dashboard/api/sign-in", signIn)).status, 200);
   } finally {
     await app.close();
   }

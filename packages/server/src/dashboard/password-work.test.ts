@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { scryptSync } from "node:crypto";
 import { it } from "node:test";
+import { hashPassword } from "../kernel/security/passwords.ts";
 import { createPasswordWork } from "./password-work.ts";
 
 it("a flood of sign-ins by strangers leaves room for who is known, and their turn comes first", async () => {
   const passwords = createPasswordWork();
-  const salt = Buffer.alloc(16, "salt");
-  const key = scryptSync("mine", salt, 32, { N: 1024, r: 8, p: 1 });
-  const quick = ["scrypt", 1024, 8, 1, salt.toString("base64url"), key.toString("base64url")].join("$");
+  const quick = await hashPassword("mine", { N: 1024, r: 8, p: 1 });
   const done: string[] = [];
   const stranger = async () => {
     await passwords.verify("guess", quick);

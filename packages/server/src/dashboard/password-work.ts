@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { AppError, invalid } from "../kernel/errors.ts";
-import { hashPassword, verifyPassword } from "../kernel/security/passwords.ts";
+import { hashPassword, type PasswordCost, verifyPassword } from "../kernel/security/passwords.ts";
 
 const shortest = 10;
 const longest = 200;
@@ -17,7 +17,7 @@ export interface PasswordWork {
 }
 
 /** One at a time: each takes 64 MiB, and a flood of sign-ins must not take the memory of the uploads. */
-export function createPasswordWork(): PasswordWork {
+export function createPasswordWork(cost?: PasswordCost): PasswordWork {
   let decoy: Promise<string> | undefined;
   const waiting: Record<Lane, (() => Promise<void>)[]> = { known: [], stranger: [] };
   let isWorking = false;
@@ -42,10 +42,10 @@ export function createPasswordWork(): PasswordWork {
   }
 
   return {
-    hash: (password) => inTurn("known", () => hashPassword(password)),
+    hash: (password) => inTurn("known", () => hashPassword(password, cost)),
     verify: (password, known, lane = "stranger") =>
       inTurn(lane, async () => {
-        decoy ??= hashPassword(randomBytes(16).toString("hex"));
+        decoy ??= hashPassword(randomBytes(16).toString("hex"), cost);
         const comparison = await decoy;
         const isRight = await verifyPassword(password, known ?? comparison);
         return known !== null && isRight;

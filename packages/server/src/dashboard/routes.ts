@@ -26,7 +26,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         requireSameOrigin(deps.config, request);
       });
       await openSessions(scope, deps);
-      const passwords = createPasswordWork();
+      const passwords = createPasswordWork(deps.passwordCost);
       const open = typed(scope);
       signInRoutes(open, deps, passwords);
       passkeySignInRoutes(open, deps);

@@ -26,6 +26,9 @@ export function onBothDatabases(name: string, tests: (database: DatabaseKind) =>
   for (const database of databaseKinds) describe(`${name} on ${database}`, () => tests(database));
 }
 
+/** The full one takes half a second a guess, which few tests are about. A hash bears its own cost. */
+export const lowPasswordCost = { N: 1024, r: 8, p: 1 };
+
 export interface Tenant {
   accountId: string;
   email: string;
@@ -77,6 +80,8 @@ export interface StartOptions {
   idleTransferMs?: number;
   /** Looks this often whether the certificate was renewed, instead of every half minute. */
   certificateLookMs?: number;
+  /** Hash passwords as the program does. */
+  keepPasswordCost?: boolean;
   /** Continue with what an earlier app left. */
   reuse?: { dataDir: string; databaseUrl?: string };
 }
@@ -104,6 +109,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     ...(options.bodyWithinMs === undefined ? {} : { bodyWithinMs: options.bodyWithinMs }),
     ...(options.idleTransferMs === undefined ? {} : { idleTransferMs: options.idleTransferMs }),
     ...(options.certificateLookMs === undefined ? {} : { certificateLookMs: options.certificateLookMs }),
+    ...(options.keepPasswordCost === true ? {} : { passwordCost: lowPasswordCost }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),
   });
