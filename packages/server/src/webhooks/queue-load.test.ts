@@ -1,31 +1,15 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { onBothDatabases } from "../../test/support/start-app.ts";
+import { loadFourInstances } from "../../test/support/webhooks/load-four-instances.ts";
 import { createNetwork, ok } from "../../test/support/webhooks/network.ts";
 import { createQueue } from "../../test/support/webhooks/queue.ts";
 import { until } from "../../test/support/webhooks/until.ts";
 
 onBothDatabases("the webhook queue under load", (database) => {
-  it("loses nothing and shares no lease among four instances with 10,000 messages", async (t) => {
-    const own = await createQueue(database);
-    t.after(() => own.close());
-    const { sent, send } = createNetwork();
-    const projectIds = await Promise.all(Array.from({ length: 8 }, () => own.createProject()));
-    await Promise.all(
-      projectIds.map(async (projectId, p) => {
-        for (let e = 0; e < 10; e++) await own.enqueue(projectId, `https://hooks.example/${p}/${e}`, 125);
-      }),
-    );
-    const instances = await Promise.all([1, 2, 3, 4].map(() => own.createInstance({ send, slots: 32 })));
-    for (const instance of instances) instance.start();
-    await until(async () => sent.length >= 10_000);
-    await Promise.all(instances.map((instance) => instance.close()));
-    const messages = await own.messages();
-    assert.equal(messages.length, 10_000);
-    assert.ok(messages.every((message) => message.state === "delivered" && message.attempt_count === 1));
-    assert.equal(sent.length, 10_000);
-    assert.equal(new Set(sent.map(({ messageId }) => messageId)).size, 10_000);
-    assert.deepEqual(new Set(sent.map(({ attempt }) => attempt)), new Set(["1"]));
+  // Many more: queue-load.slow.test.ts
+  it("loses nothing and shares no lease among four instances", async (t) => {
+    await loadFourInstances(t, database, 20);
   });
 
   it("keeps a slow endpoint with 2,000 messages from holding up 200 that came later", async (t) => {
