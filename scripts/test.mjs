@@ -1,6 +1,7 @@
 // Runs on the Node that the packages bring (`npm test` puts it first in PATH).
 //   npm test                  everything but *.slow.test.ts, quick parts first
 //   npm test -- sub string    only the test files whose path contains one of the words, slow ones too
+//   npm test -- --changed     only the test files that the changes since the last commit can touch
 //   npm run test:all          the slow ones as well
 //   npm run test:s3           the service's API, with PostgreSQL and an S3 server; takes words too
 import { spawnSync } from "node:child_process";
@@ -8,6 +9,7 @@ import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres-cluster.ts";
 import { startOwnSwift, swiftMissing } from "../test/support/swift.ts";
+import { keepTouchedTests } from "./changed-tests.mjs";
 import { cephPackages, installDebianPackages, isCi } from "./debian-packages.mjs";
 import { findFilesOnS3 } from "./files-on-s3.mjs";
 import { secondsSince } from "./run-captured.mjs";
@@ -29,7 +31,9 @@ const isWanted = (file) =>
   words.length > 0
     ? words.some((word) => file.includes(word))
     : flag === "--all" || !/\.slow\.test\.m?ts$/.test(file);
-const files = found.filter(isWanted).sort();
+const wanted = found.filter(isWanted).sort();
+const onlyChanged = flag === "--changed";
+const files = onlyChanged ? keepTouchedTests(wanted) : wanted;
 const summary = [];
 let totals = null;
 
@@ -49,6 +53,8 @@ async function runStage(name, work) {
 const runTool = (tool, args) => () => spawnSync(tool, args, { stdio: "inherit" }).status === 0;
 
 async function runTests() {
+  if (onlyChanged) console.log(`Changes can touch ${files.length} of ${wanted.length} test files.`);
+  if (onlyChanged && files.length === 0) return true;
   if (files.length === 0) {
     console.log(words.length === 0 ? "There are no test files." : `No test file matches: ${words.join(" ")}`);
     return false;
