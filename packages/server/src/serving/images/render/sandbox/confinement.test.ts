@@ -1,4 +1,4 @@
-// Needs its own process: it waits while it loads, and node then no longer knows which file its tests are in.
+// Needs its own process: it awaits findLayers() while it loads, which an earlier file may have begun.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
