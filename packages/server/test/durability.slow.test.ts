@@ -1,0 +1,11 @@
+import { describe, it } from "node:test";
+import { killUnderLoad } from "./support/kill-under-load.ts";
+import { onlyOnDisk } from "./support/test-bucket.ts";
+
+describe("kill -9 during many writes", () => {
+  onlyOnDisk("PostgreSQL goes with a bucket")("loses nothing that was acknowledged (embedded)", () =>
+    killUnderLoad("sqlite", { writes: 800, kills: 4 }),
+  );
+  it("loses nothing that was acknowledged (PostgreSQL)", () =>
+    killUnderLoad("postgres", { writes: 400, kills: 4 }));
+});
