@@ -11,7 +11,7 @@ const deadlineModule = new URL("test-file-deadline.mjs", import.meta.url).href;
 const groupModule = new URL("test-group.mjs", import.meta.url).href;
 // Without it, half of the second that a process takes to start goes into compiling.
 const cacheFolder = fileURLToPath(new URL("../node_modules/.cache/upstow-tests", import.meta.url));
-const durationsFile = join(cacheFolder, "durations.json");
+const durationsOfMachine = join(cacheFolder, "durations.json");
 
 const indent = (text) => text.trimEnd().replace(/^/gm, "    ");
 const pathOf = (file) => relative(process.cwd(), file);
@@ -142,7 +142,7 @@ function describeTotals(counts, durationMs, skipCount) {
   ];
 }
 
-function readDurations() {
+function readDurations(durationsFile) {
   try {
     return JSON.parse(readFileSync(durationsFile, "utf8"));
   } catch {
@@ -185,13 +185,16 @@ function writeEntries(processes, folder) {
 /**
  * Runs test files with node:test, several in a process where they may share one, and remembers how long each took.
  * @param {string[]} files
- * @param {{ skipsFail: boolean, print: (text: string) => void, concurrency?: number }} options `concurrency`: how many
+ * @param {{ skipsFail: boolean, print: (text: string) => void, concurrency?: number, durationsFile?: string }} options `concurrency`: how many
  *   processes; twice the cores, because tests wait for disks, browsers and each other's answers
  * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` name what failed, then come node's
  *   totals, then passed, failed and skipped
  */
-export async function runTestFiles(files, { skipsFail, print, concurrency = availableParallelism() * 2 }) {
-  const durations = readDurations();
+export async function runTestFiles(
+  files,
+  { skipsFail, print, concurrency = availableParallelism() * 2, durationsFile = durationsOfMachine },
+) {
+  const durations = readDurations(durationsFile);
   const durationOf = createEstimate(durations);
   const processes = planProcesses(files, { sharesProcess, durationOf, concurrency });
   const folder = mkdtempSync(join(tmpdir(), "upstow-test-groups-"));
