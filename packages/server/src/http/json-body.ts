@@ -9,7 +9,6 @@ import {
 } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import { AppError, invalid } from "../kernel/errors.ts";
-import { editedSignedUrl } from "./signed-url.ts";
 
 /** Digits of a number in an error message. */
 const longestShown = 40;
@@ -178,15 +177,14 @@ function isEscaped(text: string, at: number): boolean {
 
 /** Rejects what is larger than any client of ours sends, before anything is looked up for it. */
 export function limitRequestSize(app: FastifyInstance): void {
-  app.addHook("onRequest", (request, _reply, done) => {
-    const { raw, url } = request;
+  app.addHook("onRequest", ({ raw, url }, _reply, done) => {
     // Names and values in turn.
     if (raw.rawHeaders.length > 2 * HEADERS_MAX)
       throw tooLarge(431, `A request can have ${HEADERS_MAX} headers.`);
     if (url.length > REQUEST_URL_MAX)
-      throw editedSignedUrl(request) ?? tooLarge(414, `A URL can have ${REQUEST_URL_MAX} characters.`);
+      throw app.editedSignedUrl(url) ?? tooLarge(414, `A URL can have ${REQUEST_URL_MAX} characters.`);
     if (countParams(url) > QUERY_PARAMS_MAX)
-      throw editedSignedUrl(request) ?? tooLarge(400, `A URL can have ${QUERY_PARAMS_MAX} query parameters.`);
+      throw app.editedSignedUrl(url) ?? tooLarge(400, `A URL can have ${QUERY_PARAMS_MAX} query parameters.`);
     done();
   });
 }

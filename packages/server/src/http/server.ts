@@ -34,7 +34,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header("x-request-id", request.id);
-      sendError(editedSignedUrl(request.url) ?? error, request, reply, options.logger);
+      sendError(http.editedSignedUrl(request.url) ?? error, request, reply, options.logger);
     },
     clientErrorHandler: (error, socket) => {
       if (isTimeout(error)) options.onSlowHeaders?.();
@@ -44,7 +44,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
       createListener(handler as RequestListener, options.tls, options.connections?.admit),
   });
   const http = app as unknown as FastifyInstance;
-  const editedSignedUrl = watchSignedUrls(http);
+  watchSignedUrls(http);
   http.addHook("onClose", (_app, done) => {
     options.connections?.close();
     done();

@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "f
 import type { Static, TSchema } from "typebox";
 import { AppError, invalid } from "../kernel/errors.ts";
 import { addRouteHook } from "./route-hooks.ts";
-import { editedSignedUrl } from "./signed-url.ts";
 
 type CompileValidator = NonNullable<FastifyInstance["validatorCompiler"]>;
 type Validate = ReturnType<CompileValidator>;
@@ -86,7 +85,7 @@ function checkBefore(schema: FastifySchema | undefined): preValidationHookHandle
   return (request, _reply, done) => {
     // PostgreSQL cannot hold it in text, and no name or id of ours has it.
     if (request.url.includes("%00"))
-      throw editedSignedUrl(request) ?? invalid("URL", "must not hold the NUL character");
+      throw request.server.editedSignedUrl(request.url) ?? invalid("URL", "must not hold the NUL character");
     for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
     // No body at all stands for one without fields, so that the answer can name the field that is missing.
     if (takesBody && request.body === undefined) request.body = {};

@@ -60,32 +60,32 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
   };
 
   function start(request: HttpRequest, deadline: AbortSignal): Promise<HttpAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { method, path, headers, body } = request;
     const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
     const outgoing = (isTls ? httpsRequest : http.request)({ ...target, method, path, headers });
-    const abort = () => {
-      outgoing.destroy(signal.reason as Error);
-      // A request that still waits for a connection tells nobody that it was destroyed.
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
     let interim = 0;
     outgoing.on("information", () => {
       if (++interim > maxInterimAnswers)
         outgoing.destroy(new BucketFault("the bucket does not get to its answer"));
     });
-    outgoing.once("response", (stream) => {
-      signal.removeEventListener("abort", abort);
-      resolve({ status: stream.statusCode ?? 0, headers: stream.headers, stream });
+    return new Promise<HttpAnswer>((resolve, reject) => {
+      const abort = () => {
+        outgoing.destroy(signal.reason as Error);
+        // A request that still waits for a connection tells nobody that it was destroyed.
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+      outgoing.once("response", (stream) => {
+        signal.removeEventListener("abort", abort);
+        resolve({ status: stream.statusCode ?? 0, headers: stream.headers, stream });
+      });
+      outgoing.on("error", (error) => {
+        signal.removeEventListener("abort", abort);
+        reject(error);
+      });
+      outgoing.end(body);
     });
-    outgoing.on("error", (error) => {
-      signal.removeEventListener("abort", abort);
-      reject(error);
-    });
-    outgoing.end(body);
-    return promise;
   }
 
   return {
