@@ -7,6 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { findTypeProblems } from "../../../test/support/check-types.ts";
 import { packedPackage } from "../../../test/support/packed-package.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createDelivery, expectedOfDrive } from "./support/application-code.ts";
@@ -64,12 +65,7 @@ describe("the published package", () => {
   });
 
   it("has types that every resolver finds", async () => {
-    const attw = join(modules, "@arethetypeswrong/cli/dist/index.js");
-    const { stdout } = await run(process.execPath, [attw, packedPackage("sdk"), "--format", "json"]).catch(
-      (found: { stdout: string }) => found,
-    );
-    const { problems }: { problems: { entrypoint: string; resolutionKind: string; kind: string }[] } =
-      JSON.parse(stdout).analysis;
+    const problems = await findTypeProblems(packedPackage("sdk"));
     // Browsers and SvelteKit have no CommonJS.
     assert.deepEqual(
       problems.map(({ entrypoint, resolutionKind, kind }) => [entrypoint, resolutionKind, kind]),

@@ -8,14 +8,15 @@ import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 import { copyWith } from "../support/settled.ts";
 
 let dashboard: Dashboard;
+let photo: Buffer;
 before(async () => {
   dashboard = await startDashboard();
+  photo = await sharp({ create: { width: 1000, height: 500, channels: 3, background: "#37a" } })
+    .png()
+    .toBuffer();
 });
 after(() => dashboard.close());
 
-const photo = await sharp({ create: { width: 1000, height: 500, channels: 3, background: "#37a" } })
-  .png()
-  .toBuffer();
 const uploadPhoto = (tenant: Tenant, name = "photo.png") =>
   uploadFile(dashboard.app, photo, { key: tenant.live, name, type: "image/png" });
 const studioUrl = ({ projectId }: Tenant, environment = "live") =>
