@@ -162,7 +162,7 @@ const StudioQuery = Type.Object({
 });
 
 /**
- * Shows what a variant would be. It is sent to whoever is signed in and under no address of its own, so trying
+ * Shows what a variant would be. It is sent to the signed-in account only and has no URL, so trying
  * things out is not charged for; asking for a URL is. It is bounded instead, and comes after what readers wait for.
  */
 function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {

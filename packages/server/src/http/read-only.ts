@@ -80,7 +80,7 @@ export const findRelocation = statement((q, p: { name: RelocationName }) =>
 
 const reading = ["GET", "HEAD", "OPTIONS"];
 
-/** While the installation is moved, whoever wants to change something hears so before anything is looked up. */
+/** Rejects changes while the installation is moved, before anything is looked up. */
 export function refuseChanges(app: FastifyInstance, mode: ReadOnlyMode): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const isRefused =

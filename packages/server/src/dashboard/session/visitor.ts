@@ -60,7 +60,7 @@ interface KnownAccount {
 
 /**
  * What a browser keeps after a sign-in, to be told from strangers who guess at the same account. It opens nothing: it
- * only has a limit of tries of its own. It ends with the password, so that whoever knew the old one is a stranger.
+ * only has a limit of tries of its own. It ends with the password, so that anyone who knew the old one becomes a stranger.
  * Null for an account without a password.
  */
 async function markDevice(

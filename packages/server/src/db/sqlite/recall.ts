@@ -84,7 +84,7 @@ interface Tables {
 
 const changing: number[] = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE];
 
-/** Asks the engine itself. On a connection of its own: to ask makes a connection prepare all its statements anew. */
+/** Asks the engine, on a separate connection: asking makes a connection prepare all its statements again. */
 export function createTableFinder(database: DatabaseSync): (sql: string) => Tables {
   let [reads, changes] = [new Set<string>(), new Set<string>()];
   database.setAuthorizer((action, table) => {

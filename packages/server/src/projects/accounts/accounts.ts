@@ -145,7 +145,7 @@ export function normalizeEmail(text: string): string {
 
 const loginLinkMs = 24 * 60 * 60 * 1000;
 
-/** What is kept is a hash: only whoever holds the token gets in, once, within a day. */
+/** Only a hash is stored. The token works once, within a day. */
 export async function createLoginToken(tx: Queryable, now: number, accountId: string): Promise<string> {
   const token = randomBytes(32).toString("base64url");
   await tx.run(insertLoginLink, {

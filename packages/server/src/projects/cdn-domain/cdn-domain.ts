@@ -128,7 +128,7 @@ function explain(failure: DeliveryErrorClass, hostname: string, cdnUrl: string):
   }
 }
 
-/** Over a connection of its own, so that the address is judged; redirects are not followed. */
+/** Uses a fresh connection, so that the address is checked. Redirects are not followed. */
 async function get(
   url: URL,
   { lookup }: OutboundGuard,

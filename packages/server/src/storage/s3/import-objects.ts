@@ -1,9 +1,7 @@
 import type { ObjectBytes } from "../object-store.ts";
-import type { ObjectNames } from "./location.ts";
 import type { MultipartDeps } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
 import { createBucketReads, type ReadsDeps } from "./reads.ts";
-import type { S3Client } from "./s3-client.ts";
 
 export interface ImportedObject {
   key: string;
@@ -84,67 +82,4 @@ export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImpor
 async function* join<T>(first: T[], rest: AsyncIterator<T>): AsyncGenerator<T> {
   yield* first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-}
-
-export interface BucketSweepOptions {
-  /** Staged objects that nobody wrote to for so long belong to uploads that have ended. */
-  stagedOlderThanMs: number;
-  /** Multipart uploads, counted from their last part. */
-  uploadsIdleMs: number;
-  maxDeletions: number;
-  dryRun?: boolean;
-  now: number;
-  /** Ends it before the next request. */
-  signal?: AbortSignal;
-  /** For all of it; half an hour unless given. */
-  deadlineMs?: number;
-}
-
-const usualDeadlineMs = 30 * 60_000;
-
-export interface BucketSweepReport {
-  stagedObjects: number;
-  uploads: number;
-  /** There may be more than was allowed in one go. */
-  capped: boolean;
-}
-
-/** Removes what uploads left behind. Looks only at names below the prefix that nothing but this store writes. */
-export async function sweepBucket(
-  client: S3Client,
-  names: ObjectNames,
-  options: BucketSweepOptions,
-): Promise<BucketSweepReport> {
-  const { now, maxDeletions, dryRun = false, signal, deadlineMs = usualDeadlineMs } = options;
-  const { bucket, multipart } = client.within(AbortSignal.timeout(deadlineMs));
-  const staged: string[] = [];
-  const isFull = () => staged.length + stale.length >= maxDeletions;
-  const stale: { key: string; uploadId: string }[] = [];
-
-  for (const prefix of [names.stagedPrefix, names.probePrefix]) {
-    for await (const { key, modifiedAt } of bucket.listObjects(prefix, deadlineMs)) {
-      signal?.throwIfAborted();
-      if (isFull()) break;
-      if (modifiedAt < now - options.stagedOlderThanMs) staged.push(key);
-    }
-  }
-  for await (const upload of bucket.listUploads(names.finalPrefix, deadlineMs)) {
-    signal?.throwIfAborted();
-    if (isFull()) break;
-    if (upload.startedAt >= now - options.uploadsIdleMs) continue;
-    const parts = (await multipart.findParts(upload)) ?? [];
-    const isActive = parts.some((part) => part.receivedAt >= now - options.uploadsIdleMs);
-    if (!isActive) stale.push(upload);
-  }
-
-  const report = { stagedObjects: staged.length, uploads: stale.length, capped: isFull() };
-  if (dryRun) return report;
-  signal?.throwIfAborted();
-  const [refusal] = (await bucket.removeAll(staged)).values();
-  for (const upload of stale) {
-    signal?.throwIfAborted();
-    await multipart.abort(upload);
-  }
-  if (refusal !== undefined) throw refusal;
-  return report;
 }

@@ -5,13 +5,7 @@ import { type BucketExamination, createAccessProbe, examineBucket } from "./acce
 import { createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
-import {
-  type BucketSweepOptions,
-  type BucketSweepReport,
-  createObjectImport,
-  type ObjectImport,
-  sweepBucket,
-} from "./import-objects.ts";
+import { createObjectImport, type ObjectImport } from "./import-objects.ts";
 import { createLocation, createObjectNames } from "./location.ts";
 import { createBucketMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
@@ -20,6 +14,7 @@ import { withDeadline } from "./s3-call.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
 import { isStatus } from "./s3-error.ts";
 import { createFinishPut, toStored } from "./single-put.ts";
+import { type BucketSweepOptions, type BucketSweepReport, sweepBucket } from "./sweep.ts";
 
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */

@@ -180,7 +180,7 @@ function differs(table: string): AppError {
 const listTables = raw<{ name: string }>(
   "select tablename as name from pg_tables where schemaname = current_schema()",
 );
-/** Filled by whoever only starts a service or a copy. */
+/** Starting a service or a copy fills these. */
 const mayHoldRows = ["migration", "rate_window", "relocation", "relocated_table"];
 
 /** Makes the schema in an empty database, or finds the copy that was begun in it. Anything else is refused. */

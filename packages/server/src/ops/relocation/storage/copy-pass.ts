@@ -102,7 +102,7 @@ async function forEach<T>(items: T[], work: (item: T) => Promise<void>): Promise
 
 const unknownType = "application/octet-stream";
 
-/** What each of these objects is, so that whoever reads the bucket itself is told. */
+/** The content type of each object, for clients that read the bucket directly. */
 async function findContentTypes(db: Queryable, keys: string[]): Promise<(key: string) => string> {
   const fileIds = keys.map((key) => nameFile(key).id);
   const variantIds = keys.flatMap((key) => findVariantId(key) ?? []);
