@@ -111,6 +111,8 @@ describe("upstow listen", () => {
     return {
       home,
       shown,
+      /** Until it has shown how so many events were answered: one that is stopped before that sends them again. */
+      forwarded: (count: number) => until(async () => shown.stdout.split("\n").length > count),
       async stop(signal: NodeJS.Signals = "SIGINT") {
         listener.signal(signal);
         assert.equal((await ended).code, 0, shown.stderr);
@@ -149,7 +151,7 @@ describe("upstow listen", () => {
 
     status = 500;
     await upload();
-    await until(async () => listener.shown.stdout.split("\n").length > 2);
+    await listener.forwarded(2);
     const lines = listener.shown.stdout.trim().split("\n");
     assert.match(
       lines[0] ?? "",
@@ -200,17 +202,17 @@ describe("upstow listen", () => {
     await first.stop();
     const missed = await upload();
     const second = await listen({ home: first.home });
-    await waitFor(1);
+    await second.forwarded(1);
     await second.stop();
     const later = await upload();
     const third = await listen({ home: first.home });
-    await waitFor(2);
+    await third.forwarded(1);
     await third.stop();
     assert.deepEqual(fileIds(), [missed.id, later.id]);
 
     received = [];
     const replaying = await listen({ home: first.home, args: ["--replay", "2"] });
-    await waitFor(2);
+    await replaying.forwarded(2);
     await replaying.stop();
     assert.deepEqual(fileIds(), [missed.id, later.id]);
   });
