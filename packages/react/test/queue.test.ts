@@ -247,9 +247,9 @@ describe("a list whose files are uploaded", () => {
       onFailed: ({ item }) => failed.push(item.file.name),
     });
     queue.add([image("a.png"), new File(["a"], "a.txt", { type: "text/plain" }), image("b.png")]);
-    await until(() => names()[2] === "b.png done");
+    await until(() => names()[0] === "a.png done" && names()[2] === "b.png done");
     assert.deepEqual(names(), ["a.png done", "a.txt failed", "b.png done"]);
-    assert.deepEqual(stored, ["a.png 5 true", "b.png 5 true"]);
+    assert.deepEqual(stored.toSorted(), ["a.png 5 true", "b.png 5 true"]);
     assert.deepEqual(failed, ["a.txt"]);
   });
 

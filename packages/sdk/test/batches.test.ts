@@ -47,7 +47,14 @@ describe("small files in batches, outside of a browser", () => {
     });
   }
 
+  /** Completions are gathered for up to two seconds at a time, so a slow machine makes a few calls more. */
+  function expectCalls(most: number, startedAt: number): void {
+    const longer = Math.floor((performance.now() - startedAt) / 2_000);
+    assert.ok(uploadCalls().length <= most + longer, uploadCalls().join(" "));
+  }
+
   it("cost one call to open and one or two to complete", async () => {
+    const startedAt = performance.now();
     const stored = await create().upload("any", handful(24));
     assert.deepEqual(
       stored.map(({ size }) => size),
@@ -55,7 +62,7 @@ describe("small files in batches, outside of a browser", () => {
     );
     assert.deepEqual(actions().slice(0, 2), ["begin", "startMany"]);
     assert.equal(uploadCalls()[0], "batch/request");
-    assert.ok(uploadCalls().length <= 3, uploadCalls().join(" "));
+    expectCalls(3, startedAt);
   });
 
   it("ask for no more URLs than are used soon", async () => {
@@ -239,13 +246,14 @@ describe("small files in batches, outside of a browser", () => {
     const { service } = application();
     const own = createUpstow({ apiKey: service.apiKey, baseUrl: service.storage.url });
     const files = handful(24, "server");
+    const startedAt = performance.now();
     const stored = await Promise.all(files.map((file) => own.upload(file)));
     assert.deepEqual(
       stored.map(({ name, size }) => [name, size]),
       files.map(({ name, size }) => [name, size]),
     );
     assert.equal(uploadCalls().filter((call) => call.endsWith("request")).length, 1);
-    assert.ok(uploadCalls().length <= 6, uploadCalls().join(" "));
+    expectCalls(6, startedAt);
     storage().calls.length = 0;
     await own.upload(small("alone.txt"));
     assert.deepEqual(uploadCalls(), ["request", "complete"]);
