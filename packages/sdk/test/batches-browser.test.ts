@@ -27,13 +27,16 @@ describe("24 files at once in Chromium, with the default rate limits", { skip: b
 
   it("cost two or three calls and never meet the limit", async () => {
     const page = await openPage();
+    const startedAt = performance.now();
     const uploads = await upload(page, 24);
+    // Completions are gathered for up to two seconds at a time, so a slow machine makes a call more.
+    const longer = Math.floor((performance.now() - startedAt) / 2_000);
     assert.deepEqual(
       uploads.map(({ status, uploaded }) => [status, uploaded?.size]),
       Array.from({ length: 24 }, (_, i) => ["done", 20_000 + i]),
     );
     const calls = storage().calls.filter(isUploadCall);
-    assert.ok(calls.length <= 3, calls.join("\n"));
+    assert.ok(calls.length <= 3 + longer, calls.join("\n"));
     assert.deepEqual(await page.evaluate("waits"), []);
     assert.equal(storage().puts.length, 24);
   });
