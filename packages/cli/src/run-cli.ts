@@ -86,7 +86,7 @@ async function dispatch(
 function findGeneralAnswer(words: string[], program: Program): string | null {
   if (words[0] === "--version") return program.version;
   const isHelp = (word: string) => ["--help", "-h"].includes(word);
-  const [group, ...more] = words.filter((word) => !isHelp(word));
+  const [group, ...more] = words.filter((word) => !isHelp(word) && word !== "--json");
   if (!words.some(isHelp) || more.length > 0) return null;
   if (group === undefined) return overview(program.userCommands, program.operatorCommands);
   const commands = [...program.userCommands, ...program.operatorCommands];

@@ -80,6 +80,7 @@ describe("the command line", () => {
     for (const args of [
       ["files", "--help"],
       ["help", "files"],
+      ["--json", "files", "--help"],
     ]) {
       const { stdout, code } = await runUpstow(args, env);
       assert.equal(code, 0);
