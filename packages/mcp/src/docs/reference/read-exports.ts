@@ -15,34 +15,39 @@ export interface ExportedName {
  */
 export function readExports(file: string): ExportedName[] {
   const source = readFileSync(file, "utf8");
-  const own = [...source.matchAll(declared)].map(([, name = ""]) => getDeclaration(file, name));
   const named = [...source.matchAll(/^export (?:type )?\{([^}]*)\} from "(\.[^"]+)"/gm)].flatMap(
     ([, names = "", from = ""]) =>
-      names
-        .split(",")
-        .map((name) => name.replace(/\btype /, "").trim())
-        .filter((name) => name !== "" && !name.includes(" as "))
-        .map((name) => getDeclaration(join(dirname(file), from), name)),
+      pickDeclarations(
+        join(dirname(file), from),
+        names
+          .split(",")
+          .map((name) => name.replace(/\btype /, "").trim())
+          .filter((name) => name !== "" && !name.includes(" as ")),
+      ),
   );
   const all = [...source.matchAll(/^export (?:type )?\* from "(\.[^"]+)"/gm)].flatMap(([, from = ""]) =>
     readExports(join(dirname(file), from)),
   );
-  return [...own, ...named, ...all];
+  return [...readDeclarations(source), ...named, ...all];
 }
 
-const declared = /^export (?:async )?(?:interface|type|class|function|const) (\w+)/gm;
+function pickDeclarations(file: string, names: string[]): ExportedName[] {
+  const declared = readDeclarations(readFileSync(file, "utf8"));
+  return names.map((name) => {
+    const found = declared.find((entry) => entry.name === name);
+    if (found === undefined) throw new Error(`${name} is not declared in ${file}`);
+    return found;
+  });
+}
 
-function getDeclaration(file: string, name: string): ExportedName {
-  const source = readFileSync(file, "utf8");
-  const pattern = new RegExp(
-    String.raw`^((?:/\*\*(?:(?!\*/)[\s\S])*\*/\n)?)export ((?:async )?(interface|type|class|function|const) ${name}\b)`,
-    "m",
-  );
-  const match = pattern.exec(source);
-  if (match === null) throw new Error(`${name} is not declared in ${file}`);
-  const [, comment = "", , kind = ""] = match;
-  const code = takeDeclaration(source.slice(match.index + comment.length + "export ".length));
-  return { name, about: plainComment(comment), code: forReaders(code, kind) };
+const declaration =
+  /^((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?)export (?:async )?(interface|type|class|function|const) (\w+)/gm;
+
+function readDeclarations(source: string): ExportedName[] {
+  return [...source.matchAll(declaration)].map(({ index, 1: comment = "", 2: kind = "", 3: name = "" }) => {
+    const code = takeDeclaration(source.slice(index + comment.length + "export ".length));
+    return { name, about: plainComment(comment), code: forReaders(code, kind) };
+  });
 }
 
 /** Up to the line after which every bracket is closed and the statement ends. */
