@@ -46,6 +46,7 @@ export type Agreements = AllSame<{
   createKey: Same<wire.CreateKeyBody, contract.CreateKeyBody>;
   createdKey: Same<wire.CreatedKey, Of<Contract["CreatedKey"]>>;
   usage: Same<wire.Usage, contract.Usage>;
+  usageHistory: Same<{ usage: wire.UsageRecord[] }, Of<Contract["UsageHistory"]>>;
   log: Same<wire.Log, contract.Log>;
   logQuery: Same<wire.LogQuery, Of<Contract["LogQuery"]>>;
   pageQuery: Same<wire.PageQuery, Of<Contract["PageQuery"]>>;
