@@ -1,11 +1,11 @@
 import type { Config } from "@upstow/server/config";
 
 export interface OptionSpec {
-  /** How help names the value; a flag has none. */
+  /** The value's placeholder in help; flags have none. */
   value?: string;
   description: string;
   isRequired?: boolean;
-  /** May be given several times; of any other the last one counts. */
+  /** May be repeated. For any other option, the last value wins. */
   isRepeated?: boolean;
 }
 
@@ -13,15 +13,15 @@ export interface PositionalSpec {
   name: string;
   description: string;
   isOptional?: boolean;
-  /** Only the last one: it takes all that follow. */
+  /** Only allowed on the last positional, which collects the remaining arguments. */
   isRepeated?: boolean;
 }
 
 export interface Command {
-  /** The words that call it, such as "account create". */
+  /** The words that invoke it, such as "account create". */
   name: string;
   summary: string;
-  /** The arguments that follow the name. All are needed but those that say otherwise, which come last. */
+  /** The arguments after the name. Optional ones come last. */
   positionals?: PositionalSpec[];
   options?: Record<string, OptionSpec>;
   /** Shown below the options in the command's help. */
@@ -30,24 +30,24 @@ export interface Command {
 }
 
 export interface Call {
-  /** Read when first asked for, so that help works beside a broken configuration. */
+  /** Read lazily, so that help works even when the configuration is broken. */
   config(): Config;
   env: NodeJS.ProcessEnv;
   positionals: string[];
   options: Options;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   signals: Signals;
-  /** Shows a part of the result on stdout at once; what `run` returns follows at the end. */
+  /** Prints part of the result to stdout immediately; the value that `run` returns is printed at the end. */
   print(part: Pick<Result, "json" | "text">): void;
-  /** Tells the operator something on stderr; silent with --json. */
+  /** Prints a message to stderr; silent with --json. */
   note(text: string): void;
-  /** Lines on stderr that the next ones replace; silent with --json and where stderr is not a terminal. */
+  /** Lines on stderr that the next call replaces; silent with --json or when stderr is not a terminal. */
   progress(text: string): void;
-  /** Whether anyone sees `progress`. */
+  /** Whether `progress` is visible. */
   showsProgress: boolean;
 }
 
-/** How the command is told to end: the process itself, outside of tests. */
+/** Where the command listens for signals: the process itself, except in tests. */
 export interface Signals {
   once(signal: NodeJS.Signals, listener: () => void): unknown;
   off(signal: NodeJS.Signals, listener: () => void): unknown;
@@ -55,7 +55,7 @@ export interface Signals {
 
 export interface Options {
   find(name: string): string | undefined;
-  /** Of an option that may be given several times. */
+  /** All values of a repeatable option. */
   all(name: string): string[];
   get(name: string): string;
   has(name: string): boolean;
@@ -66,16 +66,16 @@ export interface Result {
   json: object;
   /** What a person reads. */
   text: string;
-  /** False: the command did its work and found something wrong. */
+  /** False if the command ran but found a problem. */
   ok?: boolean;
 }
 
-/** The command line itself is wrong: exit code 2. */
+/** The command line is invalid. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What the operator can mend, in one line that says how. */
+/** A problem the operator can fix; the message is one line and says how. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   readonly code: string;

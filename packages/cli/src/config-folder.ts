@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where this user's programs keep their settings. */
+/** The user's configuration folder. */
 export function configFolder(env: NodeJS.ProcessEnv): string {
   const home = env["HOME"] ?? homedir();
   const base =

@@ -1,11 +1,11 @@
 import { createInterface } from "node:readline/promises";
 import { type Call, UsageError } from "./command.ts";
 
-/** Asks on the terminal; where nobody sits before one, the option must say yes. */
+/** Asks on the terminal. Without a terminal, --yes is required. */
 export async function confirm(call: Call, question: string): Promise<boolean> {
   if (call.options.has("yes")) return true;
   if (call.stdin.isTTY !== true)
-    throw new UsageError("Say --yes to go ahead, or --dry-run to see what would change.");
+    throw new UsageError("Pass --yes to go ahead, or --dry-run to see what would change.");
   call.note(`${question} [y/N]`);
   const lines = createInterface({ input: call.stdin });
   try {

@@ -3,10 +3,10 @@ import { type Credentials, findCredentials } from "./credentials.ts";
 
 export const defaultUrl = "http://localhost:4000";
 
-/** The service and the key to talk to it with: of the environment, or of the last `upstow login`. */
+/** The service and its key, from the environment or the last `upstow login`. */
 export function getConnection({ env }: Pick<Call, "env">): Credentials {
   const { UPSTOW_URL: url, UPSTOW_API_KEY: apiKey } = env;
-  // A key never meets a service that it was not given for: those of a login stay together.
+  // Never send a saved key to a service other than the one it was saved with.
   if (apiKey) return { url: readServiceUrl("UPSTOW_URL", url || defaultUrl), apiKey };
   const saved = findCredentials(env);
   if (saved !== null && (!url || readServiceUrl("UPSTOW_URL", url) === saved.url)) return saved;
@@ -18,13 +18,13 @@ export function getConnection({ env }: Pick<Call, "env">): Credentials {
   );
 }
 
-/** What a command asks the service through. */
+/** The client that commands call the service with. */
 export async function connect(call: Pick<Call, "env" | "note">, options: { concurrency?: number } = {}) {
   const { url, apiKey } = getConnection(call);
   const { createUpstow } = await import("@upstow/sdk");
   let waitsUntilMs = 0;
   const onWait = (seconds: number) => {
-    // Several calls may wait for the same window.
+    // Several calls may wait for the same rate limit window.
     if (Date.now() >= waitsUntilMs) call.note(`Rate limit reached. Continuing in ${seconds} s.`);
     waitsUntilMs = Math.max(waitsUntilMs, Date.now() + seconds * 1000);
   };
@@ -33,16 +33,16 @@ export async function connect(call: Pick<Call, "env" | "note">, options: { concu
 
 const loopbackHost = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Without its last slash. Plain HTTP would show the key to everybody on the way, so it stays on this machine. */
+/** Without a trailing slash. Plain HTTP exposes the key, so it is allowed for this machine only. */
 export function readServiceUrl(what: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${what} must be like https://files.example.com, not "${text}".`);
+    throw new UsageError(`${what} must be a URL such as https://files.example.com, not "${text}".`);
   }
   if (url.protocol === "http:" && !loopbackHost.test(url.hostname)) {
     throw new OperatorError(
       "CONFIGURATION",
-      `${what} must begin with https://, so that nobody on the way sees the key.`,
+      `${what} must begin with https://, because plain HTTP would expose the key.`,
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { OperatorError } from "./command.ts";
 import { configFolder } from "./config-folder.ts";
 
-/** What `upstow login` keeps. */
+/** What `upstow login` saves. */
 export interface Credentials {
   url: string;
   apiKey: string;
@@ -26,7 +26,7 @@ export function findCredentials(env: NodeJS.ProcessEnv): Credentials | null {
   throw new OperatorError("CONFIGURATION", `${path} is damaged. Run \`upstow login\` again.`);
 }
 
-/** Written under another name first, so that nobody ever reads half a key, and never readable to others. */
+/** Written to a temporary file first, so a reader never sees half a key; readable by this user only. */
 export function saveCredentials(env: NodeJS.ProcessEnv, credentials: Credentials): void {
   const path = credentialsPath(env);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

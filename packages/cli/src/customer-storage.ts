@@ -6,7 +6,7 @@ import { withDatabase } from "./with-database.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
 
-/** Runs `work` with what customers' buckets need beside the database. */
+/** Runs `work` with the database and whatever customers' buckets need. */
 export async function withCustomerStorage<T>(
   call: Call,
   work: (deps: StorageDeps) => Promise<T>,
@@ -21,7 +21,7 @@ export async function withCustomerStorage<T>(
   });
 }
 
-/** What another secret has sealed, the service could not open. */
+/** The service could not decrypt credentials that were sealed with a different secret. */
 async function getKeyring(config: Config, secretCheck: string): Promise<Keyring> {
   const { findKeyring } = await import("./find-keyring.ts");
   const { checkSecretUnchanged } = await import("@upstow/server/app/first-start");

@@ -6,23 +6,23 @@ import { pipeline } from "node:stream/promises";
 import type { FileObject } from "@upstow/sdk";
 import { OperatorError } from "./command.ts";
 
-/** A name of its own for each name, and never too long for the disk. */
+/** Unique per name, and short enough for any file system. */
 const digestOf = (name: string) => createHash("sha256").update(name).digest("hex").slice(0, 16);
 
 interface DownloadOptions {
-  /** Overwrite what is there. */
+  /** Overwrite an existing file. */
   replace: boolean;
   onProgress?: (receivedBytes: number) => void;
 }
 
-/** Answers whether the bytes could be compared by their digest. */
+/** Returns whether the bytes were verified against a digest. */
 export async function downloadFile(
   file: Pick<FileObject, "url" | "size" | "sha256">,
   path: string,
   { replace, onProgress = () => {} }: DownloadOptions,
 ): Promise<boolean> {
   if (!replace && (await lstat(path).catch(() => null)) !== null) throw alreadyThere(path);
-  // What an interrupted download left is written over; nobody else has files of such a name.
+  // Overwrites the remains of an interrupted download; nothing else uses such a name.
   const draft = join(dirname(path), `.${digestOf(basename(path))}.upstow-part`);
   const output = await open(draft, "w").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
@@ -41,7 +41,7 @@ export async function downloadFile(
     if (receivedBytes !== file.size || !isSame) {
       throw new OperatorError(
         "CHECKSUM_MISMATCH",
-        `The bytes of ${file.url} are not the ones that were stored. Try again.`,
+        `The download of ${file.url} does not match the stored checksum. Try again.`,
       );
     }
     await output.sync();
@@ -56,7 +56,7 @@ export async function downloadFile(
   }
 }
 
-/** Somebody may have made the file during the download. Links are not followed. */
+/** The file may have been created during the download. Links are not followed. */
 async function claimName(path: string): Promise<void> {
   const claimed = await open(path, "wx").catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? alreadyThere(path) : error;
@@ -67,10 +67,10 @@ async function claimName(path: string): Promise<void> {
 const alreadyThere = (path: string) =>
   new OperatorError(
     "ALREADY_EXISTS",
-    `${path} is there already. Choose another name with --output, or replace it with --force.`,
+    `${path} already exists. Choose another name with --output, or replace it with --force.`,
   );
 
-/** Whether an earlier download left exactly this file there. */
+/** Whether an earlier download already saved exactly this file. */
 export async function isDownloaded(
   { size, sha256 }: Pick<FileObject, "size" | "sha256">,
   path: string,
@@ -95,12 +95,12 @@ export async function readFrom(url: string): Promise<AsyncIterable<Uint8Array>> 
   const response = await fetch(url).catch((cause) => {
     throw new OperatorError(
       "NETWORK_ERROR",
-      `No answer from ${url}: ${cause.cause?.message ?? cause.message}.`,
+      `No response from ${url}: ${cause.cause?.message ?? cause.message}.`,
     );
   });
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
-    throw new OperatorError("NOT_FOUND", `${url} answered ${response.status}.`);
+    throw new OperatorError("NOT_FOUND", `${url} returned ${response.status}.`);
   }
   return response.body;
 }

@@ -12,7 +12,7 @@ import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
 import { findKeyring } from "./find-keyring.ts";
 import { databasePath, hasDatabase } from "./with-database.ts";
 
-/** Gives the doctor what this configuration stands on, without making any of it. */
+/** Opens everything this configuration depends on for the doctor, without creating any of it. */
 export async function examineInstallation(
   readConfig: () => Config,
   { mend = false, withRenderers = true }: { mend?: boolean; withRenderers?: boolean } = {},

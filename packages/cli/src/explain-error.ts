@@ -22,13 +22,13 @@ export function explainError(error: unknown): Explanation {
   if (isNamed(error, "DatabaseUnavailable")) {
     return failed(
       "SERVICE_UNAVAILABLE",
-      `${upperFirst(error.message)}. \`upstow doctor\` says what is wrong with it.`,
+      `${upperFirst(error.message)}. Run \`upstow doctor\` to find out why.`,
     );
   }
   if (isNamed(error, "DatabaseReadOnly")) {
     return failed(
       "SERVICE_UNAVAILABLE",
-      "The installation is being moved and takes no changes. Wait for the end of the move, or give it up with `upstow migrate storage --abort` or `upstow migrate database --abort`.",
+      "The installation is being moved and is read-only. Wait for the move to finish, or cancel it with `upstow migrate storage --abort` or `upstow migrate database --abort`.",
     );
   }
   if (isNamed(error, "StorageFull")) {
@@ -37,7 +37,7 @@ export function explainError(error: unknown): Explanation {
   return failed("INTERNAL_ERROR", explainOther(error));
 }
 
-/** By its name: to load the classes would cost a command that only prints help more than everything else it does. */
+/** By name, because loading the classes would cost more than everything else a command like --help does. */
 function isNamed(error: unknown, ...names: string[]): error is Error {
   return error instanceof Error && names.includes(error.name);
 }
@@ -48,28 +48,28 @@ function isAnswered(error: unknown): error is AppError | UpstowError {
 
 function advise(error: AppError | UpstowError): string {
   const { code, suggestion } = error;
-  // What the service says of the header is for those who write it themselves.
+  // The service's advice about the header only helps callers who write it themselves.
   const isAboutHeader = suggestion?.includes("Authorization: Bearer") ?? true;
   if (code === "UNAUTHORIZED" && isAboutHeader && isNamed(error, "UpstowError")) {
     return "Run `upstow login` with an active key of this project, or set UPSTOW_API_KEY to one.";
   }
   if (suggestion !== undefined) return suggestion;
   if (code === "NETWORK_ERROR" || code === "TIMEOUT") {
-    return "Check that the service runs there; `upstow login --url <url>` names another one.";
+    return "Check that the service is running there, or use another one with `upstow login --url <url>`.";
   }
-  return code === "UNEXPECTED_ANSWER" ? "Check that the address is the one of an Upstow service." : "";
+  return code === "UNEXPECTED_ANSWER" ? "Check that the URL is that of an Upstow service." : "";
 }
 
 function explainOther(error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
-    return `${path ?? "A file"} cannot be read or written (${code}). Run the command as somebody who may; beside a service, as its own user.`;
+    return `${path ?? "A file"} cannot be read or written (${code}). Run the command as a user with access; next to a service, as the service's user.`;
   }
   if (code === "ENOSPC" || code === "EDQUOT") return "The disk is full. Make room and try again.";
   return error instanceof Error ? upperFirst(error.message.replaceAll(/\s*\n\s*/g, " ")) : String(error);
 }
 
-/** Messages about one field have no full stop, as they stand beside its name in `details`. */
+/** Messages about a single field have no full stop, because `details` shows them next to its name. */
 function toSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -40,16 +40,15 @@ export function readFilters(options: Options): FileQuery {
 
 function readPair(text: string): [string, string] {
   const at = text.indexOf("=");
-  if (at === -1)
-    throw new UsageError(`--metadata takes a key and its value, such as user=42, not "${text}".`);
+  if (at === -1) throw new UsageError(`--metadata must be a key and a value such as user=42, not "${text}".`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A day alone begins at midnight UTC. */
+/** A date without a time means midnight UTC. */
 function readTime(name: string, options: Options): string | undefined {
   const text = options.find(name);
   if (text === undefined) return undefined;
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
-  throw new UsageError(`--${name} takes a time such as 2026-11-17T08:00:00Z or 2026-11-17, not "${text}".`);
+  throw new UsageError(`--${name} must be a time such as 2026-11-17T08:00:00Z or 2026-11-17, not "${text}".`);
 }

@@ -17,12 +17,12 @@ export function formatDuration(seconds: number): string {
   return `${hours === 0 ? minutes : `${hours}:${twoDigits(minutes)}`}:${twoDigits(whole % 60)}`;
 }
 
-/** Names that others gave and answers of servers must not steer a terminal. */
+/** Names chosen by others and server responses must not control the terminal. */
 export function clean(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }
 
-/** Columns as wide as their widest cell; the last one may run on. */
+/** Pads columns to their widest cell, except the last. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

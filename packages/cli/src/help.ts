@@ -54,7 +54,7 @@ function flagOf(name: string, spec: OptionSpec): string {
   return spec.isRepeated === true ? `${flag}…` : flag;
 }
 
-/** Where the left column is too long, the right one goes to a line of its own. */
+/** If the left column is too long, the right one goes on the next line. */
 function table(rows: (readonly [string, string])[]): string {
   const width = Math.min(32, Math.max(...rows.map(([left]) => left.length)));
   return rows

@@ -1,9 +1,9 @@
 import type { Call } from "./command.ts";
 
-/** What a shell reports for a program that Ctrl-C ended. */
+/** The exit code that shells report after Ctrl-C. */
 const exitCodeOfInterrupt = 130;
 
-/** Says at Ctrl-C that work can be continued. For work that may be cut off anywhere: nothing is waited for. */
+/** On Ctrl-C, says that the work can be resumed. For work that can stop anywhere: waits for nothing. */
 export async function interruptible<T>(
   { note }: Pick<Call, "note">,
   work: () => Promise<T>,

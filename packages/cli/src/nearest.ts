@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word most likely meant, or null when none is close. */
+/** The most likely candidate for a misspelt word, or null if none is close. */
 export function findNearest(word: string, candidates: readonly string[]): string | null {
   const mostEdits = Math.max(1, Math.floor(word.length / 3));
   let best: { candidate: string; edits: number } | null = null;
@@ -14,7 +14,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return nearest === null ? "" : ` Did you mean ${nearest}?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** Counts insertions, deletions, replacements and swaps of neighbours. */
 function countEdits(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, i) => i);

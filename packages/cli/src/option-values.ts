@@ -26,7 +26,7 @@ export function readNumberOrNone(what: string, value: string, least: number): nu
   return number;
 }
 
-/** Of `--metadata`. */
+/** The value of `--metadata`. */
 export function readMetadata(options: Options): Record<string, unknown> | undefined {
   const text = options.find("metadata");
   if (text === undefined) return undefined;
@@ -34,7 +34,7 @@ export function readMetadata(options: Options): Record<string, unknown> | undefi
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // The same refusal follows.
+    // Falls through to the error below.
   }
   throw new UsageError(`--metadata must be a JSON object such as {"album":7}, not "${text}".`);
 }

@@ -2,7 +2,7 @@ import type { Upstow } from "@upstow/sdk";
 import { OperatorError } from "./command.ts";
 import { clean } from "./format.ts";
 
-/** The project that the key belongs to. No call names it; the keys of its files begin with it. */
+/** The key's project. No API call returns it, but its files' storage keys begin with it. */
 export async function getOwnProject(upstow: Upstow, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const { files } = await upstow.files.list({ limit: 1 });
@@ -13,6 +13,6 @@ export async function getOwnProject(upstow: Upstow, given: string | undefined): 
   if (only !== undefined && projects.length === 1) return only._id;
   throw new OperatorError(
     "VALIDATION_ERROR",
-    `Your account has ${projects.length} projects: say which with --project. ${projects.map(({ _id, name }) => `${_id} (${clean(name)})`).join(", ")}.`,
+    `Your account has ${projects.length} projects: select one with --project. ${projects.map(({ _id, name }) => `${_id} (${clean(name)})`).join(", ")}.`,
   );
 }

@@ -12,7 +12,7 @@ export interface ParsedCall {
   options: Options;
 }
 
-/** Reads what follows the command's name. Every mistake is one sentence that names the argument. */
+/** Parses the arguments after the command's name. Every error is one sentence that names the argument. */
 export function parseCommandLine(command: Command, args: string[]): ParsedCall {
   const specs = { ...command.options, ...commonOptions };
   const { tokens } = parseArgs({
@@ -53,7 +53,7 @@ function readOption(token: OptionToken, specs: Record<string, OptionSpec>, word:
     const known = Object.keys(specs).map((name) => `--${name}`);
     const hint = token.rawName.startsWith("--")
       ? didYouMean(token.rawName, known)
-      : ` What begins with a dash and is no option comes behind two: \`-- ${word}\`.`;
+      : ` To pass a value that begins with a dash, put it after two dashes: \`-- ${word}\`.`;
     throw new UsageError(`There is no option ${token.rawName}.${hint}`);
   }
   if (spec.value === undefined) {
@@ -75,7 +75,7 @@ function requireEverything(command: Command, positionals: string[], options: Opt
   if (missing !== undefined && missing.isOptional !== true)
     throw new UsageError(`<${missing.name}> is missing: ${missing.description}.`);
   if (positionals.length > wanted.length && wanted.at(-1)?.isRepeated !== true) {
-    throw new UsageError(`"${positionals[wanted.length]}" is one argument too many.`);
+    throw new UsageError(`"${positionals[wanted.length]}" is an unexpected argument.`);
   }
   for (const [name, spec] of Object.entries(command.options ?? {})) {
     if (spec.isRequired === true && !options.has(name)) {

@@ -4,5 +4,5 @@ import { operatorCommands } from "./commands/operator-commands.ts";
 import { userCommands } from "./commands/user-commands.ts";
 import type { Program } from "./run-cli.ts";
 
-/** The command as a checkout has it. */
+/** The command as it runs from a checkout. */
 export const program: Program = { version, userCommands, operatorCommands, readConfig };

@@ -13,7 +13,7 @@ export interface Io extends Signals {
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
 }
 
-/** What the command line can do: everything in a checkout, what needs no installation elsewhere. */
+/** The available commands: all of them in a checkout, only those that need no installation elsewhere. */
 export interface Program {
   version: string;
   userCommands: readonly Command[];
@@ -23,7 +23,7 @@ export interface Program {
 
 /** Returns the exit code. Results go to stdout, everything else to stderr. */
 export async function runCli(args: string[], io: Io, program: Program): Promise<number> {
-  // Found before parsing, so that a command line that cannot be parsed is answered in JSON as well.
+  // Determined before parsing, so that parse errors are printed as JSON too.
   const isJson = args.includes("--json");
   for (const stream of [io.stdout, io.stderr]) stream.on("error", endWithReader);
   const terminal = createTerminal(io.stderr, isJson);
@@ -37,7 +37,7 @@ export async function runCli(args: string[], io: Io, program: Program): Promise<
   }
 }
 
-/** Whoever read the output, as `head` does, has had enough: it ends as a program does that the shell stops for that. */
+/** The reader, such as `head`, closed the pipe: exit with the code of a process killed by SIGPIPE. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
   process.exit(141);
@@ -113,7 +113,7 @@ function findCommand(
   const said = words.filter((word) => !word.startsWith("-")).slice(0, 2);
   const group = commands.filter((command) => command.name.startsWith(`${said[0]} `));
   const names = commands.map((command) => command.name);
-  if (said.length === 0) throw new UsageError("Say what to do; `upstow --help` lists the commands.");
+  if (said.length === 0) throw new UsageError("No command given. `upstow --help` lists the commands.");
   if (said.length === 1 && group.length > 0) {
     const choices = group.map((command) => command.name).join(", ");
     throw new UsageError(`${said[0]} is a group of commands: ${choices}.`);

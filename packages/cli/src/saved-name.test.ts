@@ -20,13 +20,13 @@ it("asks for another where the name is hidden, a device's, a folder's, unreadabl
     ["photos/.profile", /begins with a dot/],
     ["..\\.ssh", /begins with a dot/],
     ["..", /begins with a dot/],
-    ["/", /is that of a folder/],
+    ["/", /is a folder name/],
     ["CON", /device/],
     ["nul.txt", /device/],
     ["Com1.tar.gz", /device/],
-    ["a\u202etxt.exe", /cannot be seen/],
-    ["x\u0007", /cannot be seen/],
-    ["日".repeat(86), /more than 255 bytes/],
+    ["a\u202etxt.exe", /invisible characters/],
+    ["x\u0007", /invisible characters/],
+    ["日".repeat(86), /longer than 255 bytes/],
   ] as const)
     assert.throws(() => savedName(stored), { code: "VALIDATION_ERROR", message: reason }, stored);
 });

@@ -1,11 +1,11 @@
 import { OperatorError } from "./command.ts";
 
-/** Of one name, on all disks in use. */
+/** The limit of every common file system. */
 const longestNameBytes = 255;
-/** On Windows these are devices in every folder, with any extension. */
+/** Windows treats these as devices in every folder, with any extension. */
 const deviceName = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
-/** They make a name show as another one: "a\u202Etxt.exe" is read as "aexe.txt". */
+/** These make a name display as another one: "a\u202Etxt.exe" reads as "aexe.txt". */
 const invisible = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /**
@@ -23,9 +23,9 @@ export function savedName(storedName: string): string {
 }
 
 function whyNot(name: string): string | null {
-  if (name === "") return "is that of a folder";
+  if (name === "") return "is a folder name";
   if (name.startsWith(".")) return "begins with a dot";
-  if (deviceName.test(name)) return "is that of a device on Windows";
-  if (invisible.test(name)) return "has characters that cannot be seen";
-  return Buffer.byteLength(name) > longestNameBytes ? `has more than ${longestNameBytes} bytes` : null;
+  if (deviceName.test(name)) return "is a device name on Windows";
+  if (invisible.test(name)) return "contains invisible characters";
+  return Buffer.byteLength(name) > longestNameBytes ? `is longer than ${longestNameBytes} bytes` : null;
 }

@@ -16,7 +16,7 @@ export function createTerminal(
 ): Terminal {
   const showsProgress = !isSilent && stderr.isTTY === true;
   let openLines = 0;
-  /** A line that the terminal broke into two could not be erased again. Some terminals have no size, or none yet. */
+  /** A wrapped line could not be erased. Some terminals report no size, or none yet. */
   const fit = (text: string) => {
     const columns = stderr.columns || Number.POSITIVE_INFINITY;
     const lines = text.split("\n").map((line) => takeColumns([...line], columns - 1).join(""));

@@ -2,7 +2,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { userCommands } from "./commands/user-commands.ts";
 import { runCli } from "./run-cli.ts";
 
-/** The command as it is published: all that works against any service, and nothing of the service itself. */
+/** The published command: everything that works against any service, without the service itself. */
 process.exitCode = await runCli(process.argv.slice(2), process, {
   version: packageJson.version,
   userCommands,

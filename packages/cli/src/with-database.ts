@@ -6,19 +6,19 @@ import { type Call, OperatorError } from "./command.ts";
 
 type OperatorDeps = Pick<Deps, "config" | "db" | "now">;
 
-/** Runs `work` on the installation's database, beside a running service or without one. */
+/** Runs `work` on the installation's database, whether or not the service is running. */
 export async function withDatabase<T>(call: Call, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const config = call.config();
   if (!hasDatabase(config)) {
     throw new OperatorError(
       "NOT_FOUND",
-      `There is no installation in ${config.dataDir}. Set UPSTOW_DATA_DIR or UPSTOW_DATABASE_URL as for the service, or start it once with npm start.`,
+      `There is no installation in ${config.dataDir}. Set UPSTOW_DATA_DIR or UPSTOW_DATABASE_URL to the service's value, or start the service once with npm start.`,
     );
   }
   return openFor(config, work);
 }
 
-/** As `withDatabase`, but an installation that was never started gets its database now. */
+/** Like `withDatabase`, but creates the database of an installation that was never started. */
 export async function withNewDatabase<T>(call: Call, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const config = call.config();
   if (!hasDatabase(config)) {
@@ -27,7 +27,7 @@ export async function withNewDatabase<T>(call: Call, work: (deps: OperatorDeps) 
   return openFor(config, work);
 }
 
-/** Whether an embedded database is there; a PostgreSQL server answers for itself. */
+/** Whether an embedded database exists; a PostgreSQL server reports this itself. */
 export function hasDatabase(config: Config): boolean {
   return config.databaseUrl !== null || existsSync(databasePath(config));
 }

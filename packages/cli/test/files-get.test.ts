@@ -36,7 +36,7 @@ describe("upstow files get", () => {
     for (const output of [[], ["--output", folder], ["--output", join(folder, "note.txt")]]) {
       const refused = await runFailing(["files", "get", key, ...output], here());
       assert.equal(refused.code, "ALREADY_EXISTS");
-      assert.match(refused.message, /note\.txt is there already.*--force/);
+      assert.match(refused.message, /note\.txt already exists.*--force/);
       assert.equal(await readFile(join(folder, "note.txt"), "utf8"), "mine");
     }
     await symlink("nowhere", join(folder, "link"));

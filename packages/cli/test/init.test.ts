@@ -342,7 +342,7 @@ describe("upstow init", () => {
       const files = await list();
       const failure = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: "/nowhere" });
       assert.deepEqual([failure.exitCode, failure.code], [1, "INSTALL_FAILED"]);
-      assert.match(failure.message, /npm install.*ENOENT[\s\S]*as it was before/);
+      assert.match(failure.message, /npm install.*ENOENT[\s\S]*is unchanged/);
       assert.deepEqual(await list(), files);
       for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
       // A fake manager, since a real one would ask a registry.
@@ -379,7 +379,7 @@ echo "➤ YN0002: │ a warning"; echo "➤ YN0035: │ no such package"; echo "
       const silent = { ...env, UPSTOW_URL: `http://localhost:${await pickFreePort()}` };
       const failure = await runFailing(["init", project, "--yes"], silent);
       assert.deepEqual([failure.exitCode, failure.code], [1, "SERVICE_UNAVAILABLE"]);
-      assert.match(failure.message, /does not answer with its packages.*--no-install/);
+      assert.match(failure.message, /does not serve its packages.*--no-install/);
       assert.deepEqual(await list(), ["package.json"]);
     });
   });

@@ -58,13 +58,13 @@ describe("signing in", () => {
     assert.deepEqual([plain.exitCode, plain.code], [1, "CONFIGURATION"]);
     assert.match(plain.message, /https:\/\//);
     const odd = await runFailing(["login", "--url", "files", "--key", "k"], env);
-    assert.match(odd.message, /--url must be like https:/);
+    assert.match(odd.message, /--url must be a URL such as https:/);
     assert.equal(odd.exitCode, 2);
     const unset = await runFailing(["login", "--key", "k"], { ...env, UPSTOW_URL: "" });
     assert.notEqual(unset.code, "CONFIGURATION", unset.message);
     const away = await runFailing(["login", "--url", "http://127.0.0.1:1", "--key", "k"], env);
     assert.equal(away.code, "NETWORK_ERROR");
-    assert.match(away.message, /Check that the service runs/);
+    assert.match(away.message, /Check that the service is running/);
   });
 
   it("names a damaged file, and forgets the key when asked to", async () => {

@@ -207,7 +207,7 @@ describe("migrate database", () => {
     await target`UPDATE project SET name = 'changed by somebody'`;
     const failure = await runFailing(["migrate", "database"], env);
     assert.match(failure.message, /copy of the table project is not the same/);
-    assert.match(failure.message, /read-only meanwhile/);
+    assert.match(failure.message, /read-only until then/);
     await runJson(["migrate", "database", "--abort"], env);
     await untilWritable(app, furnished.tenant.live);
   });

@@ -87,7 +87,7 @@ describe("upstow serve", () => {
       assert.match(plain, /^ {2}Dashboard {2}http:\S+\/dashboard\/claim#\S{43}$/m);
       assert.match(plain, /UPSTOW_RATE_LIMITS raises that/);
       assert.match(plain, /^\d\d:\d\d:\d\d {2}401 {2}GET {5}\/api\/v1\/files {2}[\d.]+ ms$/m);
-      assert.match(plain, /\d\d:\d\d:\d\d {2}finishing what is in flight {2}signal=SIGINT$/m);
+      assert.match(plain, /\d\d:\d\d:\d\d {2}finishing requests in flight {2}signal=SIGINT$/m);
       assert.doesNotMatch(plain, /^\{/m);
 
       const later = (await show(["--quiet"], "/docs", /ready at/)).replaceAll(colours, "");

@@ -113,14 +113,14 @@ describe("the commands of users", () => {
     assert.deepEqual([byTest.exitCode, byTest.code], [1, "UNAUTHORIZED"]);
     assert.match(byTest.message, /A test key revokes only test keys\. Send a live key\.$/);
     const otherType = await runFailing(["keys", "create", "--type", "test"], env);
-    assert.match(otherType.message, /^A live key makes live keys only\./);
+    assert.match(otherType.message, /^A live key can only create live keys\./);
     for (const [args, message] of [
       [["upload"], /<files> is missing/],
       [["upload", "a", "--metadata", "[1]"], /--metadata must be a JSON object/],
       [["files", "ls", "--limit", "0"], /--limit must be/],
       [["transform", "x", "--height", "9000"], /--height must be a whole number from 1 to 4096/],
-      [["transform", "x"], /at least one of --width and --height/],
-      [["files", "get", "x", "--output", "-"], /--output takes a path/],
+      [["transform", "x"], /--width, --height or both/],
+      [["files", "get", "x", "--output", "-"], /--output must be a path/],
     ] as [string[], RegExp][]) {
       const failure = await runFailing(args, env);
       assert.equal(failure.exitCode, 2, args.join(" "));
@@ -169,8 +169,8 @@ describe("the commands of users", () => {
     for (const args of [["rm"], ["get"], ["rm", "key", "--name", "a"], ["get", "key", "--name", "a"]])
       assert.equal((await runFailing(["files", ...args], own)).exitCode, 2, args.join(" "));
     for (const [args, message] of [
-      [["--metadata", "user"], /--metadata takes a key and its value/],
-      [["--since", "yesterday"], /--since takes a time/],
+      [["--metadata", "user"], /--metadata must be a key and a value/],
+      [["--since", "yesterday"], /--since must be a time/],
       [["--status", "deleted"], /--status must be one of uploading, uploaded, failed/],
     ] as [string[], RegExp][]) {
       const failure = await runFailing(["files", "ls", ...args], own);

@@ -47,7 +47,7 @@ function readChange(options: Options): OwnLimitsChange {
     if (value !== undefined) change[field] = readNumberOrNone(`--${option}`, value, least);
   }
   if (Object.keys(change).length === 0) {
-    throw new UsageError(`Give at least one of ${limits.map(({ option }) => `--${option}`).join(", ")}.`);
+    throw new UsageError(`Pass at least one of ${limits.map(({ option }) => `--${option}`).join(", ")}.`);
   }
   return change;
 }

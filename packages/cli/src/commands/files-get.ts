@@ -30,11 +30,11 @@ export const filesGet: Command = {
     const [keyOrId] = call.positionals;
     const filters = readFilters(call.options);
     if ((keyOrId === undefined) === (Object.keys(filters).length === 0))
-      throw new UsageError("Name a file by its key or id, or find files with filters such as --prefix.");
+      throw new UsageError("Pass a file's key or id, or select files with filters such as --prefix.");
     const output = call.options.find("output");
     if (output === "-") {
       throw new UsageError(
-        "--output takes a path, because a file is checked first; ./- is one of that name.",
+        "--output must be a path, because the file is verified before it is saved. For a file named -, use ./-.",
       );
     }
     return keyOrId === undefined ? getFound(call, filters, output) : getOne(call, keyOrId, output);
@@ -51,10 +51,10 @@ async function getOne(call: Call, keyOrId: string, output: string | undefined): 
   return { json: saved, text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${checked}.` };
 }
 
-/** One that cannot be saved does not keep the others from it. */
+/** A file that cannot be saved does not stop the others. */
 async function getFound(call: Call, filters: FileQuery, output: string | undefined): Promise<Result> {
   const folder = await findFolder(call, output);
-  if (folder === null) throw new UsageError("--output must be a folder that exists, to hold what is found.");
+  if (folder === null) throw new UsageError("With filters, --output must be an existing folder.");
   const upstow = await connect(call);
   const files: object[] = [];
   const failures: { key: string; message: string }[] = [];
@@ -89,7 +89,7 @@ async function save(call: Call, file: FileListItem, path: string) {
   return { ...facts, isVerified, isThere: false };
 }
 
-/** The stored name may be a path: nothing is written outside this folder unless --output says so. Null for a file. */
+/** Stored names may be paths, so nothing is written outside this folder unless --output says so. Null for a file. */
 async function findFolder(call: Call, output: string | undefined): Promise<string | null> {
   const path = givenPath(call, output ?? ".");
   const isFolder = output === undefined || (await stat(path).catch(() => null))?.isDirectory() === true;

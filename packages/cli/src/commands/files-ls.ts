@@ -16,7 +16,7 @@ export const filesLs: Command = {
     const filters = readFilters(call.options);
     const upstow = await connect(call);
     const files = [];
-    // With a filter a page may be short, whatever its limit.
+    // A filtered page may hold fewer files than its limit.
     const limit = Object.keys(filters).length > 0 ? 100 : Math.min(100, most);
     for await (const file of upstow.files.list({ ...filters, limit })) {
       files.push(file);
@@ -34,5 +34,5 @@ export const filesLs: Command = {
 
 function readLimit(text = "50"): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`--limit must be a whole number from 1 on, not "${text}".`);
+  throw new UsageError(`--limit must be a whole number of at least 1, not "${text}".`);
 }

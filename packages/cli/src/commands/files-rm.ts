@@ -23,7 +23,7 @@ export const filesRm: Command = {
     const filters = readFilters(call.options);
     const isFiltered = Object.keys(filters).length > 0;
     if (isFiltered === call.positionals.length > 0)
-      throw new UsageError("Name the files by keys or ids, or find them with filters such as --prefix.");
+      throw new UsageError("Pass keys or ids of files, or select files with filters such as --prefix.");
     const upstow = await connect(call);
     if (!isFiltered) return remove(call, upstow, call.positionals);
     const found: FileListItem[] = [];

@@ -80,7 +80,7 @@ async function runImport(call: Call, source: ImportSource): Promise<Result> {
   }
 }
 
-/** Over all files and their parts. */
+/** Across all files and their parts. */
 const bodiesAtOnce = 6;
 
 async function importFrom(call: Call, source: ImportSource): Promise<Result> {

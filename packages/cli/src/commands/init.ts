@@ -85,7 +85,7 @@ function undo(call: Call, folder: string): Result {
   };
 }
 
-/** A project can be set up before there is a key. */
+/** A project can be set up before a key exists. */
 function findConnection(call: Call): { connection: Credentials; isSignedIn: boolean } {
   try {
     return { connection: getConnection(call), isSignedIn: true };
@@ -98,7 +98,7 @@ function findConnection(call: Call): { connection: Credentials; isSignedIn: bool
   }
 }
 
-/** The packages come from the instance, so that one that is silent is named before anything is written. */
+/** Packages are installed from the instance, so check that it responds before writing anything. */
 async function expectPackages(url: string): Promise<void> {
   const isServing = await fetch(`${url}/packages`, { signal: AbortSignal.timeout(10_000) }).then(
     (answer) => answer.ok,
@@ -107,7 +107,7 @@ async function expectPackages(url: string): Promise<void> {
   if (isServing) return;
   throw new OperatorError(
     "SERVICE_UNAVAILABLE",
-    `${url} does not answer with its packages. Start it, or name another with UPSTOW_URL. With --no-install, init writes the files and leaves the installing to you.`,
+    `${url} does not serve its packages. Start the service, or set UPSTOW_URL to another one. With --no-install, init writes the files and leaves installing to you.`,
   );
 }
 
@@ -123,7 +123,7 @@ function installOrTakeBack(
     takeBack();
     putBackInstalled();
     if (!(error instanceof OperatorError)) throw error;
-    throw new OperatorError(error.code, `${error.message}\nThe project is as it was before.`);
+    throw new OperatorError(error.code, `${error.message}\nThe project is unchanged.`);
   }
 }
 
@@ -131,7 +131,7 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
   call.note(`${packageManager} install …`);
   const { status, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
     cwd: folder,
-    // In CI, pnpm and Yarn would refuse to write the lockfile.
+    // In CI, pnpm and Yarn refuse to update the lockfile.
     env: { ...call.env, pnpm_config_frozen_lockfile: "false", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
@@ -143,10 +143,10 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
   );
 }
 
-/** The lines that name an error; package managers differ in where and how they write them. */
+/** The error lines; each package manager prints them differently. */
 function explain(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  // Yarn numbers its messages, and stops after the first that is an error.
+  // Yarn numbers its messages and stops at the first error.
   const ofYarn = lines.filter((line) => /YN(?!0000)\d{4}:/.test(line)).slice(-1);
   const telling = [...ofYarn, ...lines.filter((line) => /error|ERR_|E[A-Z]{4,}/.test(line))];
   return (telling.length > 0 ? telling : lines.slice(-5)).slice(0, 5).join("\n");

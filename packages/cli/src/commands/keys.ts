@@ -40,8 +40,8 @@ export const keysCreate: Command = {
     };
     const ownType = getConnection(call).apiKey.startsWith("svc_test_") ? "test" : "live";
     if (body.type !== undefined && body.type !== ownType) {
-      const advice = `Sign in with a ${body.type} key, or make it in the dashboard.`;
-      throw new OperatorError("UNAUTHORIZED", `A ${ownType} key makes ${ownType} keys only. ${advice}`);
+      const advice = `Sign in with a ${body.type} key, or create the key in the dashboard.`;
+      throw new OperatorError("UNAUTHORIZED", `A ${ownType} key can only create ${ownType} keys. ${advice}`);
     }
     const upstow = await connect(call);
     const projectId = await getOwnProject(upstow, call.options.find("project"));

@@ -102,7 +102,7 @@ function createConnectionNotes(call: Call, service: string, target: string): (is
 
 function readTarget(text: string): string {
   if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : "")) return text;
-  throw new UsageError(`<url> must be like http://localhost:3000/hook, not "${text}".`);
+  throw new UsageError(`<url> must be a URL such as http://localhost:3000/hook, not "${text}".`);
 }
 
 function readReplay(text: string | undefined): number | null {
@@ -113,10 +113,10 @@ function readReplay(text: string | undefined): number | null {
   return Number(text);
 }
 
-/** Live events carry what customers have uploaded; they stay off developers' machines. */
+/** Live events describe customers' uploads, so they stay off developers' machines. */
 function readCredentials({ env, options }: Call): Credentials {
   const key = options.find("key");
-  // A key that comes without an address is meant for the service that was signed in to.
+  // A key without a URL belongs to the service the user is signed in to.
   const savedUrl = key === undefined ? undefined : findCredentials(env)?.url;
   const given = {
     UPSTOW_URL: options.find("url") ?? (env["UPSTOW_URL"] || savedUrl),
@@ -126,6 +126,6 @@ function readCredentials({ env, options }: Call): Credentials {
   if (credentials.apiKey.startsWith("svc_test_")) return credentials;
   throw new OperatorError(
     "UNAUTHORIZED",
-    "Only test events are forwarded, and this is no test key. Give one with --key svc_test_…",
+    "Only test events are forwarded, and this is not a test key. Pass one with --key svc_test_…",
   );
 }

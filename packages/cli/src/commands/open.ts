@@ -33,7 +33,7 @@ async function showInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<void>
   } catch {
     throw new OperatorError(
       "NOT_FOUND",
-      `There is no ${program} here to show ${url} with. Open it yourself.`,
+      `Cannot open a browser: ${program} did not start. Open ${url} yourself.`,
     );
   }
   child.unref();

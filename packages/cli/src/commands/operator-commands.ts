@@ -17,7 +17,7 @@ import { storageRemove } from "./storage-remove.ts";
 import { storageReseal } from "./storage-reseal.ts";
 import { storageSet } from "./storage-set.ts";
 
-/** On the installation itself. */
+/** Commands that run on the installation itself. */
 export const operatorCommands: readonly Command[] = [
   serve,
   accountCreate,

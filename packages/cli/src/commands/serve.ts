@@ -8,7 +8,7 @@ export const serve: Command = {
 flight are done.`,
   async run() {
     await import("@upstow/server/main");
-    // The service ends the process itself when it is told to stop.
+    // The service exits the process itself when told to stop.
     return new Promise(() => {});
   },
 };

@@ -47,7 +47,7 @@ function readRecipe(options: Options): Omit<TransformImageBody, "key"> {
     recipe[name] = Number(text);
   }
   if (recipe.width === undefined && recipe.height === undefined) {
-    throw new UsageError("Give at least one of --width and --height.");
+    throw new UsageError("Pass --width, --height or both.");
   }
   const [fit, format, delivery] = ["fit", "format", "delivery"].map((name) => options.find(name));
   if (fit !== undefined) recipe.fit = readChoice("--fit", fit, fits);

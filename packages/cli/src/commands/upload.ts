@@ -14,7 +14,7 @@ import { openRunJournal } from "../upload/run-journal.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
 import { uploadFiles } from "../upload/upload-files.ts";
 
-/** Over all files and their parts. */
+/** Across all files and their parts. */
 const bodiesAtOnce = 9;
 
 export const upload: Command = {
@@ -82,7 +82,11 @@ Exit code 1 when a file failed, or when nothing was left to upload.`,
 
 const reasons = {
   empty: { why: "the file is empty", one: "empty file", many: "empty files" },
-  link: { why: "links are not followed; name it to upload what it points to", one: "link", many: "links" },
+  link: {
+    why: "links are not followed; name it to upload what it points to",
+    one: "link",
+    many: "links",
+  },
   special: { why: "neither a file nor a folder", one: "special file", many: "special files" },
 };
 

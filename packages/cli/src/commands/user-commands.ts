@@ -13,7 +13,7 @@ import { open } from "./open.ts";
 import { transform } from "./transform.ts";
 import { upload } from "./upload.ts";
 
-/** Over the API, with a key, against any service. In the order in which help lists them. */
+/** Commands that use the API with a key, against any service. In the order that help lists them. */
 export const userCommands: readonly Command[] = [
   login,
   logout,

@@ -24,13 +24,13 @@ export interface Failure {
 }
 
 export interface Plan {
-  /** What an earlier run has stored. */
+  /** Stored by an earlier run. */
   before: Imported[];
   entries: SourceEntry[];
   leftOut: LeftOutEntry[];
 }
 
-/** What there is, and what of it is still to be imported. The service is asked, so any machine may go on. */
+/** All entries, and those still to import. Asks the service, so the import can continue on any machine. */
 export async function planImport(
   call: Pick<Call, "progress">,
   upstow: Upstow,
@@ -79,11 +79,11 @@ export interface ImportJob {
   unfinished: UnfinishedUploads;
 }
 
-/** As many as one batch of the API takes. */
+/** The API's batch size. */
 const roundFiles = 100;
 const longestName = 255;
 
-/** One that fails does not keep the others. */
+/** A file that fails does not stop the others. */
 export async function importFiles(job: ImportJob): Promise<{ imported: Imported[]; failures: Failure[] }> {
   const { call, source, entries } = job;
   const imported: Imported[] = [];
@@ -146,7 +146,7 @@ export async function importFiles(job: ImportJob): Promise<{ imported: Imported[
 }
 
 function toFile({ id, name, sizeBytes, version }: SourceEntry): LocalFile {
-  // The service takes shorter names than some sources; the whole path stays in the metadata.
+  // Some sources allow longer names than the service; the full path is kept in the metadata.
   const short = [...name].length <= longestName ? name : (name.split("/").at(-1) ?? name);
   return {
     path: `${id} ${version}`,

@@ -3,30 +3,30 @@ import type { Metadata, UploadSource } from "@upstow/sdk";
 import { OperatorError } from "../command.ts";
 import { clean } from "../format.ts";
 
-/** A file as the place it comes from lists it. */
+/** A file as listed by its source. */
 export interface SourceEntry {
-  /** Unique in its source, and the same in every run. */
+  /** Unique in its source and stable across runs. */
   id: string;
   name: string;
   sizeBytes: number;
-  /** Another one says that the bytes changed since; empty where they never do. */
+  /** Changes when the bytes change; empty if they never do. */
   version: string;
   type?: string | undefined;
-  /** What the source knows about it besides. */
+  /** Whatever else the source knows about it. */
   metadata?: Metadata;
 }
 
-/** What a source lists and nobody could import. */
+/** Listed by the source but not importable. */
 export interface LeftOutEntry {
   id: string;
   leftOut: string;
 }
 
 export interface ImportSource {
-  /** Kept with every file that comes from here: what was imported before is recognised by it. */
+  /** Stored with every file from this source, to recognise files that were imported before. */
   label: string;
   list(): AsyncIterable<SourceEntry | LeftOutEntry>;
-  /** For sources whose lists have no types. */
+  /** For sources that do not list types. */
   findType?(entry: SourceEntry): Promise<string | undefined>;
   read(entry: SourceEntry): UploadSource;
   close?(): void;
@@ -39,12 +39,12 @@ export const emptyFile = "the file is empty";
 const mostRetries = 4;
 const baseDelayMs = 500;
 
-/** The source said no; asking again would not help. */
+/** The source rejected the request; retrying would not help. */
 class Refused extends OperatorError {}
 
 const delayOf = (attempt: number) => baseDelayMs * 2 ** attempt;
 
-/** Asks a foreign service, and waits as it says where it is asked too often. */
+/** Calls an external service and waits as told when it is rate limited. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(url, init).catch((error: Error) => error);
@@ -69,13 +69,13 @@ async function explainRefusal(url: string, response: Response | Error): Promise<
   );
 }
 
-/** Bytes from the given position on, and what tells that they are still those of the first request. */
+/** Bytes from a position, and a tag that shows they still belong to the version of the first request. */
 export interface Opened {
   etag: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Small files are opened by the hundred; no source is asked for so many at once. */
+/** Small files are opened by the hundred; don't send a source that many requests at once. */
 const readsAtOnce = 6;
 let reads = 0;
 const waiting: (() => void)[] = [];
@@ -90,7 +90,7 @@ async function takeTurn(): Promise<() => void> {
   };
 }
 
-/** The bytes of an entry. Where the connection breaks, reading continues at the same byte. */
+/** The bytes of an entry. If the connection breaks, reading resumes at the same byte. */
 export async function* readOn(
   sizeBytes: number,
   open: (startByte: number) => Promise<Opened>,
@@ -103,7 +103,7 @@ export async function* readOn(
       try {
         const opened = await open(position);
         if (position > 0 && opened.etag !== etag)
-          throw new Refused("CONFLICT", "It changed while it was read.");
+          throw new Refused("CONFLICT", "The file changed while it was being read.");
         etag = opened.etag;
         for await (const chunk of opened.chunks) {
           position += chunk.byteLength;
@@ -131,7 +131,7 @@ export async function openUrl(
   const response = await ask(url, { headers: { ...headers, ...range } });
   if (response.body === null || (startByte > 0 && response.status !== 206)) {
     await response.body?.cancel();
-    throw new Refused("SOURCE_REFUSED", `${new URL(url).host} cannot continue a download that broke.`);
+    throw new Refused("SOURCE_REFUSED", `${new URL(url).host} cannot resume an interrupted download.`);
   }
   return { etag: response.headers.get("etag") ?? undefined, chunks: response.body };
 }

@@ -38,7 +38,7 @@ interface UploadThingFile {
 function fromUploadThing({ key, customId, name, size, status }: UploadThingFile): SourceEntry | LeftOutEntry {
   if (status !== "Uploaded") return { id: key, leftOut: `UploadThing says "${status}"` };
   if (size === 0) return { id: key, leftOut: emptyFile };
-  // Keys are never written to again.
+  // Keys are never overwritten.
   return { id: key, name, sizeBytes: size, version: "", metadata: customId === null ? {} : { customId } };
 }
 
@@ -76,7 +76,7 @@ export function openUploadThing(env: Env): ImportSource {
         try {
           return await openUrl(urlOf(id), startByte);
         } catch (error) {
-          // Private files are not found without a signature.
+          // Private files return 404 without a signature.
           const access = await askJson<{ ufsUrl: string }>(`${api}/v6/requestFileAccess`, headers, {
             fileKey: id,
           }).catch(() => {
@@ -93,7 +93,7 @@ function readToken(token: string): { apiKey: string; appId: string } {
     const { apiKey, appId } = JSON.parse(Buffer.from(token, "base64").toString());
     if (typeof apiKey === "string" && typeof appId === "string") return { apiKey, appId };
   } catch {
-    // The same refusal follows.
+    // Falls through to the error below.
   }
   throw new OperatorError(
     "CONFIGURATION",
@@ -115,7 +115,7 @@ function fromSupabase(path: string, { metadata, updated_at }: SupabaseEntry): So
   return { id: path, name: path, sizeBytes: metadata.size, version, type: metadata.mimetype };
 }
 
-/** A bucket of Supabase Storage, or what is below a folder of it. */
+/** A bucket of Supabase Storage, or one folder in it. */
 export function openSupabase(env: Env, bucket: string, prefix: string): ImportSource {
   const address = getVariable(env, "SUPABASE_URL");
   if (!URL.canParse(address)) {
@@ -143,7 +143,7 @@ export function openSupabase(env: Env, bucket: string, prefix: string): ImportSo
         if (id === null) yield* listBelow(path);
         else yield fromSupabase(path, entry);
       }
-      // A short page is no end: a server may hand out fewer than asked for.
+      // A short page is not the end: servers may return fewer than requested.
       if (page.length === 0) return;
       offset += page.length;
     }
@@ -166,7 +166,7 @@ export interface BucketOptions {
   region: string | undefined;
 }
 
-/** A bucket of any S3-compatible store. The tools of Amazon read the same variables. */
+/** A bucket of any S3-compatible store. Amazon's tools read the same variables. */
 export async function openBucket(
   env: Env,
   { bucket, prefix, ...where }: BucketOptions,

@@ -1,11 +1,11 @@
-/** A file as it is and as it will be. */
+/** A file before and after the change. */
 export interface Change {
-  /** From the project's folder, with forward slashes. */
+  /** Relative to the project's folder, with forward slashes. */
   path: string;
-  /** Null where there is none. */
+  /** Null if the file does not exist. */
   before: string | null;
   after: string;
 }
 
-/** What must be shown to nobody: the key that goes into the project's environment. */
+/** Never to be shown: the key that goes into the project's environment. */
 export type Mask = (text: string) => string;

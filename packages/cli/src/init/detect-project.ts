@@ -5,17 +5,17 @@ import { OperatorError } from "../command.ts";
 
 export interface Project {
   folder: string;
-  /** Where its packages are locked: the folder itself, or the root of the workspace that it belongs to. */
+  /** Where the lockfile is: the folder itself, or the root of its workspace. */
   lockFolder: string;
   framework: Framework;
   packageManager: PackageManager;
-  /** Later than 1, which no longer fetches over plain HTTP unless it is told to. */
+  /** Yarn 2 and later, which fetch over plain HTTP only when told to. */
   isModernYarn: boolean;
   hasReact: boolean;
   isTypeScript: boolean;
-  /** Pages without a server of their own: Express is added as one. */
+  /** Vite pages without a server, so Express is added. */
   isVite: boolean;
-  /** Of its package.json. */
+  /** From its package.json. */
   manifest: Manifest;
 }
 
@@ -39,8 +39,8 @@ const lockfiles: [string, PackageManager][] = [
 ];
 export const lockfileNames = lockfiles.map(([name]) => name);
 
-/** By what gives a framework away: a package that only it needs. Those that bring pages come first, for they may
- * have one of the others as their server. */
+/** Each framework by a package that only it needs. Those with pages come first, because they may use one of the
+ * others as their server. */
 const packageOf: Record<Framework, string> = {
   next: "next",
   sveltekit: "@sveltejs/kit",
@@ -62,7 +62,7 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
   if (framework === undefined) {
     throw new OperatorError(
       "NOT_FOUND",
-      `${folder} uses none of ${INIT_FRAMEWORKS.join(", ")}. Run this in the folder of your backend, or say --framework.`,
+      `${folder} uses none of ${INIT_FRAMEWORKS.join(", ")}. Run this in your backend's folder, or pass --framework.`,
     );
   }
   return {
@@ -78,7 +78,7 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
   };
 }
 
-/** A TypeScript file in a project of plain JavaScript would bring a compiler along, or not run at all. */
+/** A TypeScript file in a plain JavaScript project would need a compiler, or not run at all. */
 function isTypeScript(folder: string, { dependencies, devDependencies, scripts }: Manifest): boolean {
   return (
     existsSync(join(folder, "tsconfig.json")) ||
@@ -98,11 +98,11 @@ function readManifest(folder: string): Manifest {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {
-    throw new OperatorError("VALIDATION_ERROR", `${path} is not valid JSON. Mend it first.`);
+    throw new OperatorError("VALIDATION_ERROR", `${path} is not valid JSON. Fix it first.`);
   }
 }
 
-/** The nearest folder above that says it has workspaces. */
+/** The nearest parent folder that declares workspaces. */
 function findWorkspace(folder: string): string | null {
   for (let at = dirname(folder); at !== dirname(at); at = dirname(at)) {
     if (!existsSync(join(at, "package.json"))) continue;

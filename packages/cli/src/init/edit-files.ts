@@ -1,6 +1,6 @@
 import type { Credentials } from "../credentials.ts";
 
-/** Keeps the file's indentation and what else is in it; a package that is there keeps its version. */
+/** Keeps the file's indentation and other contents; packages already listed keep their version. */
 export function addPackages(text: string, ranges: Record<string, string>): string {
   const manifest = JSON.parse(text);
   const missing = Object.entries(ranges).filter(
@@ -12,7 +12,7 @@ export function addPackages(text: string, ranges: Record<string, string>): strin
   return writeManifest(text, { ...manifest, dependencies: Object.fromEntries(sorted) });
 }
 
-/** Adds a script under a name that is free. */
+/** Adds a script under an unused name. */
 export function addScript(text: string, name: string, command: string): string {
   const manifest = JSON.parse(text);
   if (manifest.scripts?.[name] !== undefined) return text;
@@ -27,7 +27,7 @@ function writeManifest(text: string, manifest: object): string {
 
 const assignmentOf = (name: string) => `^\\s*(?:export\\s+)?${name}\\s*=`;
 
-/** Adds what is not set yet. */
+/** Adds variables that are not set yet. */
 export function addVariables(text: string, variables: Record<string, string>): string {
   const isSet = (name: string) => new RegExp(assignmentOf(name), "m").test(text);
   const lines = Object.entries(variables)
@@ -36,10 +36,10 @@ export function addVariables(text: string, variables: Record<string, string>): s
   return lines.length === 0 ? text : endLine(text) + lines.join("");
 }
 
-/** Stands in the environment file until there is a key. */
+/** Placeholder in the environment file until there is a key. */
 export const placeholderKey = "svc_test_…";
 
-/** Puts a key in the place that was kept for it, and its service's URL beside it: the two belong together. */
+/** Replaces the placeholder with a key, and sets the URL of the service that the key belongs to. */
 export function fillPlaceholder(text: string, { url, apiKey }: Credentials): string {
   const isKept = new RegExp(`${assignmentOf("UPSTOW_API_KEY")}[ "']*${placeholderKey}`, "m").test(text);
   if (!isKept || apiKey === placeholderKey) return text;
@@ -48,7 +48,7 @@ export function fillPlaceholder(text: string, { url, apiKey }: Credentials): str
   return set(set(text, "UPSTOW_URL", url), "UPSTOW_API_KEY", apiKey);
 }
 
-/** A key in a repository is a key in the open. */
+/** Keeps the key out of the repository. */
 export function ignoreFile(text: string, name: string): string {
   const patterns = [
     name,
@@ -64,7 +64,7 @@ export function ignoreFile(text: string, name: string): string {
 
 const importLines = /^import\b[^;]*?["'][^"'\n]+["'];?[ \t]*\r?\n/gm;
 
-/** Puts the provider around a layout's children or the application; null where it is not clear where they are. */
+/** Wraps a layout's children or the application in the provider; null if it is not clear where they are. */
 export function wrapInProvider(text: string, inner: "{children}" | "<App />" | "<Outlet />"): string | null {
   if (text.includes("<UploadProvider>")) return text;
   const pattern =
@@ -79,7 +79,7 @@ export function wrapInProvider(text: string, inner: "{children}" | "<App />" | "
   return `${wrapped.slice(0, end)}import { UploadProvider } from "./upload-provider";\n${wrapped.slice(end)}`;
 }
 
-/** Lets Vite's own server pass uploads on; null where its configuration is more than a plain object. */
+/** Makes Vite's dev server proxy uploads; null if its configuration is not a plain object. */
 export function addProxy(text: string, path: string, target: string): string | null {
   if (text.includes(target)) return text;
   const opening = "defineConfig({\n";
@@ -89,9 +89,9 @@ export function addProxy(text: string, path: string, target: string): string | n
 
 const routesPackage = /import \{([^}]*)\} from (["'])@react-router\/dev\/routes\2/;
 
-/** Adds a path to React Router's list; null where the list is not written as one. */
+/** Adds a path to React Router's list of routes; null if it is not a literal list. */
 export function addRoute(text: string, path: string, file: string): string | null {
-  // Files are found by their names there.
+  // Routes are found by file name there.
   if (text.includes(`"${path}"`) || /export default (await )?flatRoutes\(/.test(text)) return text;
   const names = routesPackage.exec(text)?.[1];
   const list = /export default \[(\s*)/.exec(text);
@@ -102,7 +102,7 @@ export function addRoute(text: string, path: string, file: string): string | nul
   return withEntry.replace(routesPackage, (line) => line.replace("{", "{ route,").replace(",  ", ", "));
 }
 
-/** Lets Yarn fetch packages from a host without HTTPS; null where the list of such hosts is written on one line. */
+/** Lets Yarn fetch packages from a host without HTTPS; null if the list of such hosts is on one line. */
 export function allowPlainHttp(text: string, host: string): string | null {
   const list = /^unsafeHttpWhitelist:(.*)\n/m.exec(text);
   if (list === null) return `${endLine(text)}unsafeHttpWhitelist:\n  - "${host}"\n`;

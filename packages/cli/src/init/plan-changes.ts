@@ -19,11 +19,11 @@ import { serverPort, writeEnvironment, writeHandler, writeProvider } from "./wri
 
 export interface Plan {
   changes: Change[];
-  /** What is left to the user, and why. */
+  /** What the user has to do, and why. */
   notes: string[];
 }
 
-/** How a server that is there already takes the handler. The others find it by the name of its file. */
+/** How to mount the handler on an existing server. Other frameworks find it by file name. */
 const mounts: Partial<Record<Framework, (load: (names: string) => string) => string>> = {
   express: (load) => `${load("app: uploads")} app.use(uploads);`,
   fastify: (load) =>
@@ -37,7 +37,7 @@ const reactUse = 'Show it: <UploadDropzone route="image" />, from @upstow/react.
 const plainUse =
   'Use it in a page: createUploader({ endpoint: "/api/upload" }).upload("image", file), from @upstow/sdk/client.';
 
-/** What has to be written for uploads to work. What is there already stays as it is. */
+/** The changes that uploads need. Existing files are not replaced. */
 export function planChanges(project: Project, connection: Credentials): Plan {
   const { folder, framework, hasReact, isVite } = project;
   const changes: Change[] = [];
@@ -56,7 +56,7 @@ export function planChanges(project: Project, connection: Credentials): Plan {
     if (before === null) changes.push({ path, before, after: code });
     else if (before !== code) notes.push(`${path} is there already and stays as it is.`);
   };
-  /** Edits the one of these files that is there, where it is clear how. */
+  /** Edits whichever of these files exists, if it is clear how. */
   const tryToEdit = (paths: string[], change: (text: string) => string | null, otherwise: string) => {
     const path = paths.find((name) => find(name) !== null);
     const after = path === undefined ? null : change(find(path) ?? "");
@@ -147,7 +147,7 @@ const hasAdapter = ({ manifest: { dependencies, devDependencies } }: Project) =>
     /^@astrojs\/(node|vercel|netlify|cloudflare)$/.test(name),
   );
 
-/** The file whose contents all components are in, and what of it the provider goes around. */
+/** The file that wraps all components, and the part of it that goes inside the provider. */
 function placeOfProvider({ framework, isVite }: Project, inSrc: (path: string) => string) {
   if (framework === "next") {
     const pages = ["layout.tsx", "layout.jsx", "layout.js"];
@@ -162,7 +162,7 @@ function placeOfProvider({ framework, isVite }: Project, inSrc: (path: string) =
 const packagesOf = ({ hasReact }: Project): readonly Package[] =>
   hasReact ? ["@upstow/sdk", "@upstow/react"] : ["@upstow/sdk"];
 
-/** How the project's own files load one another. */
+/** The module system of the project's own files. */
 function loading({ isTypeScript, framework, manifest }: Project, path: string) {
   const isImported = isTypeScript || manifest.type === "module";
   const load = (names: string, from: string) =>
@@ -175,5 +175,5 @@ function loading({ isTypeScript, framework, manifest }: Project, path: string) {
       : load(names, `./${path}`);
 }
 
-/** Next looks below src as soon as there is one, unless there is an app folder beside it. */
+/** Next uses src if it exists, unless there is an app folder next to it. */
 const usesSrc = (folder: string) => existsSync(join(folder, "src")) && !existsSync(join(folder, "app"));

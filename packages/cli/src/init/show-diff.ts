@@ -2,7 +2,7 @@ import type { Change, Mask } from "./change.ts";
 
 const contextLines = 3;
 
-/** As `diff -u` would show them. */
+/** In the format of `diff -u`. */
 export function showDiff(changes: readonly Change[], mask: Mask): string {
   return changes.map((change) => mask(showChange(change))).join("\n");
 }
@@ -24,9 +24,9 @@ function linesOf(text: string): string[] {
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
-/** Every line behind a blank, or behind the sign of what happens to it. Node's own comparison is not in Node 20. */
+/** Every line, prefixed with a space, + or -. Node 20 lacks the built-in diff. */
 function compareLines(before: string[], after: string[]): string[] {
-  // How many lines the two have in common from these places on, at most.
+  // Length of the longest common subsequence from each pair of positions.
   const common = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
   const at = (i: number, j: number) => common[i]?.[j] ?? 0;
   for (let i = before.length - 1; i >= 0; i--) {

@@ -8,7 +8,7 @@ import { lockfileNames } from "./detect-project.ts";
 interface Written {
   path: string;
   before: string | null;
-  /** Of what was written, to see whether somebody has worked on it since. */
+  /** Digest of what was written, to detect later edits. */
   sha256: string;
 }
 
@@ -17,21 +17,21 @@ const recordPath = (folder: string) => join(folder, recordFolder, "init.json");
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /**
- * The record comes first, so that what was written can be taken back however this ends. Returns what takes back this
- * one time, and leaves what an earlier init wrote.
+ * Saves the record first, so that the changes can be undone whatever happens. Returns a function that undoes this run
+ * only, and keeps what an earlier init wrote.
  */
 export function writeChanges(folder: string, changes: readonly Change[]): () => void {
   const record = findRecord(folder);
   const earlier = record ?? [];
   const written = changes.map(({ path, before, after }) => {
     const first = earlier.find((entry) => entry.path === path);
-    // Only what nobody has worked on since goes back to the very start; work in between is not init's to take.
+    // Only files that are unedited since go back to their original state; edits in between are kept.
     const isUntouched = first !== undefined && before !== null && hashOf(before) === first.sha256;
     return { path, before: isUntouched ? first.before : before, sha256: hashOf(after) };
   });
   const kept = earlier.filter((entry) => !changes.some((change) => change.path === entry.path));
   mkdirSync(join(folder, recordFolder), { recursive: true });
-  // What was in an environment file may be secret.
+  // Environment files may contain secrets.
   writeFileSync(join(folder, recordFolder, ".gitignore"), "*\n");
   writeFileSync(recordPath(folder), JSON.stringify([...kept, ...written]), { mode: 0o600 });
   for (const { path, after, before } of changes) {
@@ -49,7 +49,7 @@ export function writeChanges(folder: string, changes: readonly Change[]): () => 
   };
 }
 
-/** Puts everything back as it was; what was changed since stays, and is named. */
+/** Restores everything; files that were edited since are kept and reported. */
 export function undoChanges(folder: string): { restored: string[]; kept: string[] } {
   const record = findRecord(folder);
   if (record === null) {
@@ -72,7 +72,7 @@ export function undoChanges(folder: string): { restored: string[]; kept: string[
   return { restored, kept };
 }
 
-/** What an install that fails halfway may leave behind. Returns what takes it back. */
+/** Remembers what a failed install may leave changed. Returns a function that restores it. */
 export function rememberInstalled(folder: string): () => void {
   const lockfiles = lockfileNames.map((name) => {
     const path = join(folder, name);
@@ -93,7 +93,7 @@ function findRecord(folder: string): Written[] | null {
   return existsSync(recordPath(folder)) ? JSON.parse(readFileSync(recordPath(folder), "utf8")) : null;
 }
 
-/** With the folders that it leaves empty. */
+/** Also removes folders that become empty. */
 function remove(folder: string, path: string): void {
   rmSync(path);
   for (let parent = dirname(path); parent !== folder; parent = dirname(parent)) {

@@ -7,17 +7,17 @@ import {
 } from "@upstow/mcp/scaffolds";
 import type { Project } from "./detect-project.ts";
 
-/** Where Vite's pages find the server that is added to them. */
+/** The port of the server that is added to a Vite project. */
 export const serverPort = 3000;
 
 const route = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] };
 const standAlone: Framework[] = ["express", "fastify", "hono"];
 
-/** The route handler, in the project's own language. */
+/** The route handler, in the project's language. */
 export function writeHandler(project: Project): SourceFile {
   const { framework, isTypeScript, isVite, manifest } = project;
   const { path, code } = renderRouteHandler({ framework, ...route });
-  // What Node runs by itself must say that it is a module where packages are not.
+  // Files that Node runs directly need .mjs where the package is not a module.
   const isPlainNode = standAlone.includes(framework) && manifest.type !== "module";
   const extension = isTypeScript ? "ts" : isPlainNode ? "mjs" : "js";
   const named = (isVite ? "server.ts" : path).replace(/ts$/, extension);
@@ -30,7 +30,7 @@ app.use(express.static("dist"));
 app.listen(${serverPort}, () => console.log("http://localhost:${serverPort}"));
 `;
 
-/** The handler, seen from the provider. Every way of resolving modules understands the extension. */
+/** The handler's path as the provider imports it. Every module resolution mode accepts the extension. */
 const routerModules: Partial<Record<Framework, string>> = {
   express: "./upload.js",
   fastify: "./upload.js",
@@ -40,7 +40,7 @@ const routerModules: Partial<Record<Framework, string>> = {
 };
 
 export function writeProvider({ framework, isTypeScript, isVite }: Project): SourceFile {
-  // Vite's pages and their server are separate programs to the compiler.
+  // To the compiler, Vite's pages and their server are separate programs.
   const { code } = renderProvider(isVite ? null : routerModules[framework]);
   return {
     path: `upload-provider.${isTypeScript ? "tsx" : "jsx"}`,
@@ -48,7 +48,7 @@ export function writeProvider({ framework, isTypeScript, isVite }: Project): Sou
   };
 }
 
-/** Null where variables of `.env` reach the handler without being named. */
+/** Null where variables in `.env` reach the handler without being declared. */
 export function writeEnvironment({ framework, isTypeScript, manifest }: Project): SourceFile | null {
   const range = { ...manifest.dependencies, ...manifest.devDependencies }["@sveltejs/kit"] ?? "";
   const [major = "3"] = range.match(/\d+/) ?? [];
@@ -57,7 +57,7 @@ export function writeEnvironment({ framework, isTypeScript, manifest }: Project)
   return { path: isTypeScript ? path : path.replace(/ts$/, "js"), code };
 }
 
-/** The few types that the scaffolds have, taken out where nobody would understand them. */
+/** Strips the few types in the scaffolds for plain JavaScript. */
 function inLanguage(isTypeScript: boolean, code: string): string {
   if (isTypeScript) return code;
   return code

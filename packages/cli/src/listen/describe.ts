@@ -2,7 +2,7 @@ import type { EventPayload, ReceivedEvent } from "@upstow/sdk";
 import { clean } from "../format.ts";
 import type { Outcome } from "./send-locally.ts";
 
-/** One line that can be piped into other programs. */
+/** One line, for piping into other programs. */
 export function toJson(event: ReceivedEvent, attempt: number, outcome: Outcome): object {
   const { messageId, event: type, fileId, routeSlug, createdAt } = event;
   const { statusCode, error, durationMs } = outcome;

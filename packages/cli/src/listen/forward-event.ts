@@ -6,19 +6,19 @@ export interface Forwarding {
   target: string;
   getSigningKey(): Promise<string>;
   signal: AbortSignal;
-  /** Told once for each wait. */
+  /** Called once per wait. */
   onAway(error: string): void;
 }
 
-/** What says that the server is not there, and so has not seen the event. */
+/** Errors which mean that the server is down and never saw the event. */
 const awayErrors = ["refused", "unreachable", "dns"];
 const mostAttempts = 4;
 const firstPauseMs = 250;
 const longestPauseMs = 2_000;
 
 /**
- * Brings one event to the local server. A server that is away is waited for, as long as it takes; one that breaks
- * the connection, as restarting ones do, is asked as often as a real delivery would ask it. An answer is an answer.
+ * Forwards one event to the local server. Waits indefinitely for a server that is down. If the server drops the
+ * connection, as when it restarts, retries as often as a real delivery. Any response counts.
  */
 export async function forwardEvent(
   event: ReceivedEvent,

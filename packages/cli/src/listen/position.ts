@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { configFolder } from "../config-folder.ts";
 import type { Credentials } from "../credentials.ts";
 
-/** Older than this, what was missed is no longer what anybody waits for. */
+/** Missed events older than this are no longer of interest. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** The last event that reached a local server, so that a `listen` that is started again goes on behind it. */
+/** The last event that reached a local server, so that a restarted `listen` continues after it. */
 export interface Position {
   find(): string | null;
   save(lastEventId: string): void;
@@ -35,7 +35,7 @@ export function createPosition(
   };
 }
 
-/** A position that cannot be read is as good as none: new events still come. */
+/** An unreadable position is treated as none: new events still arrive. */
 function read(path: string): { lastEventId?: unknown; savedAt?: unknown } {
   try {
     return JSON.parse(readFileSync(path, "utf8"));

@@ -5,27 +5,27 @@ import { signDelivery, urlToSign } from "@upstow/server/webhooks/sign-delivery";
 
 export interface Outcome {
   statusCode: number | null;
-  /** Null for a success, otherwise the class that a delivery shows. */
+  /** Null on success, otherwise the error class that a delivery shows. */
   error: string | null;
-  /** How the answer begins, where it was not a success. */
+  /** The beginning of the response, unless it was a success. */
   response: string;
   durationMs: number;
 }
 
 export interface Attempt {
-  /** As it was given. */
+  /** As the user typed it. */
   target: string;
-  /** From 1. */
+  /** Starts at 1. */
   number: number;
   signingKey: string;
   signal: AbortSignal;
 }
 
-/** As long as a delivery gets. */
+/** The same as for a real delivery. */
 const deadlineMs = 30_000;
 const responseMaxLength = 200;
 
-/** Makes the request that the service would make, signed for the local URL. Rejects only when it is aborted. */
+/** Sends the request that the service would send, signed for the local URL. Rejects only if aborted. */
 export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promise<Outcome> {
   const { target, number, signingKey, signal } = attempt;
   const body = Buffer.from(event.body);
@@ -36,7 +36,7 @@ export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promi
       attempt: number,
       retried: number - 1,
       event: event.event,
-      environment: "test", // `listen` takes test keys only.
+      environment: "test", // `listen` accepts test keys only.
       routeSlug: event.routeSlug,
       url: urlToSign(target),
       body,
@@ -71,7 +71,7 @@ export async function sendLocally(event: ReceivedEvent, attempt: Attempt): Promi
   }
 }
 
-/** What broke the connection is the cause of what fetch throws. */
+/** fetch reports connection errors as the cause of its own error. */
 function classify(error: unknown): string {
   const { cause = error } = error as { cause?: { code?: unknown } };
   return (cause as { code?: unknown }).code === "UND_ERR_SOCKET" ? "reset" : classifyError(cause);

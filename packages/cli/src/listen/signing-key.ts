@@ -2,7 +2,7 @@ import type { Upstow } from "@upstow/sdk";
 
 const freshMs = 60_000;
 
-/** The key that signs now. Read again now and then, since it may be rotated meanwhile. */
+/** The current signing key. Refreshed now and then, because it may be rotated. */
 export function createSigningKey(upstow: Upstow, first: string): () => Promise<string> {
   let known = first;
   let readAt = Date.now();
@@ -12,7 +12,7 @@ export function createSigningKey(upstow: Upstow, first: string): () => Promise<s
     try {
       known = (await upstow.webhooks.signingKeys.get({ retries: 0 })).current;
     } catch {
-      // The service is away for a moment; receivers that know the old pair accept the old key.
+      // The service is briefly unavailable; receivers with the old pair still accept the old key.
     }
     return known;
   };

@@ -44,9 +44,9 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
 }
 
 export interface AbandonReport {
-  /** Whether changes are taken again: the files may be on their way too. */
+  /** Whether the service accepts changes again; a storage move may still be under way. */
   isWritable: boolean;
-  /** Whether the copy was told, and refuses a service from now on. */
+  /** Whether the copy was marked, so that no service starts on it. */
   isMarked: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function runAbandonDatabase(call: Call): Promise<AbandonReport> {
   return alone(config, async () => {
     await using open = new AsyncDisposableStack();
     const source = open.adopt(await openEmbedded(config), (database) => database.close());
-    // Without the address it cannot be asked whether a service was started there.
+    // Without its URL, there is no way to check whether a service was started on it.
     const target =
       config.databaseUrl === null
         ? null
@@ -74,6 +74,6 @@ function getTargetUrl({ databaseUrl }: Config): string {
   if (databaseUrl !== null) return databaseUrl;
   throw new OperatorError(
     "CONFIGURATION",
-    "Set UPSTOW_DATABASE_URL for this command to the empty PostgreSQL database that the rows are to go to; leave the service as it is.",
+    "Set UPSTOW_DATABASE_URL to the empty target PostgreSQL database for this command only; leave the service as it is.",
   );
 }

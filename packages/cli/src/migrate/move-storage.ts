@@ -28,7 +28,7 @@ export async function runMoveStorage(call: Call): Promise<MoveStorageReport> {
   if (s3 === null) {
     throw new OperatorError(
       "CONFIGURATION",
-      "Set UPSTOW_S3_BUCKET and its siblings for this command to the bucket that the files are to go to; leave the service as it is.",
+      "Set UPSTOW_S3_BUCKET and the other UPSTOW_S3_ variables to the target bucket for this command only; leave the service as it is.",
     );
   }
   const progress = createProgress(call, formatBytes);
@@ -72,7 +72,7 @@ export async function runAbandonStorage(call: Call): Promise<void> {
   });
 }
 
-/** Small ones are rows, the others files. */
+/** Small files are rows in the database, the others are files on disk. */
 async function openBlob(db: Database, root: string, blob: string) {
   if (!isRowName(blob))
     return createReadStream(join(root, shardOf(blob), blob), { highWaterMark: chunkBytes });
@@ -80,14 +80,14 @@ async function openBlob(db: Database, root: string, blob: string) {
   return bytes === null ? null : [bytes];
 }
 
-/** The bucket is tried first: what is wrong with it is better known before anything is copied. */
+/** Probes the bucket first, to find problems before anything is copied. */
 async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: () => Promise<void> }> {
   const store = createBucketStore(s3);
   try {
     await store.probe();
   } catch (error) {
     await store.close();
-    throw unusable("bucket", error, "UPSTOW_S3_BUCKET and its siblings");
+    throw unusable("bucket", error, "UPSTOW_S3_BUCKET and the other UPSTOW_S3_ variables");
   }
   const target: BucketTarget = {
     description: describeBucket(s3),
@@ -99,7 +99,7 @@ async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: 
     },
     async clearLeftovers() {
       const all = { stagedOlderThanMs: 0, uploadsIdleMs: 0, maxDeletions: Number.MAX_SAFE_INTEGER };
-      // Whatever the bucket's clock says.
+      // Independent of the bucket's clock.
       await store.sweep({ ...all, now: Date.now() + dayMs });
     },
   };

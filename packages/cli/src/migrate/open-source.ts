@@ -12,7 +12,7 @@ import { databasePath } from "../with-database.ts";
 
 const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
 
-/** Runs `work` with the data directory to itself among moves; a service may use it meanwhile. */
+/** Runs `work` while no other move can use the data directory; a service may. */
 export async function alone<T>(config: Config, work: () => Promise<T>): Promise<T> {
   const lock = lockMoves(config.dataDir);
   try {
@@ -30,7 +30,7 @@ function lockMoves(dataDir: string): { release(): void } {
     if (!(error instanceof DataDirInUse)) throw error;
     throw new OperatorError(
       "IN_USE",
-      `Another \`upstow migrate\` is at work on ${dataDir}. Wait for its end.`,
+      `Another \`upstow migrate\` is running on ${dataDir}. Wait for it to finish.`,
     );
   }
 }
@@ -40,12 +40,12 @@ export async function openEmbedded(config: Config): Promise<Database> {
   return openDatabase({ ...config, databaseUrl: null });
 }
 
-/** Some look at every object, and of those there may be hundreds of millions. */
+/** Some statements scan every object, and there may be hundreds of millions. */
 const statementMs = 3_600_000;
 
 /**
- * The database that goes with the files in the data directory: the embedded one, unless it was moved to PostgreSQL or
- * never was the one. What the directory itself says decides, so that a forgotten database is never taken for it.
+ * The database that belongs to the files in the data directory: the embedded one, unless it was moved to PostgreSQL or
+ * never used. The directory itself records which, so a stale database is never mistaken for it.
  */
 export async function openDatabaseOfFiles(config: Config): Promise<Database> {
   const identity = await readFile(join(config.dataDir, "objects", "identity"), "utf8").catch(() => null);
@@ -59,7 +59,7 @@ export async function openDatabaseOfFiles(config: Config): Promise<Database> {
   if (config.databaseUrl === null) {
     throw new OperatorError(
       "NOT_FOUND",
-      `The database of the files in ${config.dataDir} is not there. Set UPSTOW_DATABASE_URL as for the service.`,
+      `Cannot find the database for the files in ${config.dataDir}. Set UPSTOW_DATABASE_URL to the service's value.`,
     );
   }
   const shared = await openDatabase(config, { statementMs });
@@ -68,7 +68,7 @@ export async function openDatabaseOfFiles(config: Config): Promise<Database> {
   throw noFiles(config.dataDir);
 }
 
-/** Once files are in a bucket, no directory belongs to the database any more; then the move itself is asked. */
+/** Once files are in a bucket, no directory belongs to the database; then the move itself knows. */
 async function isOf(db: Database, identity: string): Promise<boolean> {
   const recorded = (await db.get(findIdentity, {}))?.identity;
   return recorded === identity || (await db.get(findRelocation, { name: "storage" })) !== null;
@@ -77,13 +77,13 @@ async function isOf(db: Database, identity: string): Promise<boolean> {
 function noInstallation(dataDir: string): OperatorError {
   return new OperatorError(
     "NOT_FOUND",
-    `There is no embedded installation in ${dataDir}. Set UPSTOW_DATA_DIR as for the service.`,
+    `There is no embedded installation in ${dataDir}. Set UPSTOW_DATA_DIR to the service's value.`,
   );
 }
 
 function noFiles(dataDir: string): OperatorError {
   return new OperatorError(
     "NOT_FOUND",
-    `There are no files of this installation in ${dataDir}. Set UPSTOW_DATA_DIR as for the service.`,
+    `There are no files of this installation in ${dataDir}. Set UPSTOW_DATA_DIR to the service's value.`,
   );
 }

@@ -2,18 +2,18 @@ import type { Call } from "../command.ts";
 import { formatDuration } from "../format.ts";
 
 export interface Progress {
-  /** Of one step; another label begins another one. */
+  /** Progress of one step; a new label starts a new step. */
   show(label: string, done: number, total: number): void;
 }
 
 const barWidth = 24;
 const drawEveryMs = 100;
 const lineEveryMs = 5_000;
-/** What the first moments promise is far off. */
+/** Early estimates are far off. */
 const guessAfterMs = 3_000;
 const guessAfterShare = 0.01;
 
-/** A bar at a terminal; elsewhere a line now and then, and one at the end of each step. */
+/** A bar on a terminal; otherwise a line now and then, and one at the end of each step. */
 export function createProgress(
   call: Pick<Call, "progress" | "note" | "showsProgress">,
   format: (amount: number) => string,

@@ -2,7 +2,7 @@ import { OperatorError } from "../command.ts";
 import { interruptible } from "../interruptible.ts";
 
 export interface Interruption {
-  /** The move as it is called. */
+  /** The command that runs the move. */
   command: string;
   isReadOnly: () => boolean;
   note: (text: string) => void;
@@ -10,14 +10,14 @@ export interface Interruption {
 
 const goOn = "Run the same command again to continue.";
 
-/** What breaks off says that it can be taken up again, and in which state it leaves the service. */
+/** On failure, says that the move can be resumed and what state the service is in. */
 export async function resumable<T>(
   { command, isReadOnly, note }: Interruption,
   work: () => Promise<T>,
 ): Promise<T> {
   const explainState = () =>
     isReadOnly()
-      ? ` The service is read-only meanwhile; \`upstow ${command} --abort\` gives the move up.`
+      ? ` The service stays read-only until then; \`upstow ${command} --abort\` cancels the move.`
       : "";
   try {
     return await interruptible({ note }, work, explainState);
@@ -33,7 +33,7 @@ export async function resumable<T>(
   }
 }
 
-/** A target that is wrong from the beginning. */
+/** The target is unusable from the start. */
 export function unusable(what: "bucket" | "database", error: unknown, variables: string): OperatorError {
   const reason = (error as Error).message.replace(/\.$/, "");
   return new OperatorError(
@@ -42,7 +42,7 @@ export function unusable(what: "bucket" | "database", error: unknown, variables:
   );
 }
 
-/** By their names: their classes are not loaded for it. */
+/** By name, to avoid loading their classes. */
 const codesOfAway: Record<string, string> = {
   StorageUnavailable: "SERVICE_UNAVAILABLE",
   StorageFull: "INSUFFICIENT_STORAGE",

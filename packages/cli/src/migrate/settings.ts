@@ -1,4 +1,4 @@
-/** The variables of the bucket as they were given to the command, without the secret one. */
+/** The bucket's variables as passed to the command, without the secret. */
 const bucketVariables = [
   "UPSTOW_S3_BUCKET",
   "UPSTOW_S3_ENDPOINT",
@@ -29,7 +29,7 @@ export function databaseSettings(url: string): Settings {
   return { UPSTOW_DATABASE_URL: `${shown.protocol}//${user}${shown.host}${shown.pathname}${shown.search}` };
 }
 
-/** What is left to do by hand, in the order in which it is done. */
+/** The remaining manual steps, in order. */
 export function describeRestart(settings: Settings): string {
   const lines = Object.entries(settings).map(([name, value]) => `  ${name}=${value}`);
   return [

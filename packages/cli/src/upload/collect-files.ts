@@ -3,15 +3,15 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../command.ts";
 
 export interface LocalFile {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
-  /** The name that it is stored under: inside a folder, its path from there, so that no two get mixed up. */
+  /** The stored name. For files in a folder it is the path from there, so that names stay distinct. */
   name: string;
   sizeBytes: number;
   modifiedMs: number;
 }
 
-/** What is not uploaded, without being an error. */
+/** Skipped without being an error. */
 export interface LeftOut {
   path: string;
   name: string;
@@ -23,7 +23,7 @@ interface Collected {
   leftOut: LeftOut[];
 }
 
-/** Every file that is named, and every file below a folder that is named. Links are followed only when named. */
+/** All given files, and all files below given folders. Links are followed only if given directly. */
 export async function collectFiles(paths: readonly string[]): Promise<Collected> {
   const [found, leftOut]: [LocalFile[], LeftOut[]] = [[], []];
   for (const given of paths) {
@@ -37,7 +37,7 @@ export async function collectFiles(paths: readonly string[]): Promise<Collected>
       found.push(...below.files);
       leftOut.push(...below.leftOut);
     } else if (!entry.isFile()) {
-      const advice = "Write what it gives into a file first.";
+      const advice = "Write its output to a file first.";
       throw new OperatorError("VALIDATION_ERROR", `${given} is neither a file nor a folder. ${advice}`);
     } else found.push(describe(path, basename(path), entry));
   }

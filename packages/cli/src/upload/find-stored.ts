@@ -3,7 +3,7 @@ import type { LocalFile } from "./collect-files.ts";
 import { fewAtOnce } from "./few-at-once.ts";
 import type { openRunJournal } from "./run-journal.ts";
 
-/** What an earlier run has stored and nobody has deleted since. */
+/** Files that an earlier run stored and that still exist. */
 export async function findStored(
   files: readonly LocalFile[],
   journal: ReturnType<typeof openRunJournal>,
@@ -16,7 +16,7 @@ export async function findStored(
   return stored;
 }
 
-/** Asks the file's own address: reads are not limited, and calls of the API are to a few a minute. */
+/** Requests the file's own URL: reads have no rate limit, while the API allows only a few calls per minute. */
 async function isGone(url: string): Promise<boolean> {
   const answer = await fetch(url, { method: "HEAD", redirect: "manual" }).catch(() => null);
   return answer?.status === 404;

@@ -4,7 +4,7 @@ import { clean, formatBytes, formatDuration } from "../format.ts";
 const barWidth = 24;
 const nameWidth = 28;
 const drawEveryMs = 100;
-/** Small files are under way by the hundred; lines beyond the screen could not be erased again. */
+/** Small files are sent by the hundred, and lines beyond the screen could not be erased. */
 const mostShown = 8;
 
 interface Bar {
@@ -13,7 +13,7 @@ interface Bar {
   totalBytes: number;
 }
 
-/** One bar for each file under way and one for all, redrawn in place. */
+/** One bar per active file and one for the total, redrawn in place. */
 export function createProgressBars(
   total: { files: number; bytes: number },
   draw: (text: string) => void,
@@ -40,7 +40,7 @@ export function createProgressBars(
       let isFirst = true;
       underWay.add(bar);
       return {
-        /** What was there before this run is no speed of this run. */
+        /** Bytes from an earlier run do not count toward this run's speed. */
         resumed(sentBytes: number) {
           if (isFirst) keptBytes += sentBytes;
           isFirst = false;
@@ -68,7 +68,7 @@ function drawBar(name: string, sentBytes: number, totalBytes: number): string {
   return `${fit(name)}  ${bar} ${percent} %  ${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}`;
 }
 
-/** The end of a long name tells more than its beginning. */
+/** The end of a long name says more than its beginning. */
 function fit(name: string): string {
   const letters = [...clean(name)];
   const isLong = countColumns(letters) > nameWidth;

@@ -7,7 +7,7 @@ import type { LocalFile } from "./collect-files.ts";
 import { removeOld } from "./unfinished-uploads.ts";
 
 interface Line {
-  /** Of the file as it was when it was sent. */
+  /** Of the file at the time it was sent. */
   of: string;
   stored: CompletedFile;
 }
@@ -16,8 +16,8 @@ const hashOf = (facts: unknown[]) => createHash("sha256").update(JSON.stringify(
 const factsOf = ({ path, name, sizeBytes, modifiedMs }: LocalFile) => [path, name, sizeBytes, modifiedMs];
 
 /**
- * What a run of this very command has stored so far: if it is killed or something fails, the next one does not store
- * it a second time. A run that brought everything leaves nothing behind.
+ * What this exact command has stored so far. If it is killed or fails, the next run does not store those files again.
+ * A complete run removes the journal.
  */
 export function openRunJournal(env: NodeJS.ProcessEnv, command: unknown[]) {
   const folder = join(configFolder(env), "runs");
@@ -26,7 +26,7 @@ export function openRunJournal(env: NodeJS.ProcessEnv, command: unknown[]) {
   const stored = new Map(readLines(path).map((line) => [line.of, line.stored]));
   return {
     find: (file: LocalFile): CompletedFile | undefined => stored.get(hashOf(factsOf(file))),
-    /** At once: whatever ends this process next, it is known. */
+    /** Synchronous, so the record survives however this process ends. */
     add(file: LocalFile, completed: CompletedFile): void {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const line: Line = { of: hashOf(factsOf(file)), stored: completed };
@@ -45,7 +45,7 @@ function readLines(path: string): Line[] {
   } catch {
     return [];
   }
-  // The last one may have been cut off.
+  // The last line may be incomplete.
   return text.split("\n").flatMap((line) => {
     try {
       return [JSON.parse(line)];

@@ -11,12 +11,12 @@ export interface MultipartRef {
   uploadId: string;
 }
 
-// The service gives an upload up seven days after its last part.
+// The service discards an upload seven days after its last part.
 const keepMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Remembers uploads in parts by the file as it is now, so that the next run goes on with them. Route and metadata
- * count too: the service keeps those that an upload began with.
+ * Remembers multipart uploads by the file's current state, so that the next run resumes them. Route and metadata are
+ * part of the key, because the service keeps the ones the upload started with.
  */
 export function openUnfinishedUploads(
   env: NodeJS.ProcessEnv,
@@ -37,7 +37,7 @@ export function openUnfinishedUploads(
         return undefined;
       }
     },
-    /** At once: whatever ends this process next, the ids are kept. */
+    /** Synchronous, so the ids survive however this process ends. */
     save(file: LocalFile, { fileId, uploadId }: MultipartRef): void {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(pathOf(file), JSON.stringify({ fileId, uploadId }), { mode: 0o600 });
@@ -50,7 +50,7 @@ export function openUnfinishedUploads(
 
 export type UnfinishedUploads = ReturnType<typeof openUnfinishedUploads>;
 
-/** Of the files in which runs are remembered. */
+/** Removes expired files from a folder in which runs are remembered. */
 export function removeOld(folder: string): void {
   let names: string[];
   try {

@@ -7,7 +7,7 @@ import type { UnfinishedUploads } from "./unfinished-uploads.ts";
 export interface UploadJob {
   upstow: Upstow;
   files: LocalFile[];
-  /** Where its bytes come from, and what is stored with them. Called once for each attempt. */
+  /** Where the bytes come from, and what is stored with them. Called once per attempt. */
   prepare(file: LocalFile): { source: UploadSource; options: UploadOptions };
   unfinished: UnfinishedUploads;
   bars: ReturnType<typeof createProgressBars>;
@@ -15,14 +15,14 @@ export interface UploadJob {
   onFailed(file: LocalFile, error: unknown): void;
 }
 
-/** What is sent in one piece; the SDK opens and completes such files in batches. */
+/** Sent in one request; the SDK opens and completes such files in batches. */
 const smallBytes = 10 * 1024 * 1024;
 
-/** Small files that are on their way together: as many as a batch takes, and no more bytes than fit into memory. */
+/** Small files sent together: at most one batch, and no more bytes than fit in memory. */
 const groupFiles = 100;
 const groupBytes = 64 * 1024 * 1024;
 
-/** One that fails does not keep the others. */
+/** A file that fails does not stop the others. */
 export async function uploadFiles(job: UploadJob): Promise<void> {
   const isSmall = ({ sizeBytes }: LocalFile) => sizeBytes <= smallBytes;
   const upload = (file: LocalFile) => uploadOne(job, file);
@@ -81,7 +81,7 @@ async function uploadFile(job: UploadJob, file: LocalFile, bar: Bar): Promise<Co
     job.unfinished.remove(file);
     return stored;
   } catch (error) {
-    // What was kept is gone from the service: it was completed, removed or given up.
+    // The service no longer has the earlier upload: it was completed, removed or discarded.
     if (earlier === undefined || (error as { code?: string }).code !== "NOT_FOUND") throw error;
   }
   job.unfinished.remove(file);
