@@ -1,24 +1,24 @@
 import type { ErrorCode, ErrorDetail, ErrorType } from "./wire/errors.ts";
 
-/** What goes wrong before, around or after the service's own answer. */
+/** Errors that do not come from the service itself. */
 export type SdkErrorCode =
-  /** No answer: the connection failed. */
+  /** No response: the connection failed. */
   | "NETWORK_ERROR"
-  /** No answer in time. */
+  /** No response in time. */
   | "TIMEOUT"
-  /** An answer that is not the service's: a proxy's page, or a wrong address. */
+  /** A response that is not from the service: a proxy's page, or a wrong URL. */
   | "UNEXPECTED_ANSWER"
-  /** The storage refused the bytes, retries included. */
+  /** The storage rejected the bytes, even after retries. */
   | "STORAGE_REFUSED"
-  /** The stored bytes are not the ones that were sent. */
+  /** The stored bytes differ from the bytes that were sent. */
   | "CHECKSUM_MISMATCH"
   | "FILE_TOO_LARGE"
   | "TOO_MANY_FILES"
-  /** The signed token that a browser presented is not this handler's, or has expired. */
+  /** The token sent by the browser was not issued by this handler, or has expired. */
   | "INVALID_TOKEN"
   /** `onUploadComplete` threw. */
   | "CALLBACK_FAILED"
-  /** A file was not uploaded because of an error that is not this package's, such as one of your `headers` function. */
+  /** A file was not uploaded because of an error outside this package, such as in your `headers` function. */
   | "UPLOAD_FAILED"
   /** The caller cancelled. */
   | "CANCELLED";
@@ -26,9 +26,9 @@ export type SdkErrorCode =
 export type UpstowErrorCode = ErrorCode | SdkErrorCode;
 
 export interface UpstowErrorFields {
-  /** Your own codes are welcome too: they travel from the route's middleware to the browser. */
+  /** You may use your own codes: they are passed from the route's middleware to the browser. */
   code: UpstowErrorCode | (string & {});
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   status?: number;
   type?: ErrorType;
   suggestion?: string | undefined;
@@ -39,7 +39,7 @@ export interface UpstowErrorFields {
   cause?: unknown;
 }
 
-/** Every failure of this package. */
+/** The error class of this package. */
 export class UpstowError extends Error {
   override readonly name: string = "UpstowError";
   declare readonly code: UpstowErrorCode | (string & {});
@@ -57,7 +57,7 @@ export class UpstowError extends Error {
   }
 }
 
-/** Throw it in a route's `middleware`: 401 for "who are you?", 403 for "not you". */
+/** Throw it in a route's `middleware`: 401 if the user is not signed in, 403 if they are not allowed. */
 export class UpstowAuthError extends UpstowError {
   override readonly name = "UpstowAuthError";
 

@@ -24,7 +24,7 @@ export interface ExpressResponse {
 export const createFileRouter = <Req extends NodeRequest = ExpressRequest>() =>
   router.createFileRouter<{ req: Req }>();
 
-/** `app.all("/api/upload", createRouteHandler({ router }))`, before or behind `express.json()`. */
+/** `app.all("/api/upload", createRouteHandler({ router }))`, before or after `express.json()`. */
 export function createRouteHandler<Req extends NodeRequest>(options: HandlerOptions<{ req: Req }>) {
   const handle = createHandler(options);
   return (req: Req & ExpressRequest, res: ExpressResponse, next: (error: unknown) => void): void => {
@@ -43,7 +43,7 @@ export function createRouteHandler<Req extends NodeRequest>(options: HandlerOpti
 
 const pick = ({ method, headers, protocol }: NodeRequest) => ({ method, headers, protocol });
 
-/** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or behind `express.json()`. */
+/** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or after `express.json()`. */
 export function createWebhookHandler(options: WebhookOptions) {
   receiveInDevelopment(options);
   return (req: NodeRequest & NodeBody, res: ExpressResponse, next: (error: unknown) => void): void => {

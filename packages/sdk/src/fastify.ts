@@ -46,8 +46,8 @@ interface FastifyApp {
 }
 
 /**
- * `fastify.register(createWebhookPlugin({ path: "/hooks/upstow", onEvent }))`. A plugin, because only in a place of
- * its own can it leave bodies unparsed, as the signature needs them.
+ * `fastify.register(createWebhookPlugin({ path: "/hooks/upstow", onEvent }))`. A plugin, because only an
+ * encapsulated scope can leave bodies unparsed, as signature checks require.
  */
 export function createWebhookPlugin(options: WebhookOptions & { path: string }) {
   receiveInDevelopment(options);

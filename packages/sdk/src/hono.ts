@@ -22,7 +22,7 @@ export function createRouteHandler<Context extends HonoContext>(options: Handler
   return async (context: Context): Promise<Response> => handle(await unread(context), context);
 }
 
-/** What a middleware has read before is kept by Hono. */
+/** Hono caches a body that middleware has already read. */
 async function unread({ req }: HonoContext): Promise<Request> {
   const { url, method, headers, bodyUsed } = req.raw;
   return bodyUsed ? new Request(url, { method, headers, body: await req.arrayBuffer() }) : req.raw;

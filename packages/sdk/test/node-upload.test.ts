@@ -178,12 +178,12 @@ describe("upload() in Node", () => {
     const refused: [unknown, RegExp][] = [
       [
         new Response("a"),
-        /cannot read a Response. Give its body \(response.body\), or await response.blob\(\)/,
+        /cannot read a Response. Pass its body \(response.body\), or await response.blob\(\)/,
       ],
       ["https://example.com/a.png", /cannot read a URL. Fetch it first: upload\(await/],
       [new URL("http://example.com/a.png"), /cannot read a URL/],
       [{ url: "https://example.com/a.png" }, /cannot read a URL/],
-      [{ stream: "a" }, /cannot read Object. Give a path, a Blob or File/],
+      [{ stream: "a" }, /cannot read Object. Pass a path, a Blob or File/],
       [5, /cannot read Number/],
       [undefined, /cannot read Undefined/],
     ];

@@ -65,7 +65,7 @@ describe("the route handler", () => {
       }),
       away: f({
         middleware: () => {
-          throw new UpstowError("No answer from http://10.0.0.7/api/v1.", { code: "NETWORK_ERROR" });
+          throw new UpstowError("No response from http://10.0.0.7/api/v1.", { code: "NETWORK_ERROR" });
         },
       }),
       broken: f({

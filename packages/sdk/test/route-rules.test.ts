@@ -84,7 +84,7 @@ describe("the rules of a route", () => {
     assert.throws(make({ allowedTypes: { image: { maxFileCount: 0 } } }), /maxFileCount must be/);
     list("image", "audio/mp3", "audio/mpeg", "text/xml", "application/vnd.me+json")();
     const router = { avatar: { allowedTypes: ["image/*"] } } as unknown as FileRouter<unknown>;
-    assert.throws(() => createRouteHandler({ router }), /The route "avatar" must be made with/);
+    assert.throws(() => createRouteHandler({ router }), /The route "avatar" must be created with/);
   });
 });
 
@@ -93,7 +93,7 @@ it("developers are told which variable is missing, and nobody else", async (t) =
   const errors: string[] = [];
   const { begin } = open({ any: f({}) }, { onError: (error) => errors.push((error as Error).message) });
   const message =
-    "UPSTOW_API_KEY is not set. Set it in the environment of your server, or give the option apiKey.";
+    "UPSTOW_API_KEY is not set. Set it in your server's environment, or pass the option apiKey.";
   const told = await begin(image);
   assert.deepEqual([told.status, told.body.error?.message], [500, message]);
   process.env["NODE_ENV"] = "production";

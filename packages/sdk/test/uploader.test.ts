@@ -290,7 +290,7 @@ describe("the uploader, outside of a browser", () => {
     const fetch = async () => Response.json({ status: "fine" });
     await assert.rejects(createUploader({ endpoint: "http://app/health", fetch }).getRoutes(), {
       code: "UNEXPECTED_ANSWER",
-      message: "What answers at http://app/health is not an Upstow route handler.",
+      message: "The response from http://app/health is not from an Upstow route handler.",
     });
   });
 });

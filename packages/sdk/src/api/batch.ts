@@ -2,13 +2,13 @@ import { UpstowError } from "../errors.ts";
 import type { ErrorBody } from "../wire/errors.ts";
 import type { BatchItem } from "../wire/uploads.ts";
 
-/** What each file of a batch got, or why it got nothing, in the order of the request. */
+/** The result or error of each file in a batch, in the order of the request. */
 export async function settleBatch<Success extends object>(
   asked: Promise<BatchItem<Success>[]>,
   key: "uploads" | "files",
 ): Promise<(Success | UpstowError)[]> {
   const items = await asked.catch((error: UpstowError) => {
-    // Where no file succeeds, the call is refused like the first of them, and still says why for each.
+    // If no file succeeds, the call fails with the first file's error, but still lists an error per file.
     const all = (error.cause as Partial<Record<string, BatchItem<Success>[]>> | undefined)?.[key];
     if (all === undefined || error.status >= 500) throw error;
     return all;
@@ -16,7 +16,7 @@ export async function settleBatch<Success extends object>(
   return items.map((item) => ("error" in item ? toItemError(item) : item));
 }
 
-/** Items carry no status, so it follows from the code. */
+/** Items have no status, so it is derived from the code. */
 function toItemError({ error: { message, ...fields } }: ErrorBody): UpstowError {
   return new UpstowError(message, { ...fields, status: statuses[fields.code] ?? 400 });
 }

@@ -12,7 +12,7 @@ import { readConnection, type UpstowOptions } from "./settings.ts";
 import { createUploads } from "./uploads.ts";
 import { createWebhooks } from "./webhooks.ts";
 
-// A rate window lasts a minute: whoever waits one out is let in again.
+// A rate limit window lasts one minute, so waiting that long is always enough.
 const rateLimitWaitMs = 65_000;
 
 /** The whole API of an Upstow service, for servers, scripts and tools. */
@@ -23,7 +23,7 @@ export function createUpstow(options: UpstowOptions = {}) {
   const files = createFiles(request);
   const upload = createUpload(uploads, files, () => connection().fetch, options.concurrency);
   return {
-    /** Sends a file, a blob, bytes or a stream: in one piece up to 10 MB, in parts above. */
+    /** Uploads a file, a blob, bytes or a stream: in one request up to 10 MB, in parts above. */
     upload: (source: UploadSource, uploadOptions?: UploadOptions): Promise<CompletedFile> =>
       upload(source, uploadOptions),
     uploads,
@@ -55,7 +55,7 @@ export function createUpstow(options: UpstowOptions = {}) {
     },
     webhooks: createWebhooks(request),
     events: {
-      /** Events as they happen, for ever; a broken connection is opened again where it broke. */
+      /** An endless stream of events as they happen; after a broken connection it resumes where it stopped. */
       stream: (streamOptions?: EventsOptions): AsyncGenerator<ReceivedEvent, void> =>
         streamEvents(connection(), streamOptions),
     },

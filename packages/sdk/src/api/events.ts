@@ -5,25 +5,25 @@ import { apiUrl, type Connection } from "./request.ts";
 
 export interface EventsOptions {
   signal?: AbortSignal;
-  /** Go on behind this event. */
+  /** Resume after this event. */
   lastEventId?: string;
-  /** Begin with this many past events. */
+  /** Start with this many past events. */
   last?: number;
-  /** Told when the stream is open, with the event that it goes on behind; without, when it broke and is reopened. */
+  /** Called with the last event seen when the stream opens, and without one when it broke and reconnects. */
   onConnection?: (lastEventId?: string) => void;
 }
 
 export interface ReceivedEvent extends StreamedEvent {
-  /** Give it as `lastEventId` to go on from here. */
+  /** Pass it as `lastEventId` to resume from here. */
   id: string;
 }
 
-// The service sends a sign of life every five seconds.
+// The service sends a keep-alive every five seconds.
 const silenceMs = 30_000;
 
 /**
- * Events as they happen. A connection that breaks is opened again behind the last event seen. What is unheld does not
- * keep the process alive; its `fetch` has to see to that too.
+ * Events as they happen. A broken connection is reopened after the last event seen. An unheld stream does not keep the
+ * process alive; its `fetch` has to make sure of that too.
  */
 export async function* streamEvents(
   connection: Connection,
@@ -35,18 +35,18 @@ export async function* streamEvents(
       for await (const event of readOnce(connection, position, signal, isUnheld)) {
         failures = 0;
         position = { lastEventId: event.id };
-        // A stream begins with where it begins, so that nothing is missed if it breaks before the first event.
+        // A stream starts by sending its position, so nothing is missed if it breaks before the first event.
         if (event.body) yield event;
         else onConnection?.(event.id);
       }
     } catch (error) {
       signal?.throwIfAborted();
-      // A refusal stays one; whatever else broke the connection may be over soon.
+      // A rejection is final; any other failure may be temporary.
       const { status = 0 } = error as { status?: number };
       if (status >= 400 && status < 500 && status !== 429) throw error;
     }
     onConnection?.();
-    // Up to 8 seconds: whoever listens wants to hear again soon.
+    // At most 8 seconds, because listeners expect events promptly.
     await wait(backoffMs(Math.min(failures, 4), 500), signal, isUnheld);
   }
 }
@@ -83,7 +83,7 @@ async function* readOnce(
       const blocks = (text + decoder.decode(bytes, { stream: true })).split("\n\n");
       text = blocks.pop() ?? "";
       yield* blocks.flatMap(parseEvent);
-      // Only now: whoever takes long over an event has not been met with silence.
+      // Started only now: time the caller spends on an event is not silence of the service.
       watchdog = watch();
     }
   } finally {

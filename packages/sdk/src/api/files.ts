@@ -10,7 +10,7 @@ import type {
 import { list } from "./list.ts";
 import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
-/** What a list holds: metadata only where it was asked for. */
+/** List items have metadata only if it was requested. */
 type Listed<Query> = Query extends { include: "metadata" }
   ? FileListItem & { metadata: Metadata }
   : FileListItem;
@@ -18,7 +18,7 @@ type Listed<Query> = Query extends { include: "metadata" }
 export function createFiles(request: Request) {
   const one = pick<"file", FileObject>(request, "file");
   return {
-    /** Newest first, all of them or those that a filter finds. */
+    /** Newest first: all files, or those that match the filters. */
     list<const Query extends FileQuery>(query?: Query, options?: RequestOptions) {
       const { metadata, ...fields }: FileQuery = query ?? {};
       for (const key in metadata) Object.assign(fields, { [`metadata.${key}`]: metadata[key] });
@@ -27,7 +27,7 @@ export function createFiles(request: Request) {
 
     get: (keyOrId: string, options?: RequestOptions) => one("GET", pathTo("files", keyOrId), options),
 
-    /** Replaces what is given and leaves the rest. */
+    /** Replaces the given fields and keeps the rest. */
     update: (keyOrId: string, body: UpdateFileBody, options?: RequestOptions) =>
       one("PATCH", pathTo("files", keyOrId), options, body),
 
@@ -35,7 +35,7 @@ export function createFiles(request: Request) {
       await request("DELETE", pathTo("files", keyOrId), options);
     },
 
-    /** Up to 100 keys or ids. Those that were not there are in `failures`; that is not an error. */
+    /** Up to 100 keys or ids. Files that do not exist are listed in `failures`; that is not an error. */
     async deleteMany(keys: string[], options?: RequestOptions): Promise<BulkDeleteResult> {
       try {
         return await request("DELETE", "/files", options, { keys });

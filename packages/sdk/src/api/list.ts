@@ -1,7 +1,7 @@
 import type { Page } from "../wire/files.ts";
 import type { Request, RequestOptions } from "./request.ts";
 
-/** Await it for one page, or loop over it with `for await` for every item of every page. */
+/** Await it for one page, or use `for await` to iterate over every item of every page. */
 export type List<Key extends string, Item> = Promise<Page<Key, Item>> & AsyncIterable<Item>;
 
 export function list<Key extends string, Item>(

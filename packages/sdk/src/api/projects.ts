@@ -20,21 +20,21 @@ export function createProjects(request: Request) {
     list: (options?: RequestOptions) =>
       pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),
     get: (id: string, options?: RequestOptions) => one("GET", pathTo("projects", id), options),
-    /** With `createKeys` the first keys come along as `keys`; their secrets are shown this once. */
+    /** With `createKeys`, the response contains the first keys as `keys`; their secrets are shown only this once. */
     async create(body: CreateProjectBody, options?: PostOptions) {
       const { project, ...made } = await request<CreatedProject>("POST", "/projects", options, body);
       return { ...project, ...made };
     },
     update: (id: string, body: UpdateProjectBody, options?: RequestOptions) =>
       one("PATCH", pathTo("projects", id), options, body),
-    /** Revokes the project's keys; its files stay. */
+    /** Revokes the project's keys; its files are kept. */
     async delete(id: string, options?: RequestOptions) {
       await request("DELETE", pathTo("projects", id), options);
     },
   };
 }
 
-/** File routes: which types and sizes a class of files may have, and who hears of them. */
+/** File routes define accepted types, size limits and a webhook. */
 export function createRouters(request: Request) {
   const one = pick<"router", Router>(request, "router");
   return {
@@ -52,7 +52,7 @@ export function createRouters(request: Request) {
     async delete(id: string, options?: RequestOptions) {
       await request("DELETE", pathTo("routers", id), options);
     },
-    /** Sends a signed test event to the route's webhook and shows what came back. */
+    /** Sends a signed test event to the route's webhook and returns the outcome. */
     test: (id: string, options?: PostOptions) =>
       pick<"delivery", DeliveryDetail>(request, "delivery")("POST", pathTo("routers", id, "/test"), options),
   };
@@ -62,7 +62,7 @@ export function createKeys(request: Request) {
   return {
     list: (projectId: string, options?: RequestOptions) =>
       pick<"keys", ApiKey[]>(request, "keys")("GET", pathTo("projects", projectId, "/keys"), options),
-    /** The secret is shown this once. */
+    /** The secret is shown only this once. */
     create: (projectId: string, body: CreateKeyBody = {}, options?: PostOptions) =>
       request<CreatedKey>("POST", pathTo("projects", projectId, "/keys"), options, body),
     async revoke(id: string, options?: RequestOptions) {

@@ -1,17 +1,17 @@
 import { call, type Fetch } from "../http/call.ts";
 
-/** For one call. */
+/** Options of a single call. */
 export interface RequestOptions {
   signal?: AbortSignal;
-  /** For each attempt. */
+  /** Per attempt. */
   timeoutMs?: number;
   retries?: number;
 }
 
 export interface PostOptions extends RequestOptions {
-  /** Repeats of a POST with the same key are answered as the first one was, for 24 hours. */
+  /** A POST repeated with the same key within 24 hours gets the first one's response. */
   idempotencyKey?: string;
-  /** Called if the service had done this before, for an earlier call with the same key. */
+  /** Called if the service already did this for an earlier call with the same key. */
   onReplay?: () => void;
 }
 
@@ -21,9 +21,9 @@ export interface Connection {
   fetch: Fetch;
   timeoutMs: number;
   retries: number;
-  /** How long a call waits, in all, where the service says that there were too many. */
+  /** How long a call waits for the rate limit, in total. */
   rateLimitWaitMs: number;
-  /** Called when a call begins to wait for that. */
+  /** Called when such a wait begins. */
   onWait?: ((seconds: number) => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createRequest(connection: () => Connection): Request {
       url: apiUrl(baseUrl, path, query),
       headers: {
         authorization: `Bearer ${apiKey}`,
-        // Without it a POST could not be repeated: the first one may have been heard.
+        // Makes retries of a POST safe: the first attempt may have been processed.
         ...(method === "POST" ? { "idempotency-key": options.idempotencyKey ?? crypto.randomUUID() } : {}),
       },
       body,
@@ -58,7 +58,7 @@ export function createRequest(connection: () => Connection): Request {
   };
 }
 
-/** The same call, its answer taken out of its envelope. */
+/** The same call, with the response unwrapped from its envelope. */
 export function pick<Key extends string, Item>(request: Request, key: Key) {
   return async (...args: Parameters<Request>): Promise<Item> =>
     (await request<Record<Key, Item>>(...args))[key];

@@ -3,29 +3,29 @@ import type { Fetch } from "../http/call.ts";
 import type { Connection } from "./request.ts";
 
 export interface UpstowOptions {
-  /** `UPSTOW_API_KEY` of the environment unless given. It belongs on servers only. */
+  /** Defaults to the environment variable `UPSTOW_API_KEY`. For servers only. */
   apiKey?: string | undefined;
-  /** Where the service is, such as `https://files.example.com`. `UPSTOW_URL` unless given. */
+  /** The service's URL, such as `https://files.example.com`. Defaults to the environment variable `UPSTOW_URL`. */
   baseUrl?: string | undefined;
   fetch?: Fetch;
-  /** For each attempt; 30 seconds unless given. */
+  /** Per attempt. Default: 30 seconds. */
   timeoutMs?: number;
-  /** How often a call that failed is repeated; 3 unless given. 0 also never waits for a rate limit. */
+  /** How often a failed call is retried. Default: 3. With 0, calls never wait for a rate limit either. */
   retries?: number;
-  /** Bodies under way at once, over all uploads of this client; no limit unless given. */
+  /** Maximum concurrent request bodies across all uploads of this client. Default: no limit. */
   concurrency?: number;
-  /** Called when a call is held back by the rate limit, with the seconds until it is repeated. */
+  /** Called when a call has to wait for the rate limit, with the seconds until it is retried. */
   onWait?: (seconds: number) => void;
 }
 
-/** Read when the first call is made: builds import modules in places where no secret is set. */
+/** Read on the first call, because builds import modules where no secrets are set. */
 export function readConnection(options: UpstowOptions, rateLimitWaitMs: number): () => Connection {
   let connection: Connection | undefined;
   return () => {
     connection ??= {
       apiKey: checkKey(options.apiKey ?? getVariable("UPSTOW_API_KEY", "apiKey")),
       baseUrl: checkUrl(options.baseUrl ?? getVariable("UPSTOW_URL", "baseUrl")),
-      // Some runtimes refuse a fetch that is called as a method of something else.
+      // Some runtimes reject a fetch that is called as a method of another object.
       fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
       timeoutMs: options.timeoutMs ?? 30_000,
       retries: options.retries ?? 3,
@@ -36,7 +36,7 @@ export function readConnection(options: UpstowOptions, rateLimitWaitMs: number):
   };
 }
 
-/** What no header can carry, such as the ellipsis of an example, would look like a service that does not answer. */
+/** Characters that headers cannot carry, such as the ellipsis of an example, would look like a network error. */
 function checkKey(key: string): string {
   if (/^[!-~]+\s*$/.test(key)) return key;
   throw new UpstowError("apiKey or UPSTOW_API_KEY is not an API key.", { code: "VALIDATION_ERROR" });
@@ -54,16 +54,16 @@ function getVariable(name: string, option: string): string {
   if (value) return value;
   throw new UpstowError(`${name} is not set.`, {
     code: "VALIDATION_ERROR",
-    suggestion: `Set it in the environment of your server, or give the option ${option}.`,
+    suggestion: `Set it in your server's environment, or pass the option ${option}.`,
   });
 }
 
-/** Undefined where the runtime has none. */
+/** Undefined if the runtime has no environment. */
 export function readEnvironment(): Record<string, string | undefined> | undefined {
   return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
 }
 
-/** Never where it cannot be known, nor in an application's tests. */
+/** False if it cannot be determined, and in an application's tests. */
 export function isDevelopment(): boolean {
   const environment = readEnvironment();
   return environment !== undefined && !["production", "test"].includes(environment["NODE_ENV"] ?? "");

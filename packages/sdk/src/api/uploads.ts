@@ -13,7 +13,7 @@ import type {
 } from "../wire/uploads.ts";
 import { type PostOptions, pathTo, type Request, type RequestOptions } from "./request.ts";
 
-/** The calls behind an upload, one by one; `upload()` makes them for you. */
+/** The individual calls of an upload; `upload()` makes them for you. */
 export function createUploads(request: Request) {
   const post = <Answer>(path: string, body: object, options?: PostOptions) =>
     request<Answer>("POST", `/upload/${path}`, options, body);
@@ -25,11 +25,11 @@ export function createUploads(request: Request) {
 
     complete: (body: CompleteUploadBody, options?: PostOptions) => complete("complete", body, options),
 
-    /** Up to 100 files in one call, each judged by itself. Rejects with the first error where none succeeds. */
+    /** Up to 100 files in one call, each checked individually. Rejects with the first error if none succeeds. */
     requestMany: async (files: RequestUploadBody[], options?: PostOptions) =>
       (await post<{ uploads: BatchItem<RequestedUpload>[] }>("batch/request", { files }, options)).uploads,
 
-    /** As `requestMany`. */
+    /** Like `requestMany`. */
     completeMany: async (files: CompleteUploadBody[], options?: PostOptions) =>
       (await post<{ files: BatchItem<{ file: CompletedFile }>[] }>("batch/complete", { files }, options))
         .files,
@@ -38,11 +38,11 @@ export function createUploads(request: Request) {
       init: (body: RequestUploadBody, options?: PostOptions) =>
         post<InitiatedMultipart>("multipart/init", body, options),
 
-      /** Fresh URLs for parts whose first ones have expired. */
+      /** New URLs for parts whose URLs have expired. */
       sign: (body: SignPartsBody, options?: PostOptions) =>
         post<SignedParts>("multipart/sign", body, options),
 
-      /** What has arrived so far. */
+      /** The parts received so far. */
       list: ({ fileId, uploadId }: MultipartRef, options?: RequestOptions) =>
         request<ReceivedParts>("GET", pathTo("upload/multipart", fileId), options, undefined, { uploadId }),
 

@@ -17,7 +17,7 @@ export function createWebhooks(request: Request) {
       /** Newest first. */
       list: (query?: DeliveryQuery, options?: RequestOptions) =>
         list<"deliveries", Delivery>(request, `/${root}`, "deliveries", query, options),
-      /** With its payload and attempts. */
+      /** Includes its payload and attempts. */
       get: (id: string, options?: RequestOptions) =>
         pick<"delivery", DeliveryDetail>(request, "delivery")("GET", pathTo(root, id), options),
       redeliver: (id: string, options?: PostOptions) =>
@@ -27,7 +27,7 @@ export function createWebhooks(request: Request) {
     },
     signingKeys: {
       get: (options?: RequestOptions) => request<SigningKeys>("GET", "/webhooks/signing-keys", options),
-      /** Within 24 hours of the last rotation this needs `force`. */
+      /** Requires `force` within 24 hours of the last rotation. */
       rotate: (body: { force?: boolean } = {}, options?: PostOptions) =>
         request<SigningKeys>("POST", "/webhooks/signing-keys/rotate", options, body),
     },

@@ -20,12 +20,12 @@ export interface BackendOptions {
   online: Online;
 }
 
-// A queue of many files meets the rate limit of the service sooner or later; waiting it out is what a queue is for.
+// A queue of many files will hit the service's rate limit eventually, and can wait it out.
 const rateLimitWaitMs = 10 * 60 * 1000;
 
 type Body = Action | (() => Action) | undefined;
 
-/** The calls to the application's own endpoint. */
+/** Calls to the application's own endpoint. */
 export function createBackend(options: BackendOptions) {
   const { endpoint, fetch, retries, baseDelayMs, online } = options;
 
@@ -35,7 +35,7 @@ export function createBackend(options: BackendOptions) {
       method: body === undefined ? "GET" : "POST",
       url: endpoint,
       headers: {},
-      // Behind it are the service and whatever the application does on completion.
+      // Includes the service's time and whatever the application does on completion.
       timeoutMs: 60_000,
       signal,
       waitSignal: hold?.signal,
@@ -44,16 +44,16 @@ export function createBackend(options: BackendOptions) {
       policy: { retries, baseDelayMs, rateLimitWaitMs },
       async before(failures) {
         await online.untilOnline(signal);
-        // A sign-in may have been renewed during the wait.
+        // The session may have been renewed during the wait.
         request.headers = await options.headers();
-        // What may have been done is asked for again in the very same words.
+        // A call that may have been processed is repeated unchanged.
         if (failures === 0) request.body = make();
       },
     };
     return call<Answer>(request);
   }
 
-  /** For calls that may be stopped at any time. */
+  /** For calls that can be cancelled at any time. */
   const askStoppable = <Answer>(body: Action, hold: Hold) => ask<Answer>(body, hold, hold.signal);
 
   return {
@@ -62,7 +62,7 @@ export function createBackend(options: BackendOptions) {
       ask<BeginAnswer>({ action: "begin", ...body }, hold),
     start: (ticket: string, resume: string | undefined, hold: Hold) =>
       ask<StartAnswer>({ action: "start", ticket, ...(resume === undefined ? {} : { resume }) }, hold),
-    /** The list is asked for again after every wait: some may have left meanwhile. */
+    /** The list is read again after every wait, because files may have left it. */
     startMany: async (tickets: () => string[], hold: Hold) =>
       (await ask<ManyAnswer<StartAnswer>>(() => ({ action: "startMany", tickets: tickets() }), hold)).answers,
     sign: async (token: string, partNumbers: number[], hold: Hold) =>

@@ -3,31 +3,31 @@ import type { BeginAnswer, ManyAnswer, StartAnswer } from "../handler/protocol.t
 import type { Backend } from "./backend.ts";
 import { type Hold, share } from "./hold.ts";
 
-/** Whether the file at this place still wants to be uploaded. */
+/** Whether the file at this index is still to be uploaded. */
 export type IsWanted = (index: number) => boolean;
 
 /** The backend's permission to upload one file. */
 export interface Permit {
-  /** It opens one upload. */
+  /** Opens one upload. */
   open(resume: string | undefined, hold: Hold): Promise<StartAnswer>;
-  /** The same upload with a fresh URL. */
+  /** The same upload with a new URL. */
   renew(token: string, hold: Hold): Promise<StartAnswer>;
-  /** The upload may be completed in one call with others. */
+  /** Whether the upload may be completed together with others. */
   canComplete: "alone" | "together";
 }
 
-/** Files that are announced to the backend together. */
+/** Files that are requested from the backend together. */
 export interface Batch {
-  /** All permits are asked for together, once, when the first file begins. */
+  /** All permits are requested together, once, when the first file starts. */
   getPermit(index: number, hold: Hold): Promise<Permit>;
 }
 
 type Starts = ManyAnswer<StartAnswer>["answers"];
 
-/** Who renews one URL of a group renews all, and others whose URLs expired with it use that. */
+/** Renewing one URL of a group renews all of them; other files whose URLs expired at the same time share the result. */
 const renewedForMs = 60_000;
 
-/** `of` is how many files were added together, where they are too many for one batch. */
+/** `of` is the number of files added together, if they exceed one batch. */
 export function createBatch(
   backend: Backend,
   route: string,
@@ -46,7 +46,7 @@ export function createBatch(
 
   const begin = (hold: Hold) =>
     backend.begin({ route, input, files: infos, of, groups: true }, hold).catch((error) => {
-      // All who needed it have left during a wait: who comes back asks again.
+      // Every file that needed it left during a wait; one that comes back asks again.
       if (hold.signal.aborted) join = null;
       throw error;
     });
@@ -77,7 +77,7 @@ export function createBatch(
         };
       }
       const start = backend.start.bind(null, ticket);
-      // A handler of an earlier version knows nothing of groups.
+      // Handlers of earlier versions do not support groups.
       return { open: start, renew: start, canComplete: answer.groups === undefined ? "alone" : "together" };
     },
   };
@@ -85,9 +85,9 @@ export function createBatch(
 
 type Group = ReturnType<typeof createGroup>;
 
-/** Small files whose uploads are opened in one call, all at the turn of the first. */
+/** Small files whose uploads are opened in one call, when the first one's turn comes. */
 function createGroup(backend: Backend, listWanted: () => string[]) {
-  /** What was asked for: the backend opens a group once, so a repetition names the same files. */
+  /** The files requested: the backend opens a group once, so a retry must list the same files. */
   let sent: string[] = [];
   let isFixed = false;
   let opening: ((hold: Hold) => Promise<Starts>) | null = null;
@@ -106,7 +106,7 @@ function createGroup(backend: Backend, listWanted: () => string[]) {
       return starts;
     } catch (error) {
       opening = null;
-      // It may have been heard, unless the limit kept it away.
+      // The backend may have processed it, unless the rate limit rejected it.
       isFixed = !hold.signal.aborted && (error as UpstowError).code !== "RATE_LIMITED";
       throw error;
     }
@@ -137,7 +137,7 @@ function createGroup(backend: Backend, listWanted: () => string[]) {
   };
 }
 
-/** Of one file of a group, where others may have succeeded. */
+/** The error of one file in a group in which others may have succeeded. */
 export class RefusedAlone extends UpstowError {}
 
 export const cancelled = () => new UpstowError("The upload was cancelled.", { code: "CANCELLED" });

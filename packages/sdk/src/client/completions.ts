@@ -7,7 +7,7 @@ import type { PutPolicy } from "../transfer/put-with-retries.ts";
 import type { Backend } from "./backend.ts";
 import { type Hold, share } from "./hold.ts";
 
-/** Handlers take bodies of up to 1 MB. */
+/** Handlers accept bodies of up to 1 MB. */
 const weightPerCall = 900 * 1024;
 
 interface Sent {
@@ -15,7 +15,7 @@ interface Sent {
   hold: Hold;
 }
 
-/** Completes uploads of small files, those that end about the same time in one call. */
+/** Completes uploads of small files; those that finish at about the same time share a call. */
 export function createCompletions(backend: Backend, policy: PutPolicy, isMoreComing: () => boolean) {
   const gatherer = createGatherer<Sent, CompleteAnswer | UpstowError>({
     fits: (items) =>
@@ -43,7 +43,7 @@ export function createCompletions(backend: Backend, policy: PutPolicy, isMoreCom
 
   return {
     look: gatherer.look,
-    /** A refusal of one file that may pass is repeated for this file alone. */
+    /** A temporary error of one file is retried for that file alone. */
     async complete(token: string, hold: Hold): Promise<CompleteAnswer> {
       for (let attempt = 0; ; attempt++) {
         const answer = await gatherer.add({ token, hold });

@@ -3,28 +3,28 @@ import { createMeter, type Meter } from "./meter.ts";
 import type { Session } from "./session.ts";
 import type { UploadedFile, UploadState, UploadStatus } from "./types.ts";
 
-/** What the queue keeps of one file. */
+/** The queue's state of one file. */
 export interface Entry {
   id: string;
   route: string;
   file: File;
   input: unknown;
   batch: Batch;
-  /** Which of the batch's permits is this file's. */
+  /** The index of this file's permit in the batch. */
   index: number;
   status: UploadStatus;
   error: Error | null;
   uploaded: UploadedFile<unknown> | null;
   session: Session | null;
   fingerprint: string | null;
-  /** Lets other tabs have this upload. */
+  /** Releases this upload to other tabs. */
   release(): void;
   meter: Meter;
   /** Stops the current run. */
   stop: AbortController | null;
-  /** When the rate limit that holds it back ends. */
+  /** When the rate limit it is waiting for ends. */
   waitsUntilMs: number | null;
-  /** The current run, until it has let go of everything. */
+  /** The current run, until it has released everything. */
   run: Promise<void> | null;
   outcome: Outcome;
   /** As last described. */
@@ -60,7 +60,7 @@ export function createEntry(
 export function createOutcome(): Outcome {
   const outcome = {} as Outcome;
   outcome.promise = new Promise((resolve, reject) => Object.assign(outcome, { resolve, reject }));
-  // Whoever watches the snapshot instead must not be punished for it.
+  // Callers that watch the snapshot instead must not get an unhandled rejection.
   outcome.promise.catch(() => {});
   return outcome;
 }

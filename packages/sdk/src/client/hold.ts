@@ -1,16 +1,16 @@
 import { onAbort } from "../http/wait.ts";
 
-/** How a file follows a call that is made for it. */
+/** How a file follows a call made on its behalf. */
 export interface Hold {
-  /** Stops it where that is possible: at least while it waits for a rate limit. */
+  /** Cancels the call if possible; always possible while it waits for a rate limit. */
   signal: AbortSignal;
   /** A wait for the rate limit begins, until this time, or ends (null). */
   onWait(untilMs: number | null): void;
 }
 
 /**
- * One call for several files. All are told when it waits, and each may leave then; the wait is given up when nobody
- * needs the call any more.
+ * One call for several files. Each is notified when it waits and may leave then; the wait is cancelled once no file
+ * needs the call.
  */
 export function share<Answer>(ask: (hold: Hold) => Promise<Answer>, isNeeded: () => boolean = () => false) {
   const members = new Set<() => void>();

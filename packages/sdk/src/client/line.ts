@@ -3,7 +3,7 @@ import type { Put } from "../transfer/put.ts";
 import { createSlots } from "../transfer/slots.ts";
 import type { Online } from "./online.ts";
 
-/** All bodies of an uploader share its slots, and wait while there is no network; that costs no attempt. */
+/** All bodies of an uploader share its slots. They wait while offline, which does not use up an attempt. */
 export function createLine(put: Put, concurrency: number, online: Online): Put {
   const inSlot = createSlots(concurrency);
   return async (request) => {

@@ -1,6 +1,6 @@
 const windowMs = 5_000;
 
-/** Speed over the last seconds. What is sent twice counts twice: it is the line that is measured. */
+/** Speed over the last seconds. Bytes sent twice count twice, because this measures the connection. */
 export function createMeter(now: () => number = () => performance.now()) {
   let samples: { at: number; bytes: number }[] = [];
   let total = 0;
@@ -9,7 +9,7 @@ export function createMeter(now: () => number = () => performance.now()) {
     add(bytes: number): void {
       total += Math.max(0, bytes);
       const at = now();
-      // A sample a tenth of a second is plenty.
+      // One sample per 100 ms is enough.
       const last = samples.at(-1);
       if (last !== undefined && at - last.at < 100) last.bytes = total;
       else samples.push({ at, bytes: total });

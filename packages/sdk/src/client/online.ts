@@ -6,14 +6,14 @@ interface Page {
 
 export interface Online {
   isOnline(): boolean;
-  /** Aborted while there is no network. */
+  /** Aborted while offline. */
   signal(): AbortSignal;
-  /** Resolves at once where there is a network. */
+  /** Resolves immediately when online. */
   untilOnline(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** Whether there is a network at all, as far as the browser knows; elsewhere there always is. */
+/** Whether the browser believes it is online; other runtimes always are. */
 export function watchOnline(onChange: () => void): Online {
   const page = globalThis as Page;
   const isOnline = () => page.navigator?.onLine !== false;

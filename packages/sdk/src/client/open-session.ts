@@ -11,13 +11,13 @@ const multipartAboveBytes = 10 * 1024 * 1024;
 
 export const isSmall = ({ file }: Entry) => file.size <= multipartAboveBytes;
 
-/** A retry asks for a new permit. */
+/** A retry requests a new permit. */
 export function leaveBatch(backend: Backend, entry: Entry): void {
   entry.batch = createBatch(backend, entry.route, entry.input, [entry.file], () => true);
   entry.index = 0;
 }
 
-/** Opens the upload of a file: one that an earlier page left unfinished, or a new one, which is remembered. */
+/** Opens a file's upload: resumes one that an earlier page left unfinished, or starts and remembers a new one. */
 export async function openSession(
   tools: SessionTools,
   store: ResumeStore,
@@ -29,7 +29,7 @@ export async function openSession(
   if (isSmall(entry)) return openSmall(tools, entry, hold);
   const permit = await getPermit(tools, entry, hold);
   const fingerprint = await fingerprintOf(file, tools.endpoint, route);
-  // The same file twice in one queue is meant to be stored twice.
+  // The same file added twice to one queue is stored twice.
   if (!isTaken(fingerprint)) entry.fingerprint = fingerprint;
   const saved = entry.fingerprint === null ? undefined : await store.find(entry.fingerprint);
   const opened = await permit.open(saved?.token, hold);
@@ -54,7 +54,7 @@ async function openSmall(tools: SessionTools, entry: Entry, hold: Hold): Promise
   try {
     return await openOnce();
   } catch (error) {
-    // Of a file that failed among others, where that may pass: it tries once more by itself.
+    // One file of a group failed temporarily, so it tries once more by itself.
     if (!(error instanceof RefusedAlone) || !mayPass(error) || entry.batch !== batch) throw error;
     leaveBatch(tools.backend, entry);
     return openOnce();
@@ -72,7 +72,7 @@ async function getPermit({ backend }: SessionTools, entry: Entry, hold: Hold): P
 
 export async function forget(store: ResumeStore, entry: Entry): Promise<void> {
   const { fingerprint } = entry;
-  // First: a part that arrives meanwhile must not be remembered any more.
+  // Forget it first, so that a part arriving now is not remembered.
   entry.fingerprint = null;
   entry.release();
   if (fingerprint !== null) await store.remove(fingerprint);

@@ -16,7 +16,7 @@ export interface QueueTools extends Omit<SessionTools, "completions"> {
   onChange(): void;
 }
 
-/** Runs entries, a few at a time, and changes what they are doing. */
+/** Runs entries, a few at a time, and moves them between states. */
 export function createQueue(given: QueueTools) {
   const { backend, store, onChange } = given;
   const completions = createCompletions(backend, given.policy, () => entries.some(isComing));
@@ -26,7 +26,7 @@ export function createQueue(given: QueueTools) {
   const isTaken = (fingerprint: string) =>
     entries.some((entry) => entry.fingerprint === fingerprint && entry.status !== "failed");
 
-  /** Starts what waits, as far as there is room. */
+  /** Starts queued entries while there is room. */
   function pump(): void {
     const running = entries.filter((entry) => entry.run !== null && entry.status !== "completing").length;
     const waiting = entries.filter((entry) => entry.status === "queued" && entry.run === null);
@@ -36,7 +36,7 @@ export function createQueue(given: QueueTools) {
     completions.look();
   }
 
-  /** One thing at a time happens to an entry: what comes second begins when the first has let go. */
+  /** Only one operation runs per entry; the next one starts when the previous one has finished. */
   function occupy(entry: Entry, work: () => Promise<void>): Promise<void> {
     const previous = entry.run;
     const current = (async () => {
@@ -52,7 +52,7 @@ export function createQueue(given: QueueTools) {
   }
 
   async function run(entry: Entry, isSecond = false): Promise<void> {
-    // It may have been stopped before its turn came.
+    // It may have been stopped while queued.
     if (entry.status !== "queued") return;
     const stop = new AbortController();
     const { signal } = stop;
@@ -71,7 +71,7 @@ export function createQueue(given: QueueTools) {
     entry.stop = stop;
     try {
       enter("preparing");
-      // Not to be stopped half-way: an upload that the backend has opened must be known, to be removed again.
+      // Must not be interrupted: an upload the backend has opened must be known, so that it can be removed.
       entry.session ??= await openSession(tools, store, entry, hold, isTaken);
       entry.release();
       if (entry.fingerprint !== null) entry.release = claim(entry.fingerprint);
@@ -79,14 +79,14 @@ export function createQueue(given: QueueTools) {
       entry.meter.reset();
       await entry.session.send(hold);
       enter("completing");
-      // Its bytes are sent: there is room for those of another.
+      // Its bytes are sent, so another file can start.
       pump();
       entry.uploaded = await entry.session.complete(hold);
       await forget(store, entry);
       enter("done");
       entry.outcome.resolve(entry.uploaded);
     } catch (error) {
-      // Whoever stopped this run has said already what the upload is now.
+      // Whatever stopped this run has already set the new state.
       if (signal.aborted) return;
       if (isSecond || !isGone(entry, error as UpstowError)) return fail(entry, error as Error);
       entry.status = "queued";
@@ -115,11 +115,11 @@ export function createQueue(given: QueueTools) {
   async function discard(entry: Entry, failure?: string): Promise<void> {
     const { session } = entry;
     entry.session = null;
-    // What it had sent is no longer there.
+    // The bytes it sent are gone.
     entry.state = null;
-    // Its ticket opens the upload that ends here: another try needs another one.
+    // Its ticket belongs to the upload that ends here, so another try needs a new one.
     leaveBatch(backend, entry);
-    // It failed for want of a backend, perhaps: then the service removes what was sent, later.
+    // The backend may be unreachable; then the service removes the sent bytes later.
     if (session !== null) await backend.abort(session.token, failure).catch(() => {});
     await forget(store, entry);
   }
@@ -140,14 +140,14 @@ export function createQueue(given: QueueTools) {
       if (entry.status === "paused") entry.status = "queued";
     },
     async cancel(entry: Entry): Promise<void> {
-      // What is being completed cannot be taken back any more.
+      // A completion in progress cannot be undone.
       if (["completing", "done", "cancelled"].includes(entry.status) && !isHeldBack(entry)) return;
       const error = cancelled();
       const { outcome } = entry;
       entry.error = error;
       stopRun(entry, "cancelled");
       onChange();
-      // What was sent is removed when there is a network again; nobody should wait for that.
+      // The sent bytes are removed once online again; don't wait for that.
       const leave = onAbort(tools.online.signal(), () => outcome.reject(error));
       await occupy(entry, () => discard(entry));
       leave();
@@ -155,13 +155,13 @@ export function createQueue(given: QueueTools) {
     },
     retry(entry: Entry): void {
       if (entry.status !== "failed" && entry.status !== "cancelled") return;
-      // Whoever holds its task may try again what was taken off the list.
+      // Callers that hold its task may retry an upload that was removed from the list.
       if (!entries.includes(entry)) entries = [...entries, entry];
       entry.status = "queued";
       entry.error = null;
       entry.outcome = createOutcome();
     },
-    /** Takes what is over off the list. */
+    /** Removes finished entries from the list. */
     clear(isChosen: (entry: Entry) => boolean): void {
       const isOver = ({ status }: Entry) => ["done", "failed", "cancelled"].includes(status);
       entries = entries.filter((entry) => !isOver(entry) || !isChosen(entry));
@@ -169,19 +169,19 @@ export function createQueue(given: QueueTools) {
   };
 }
 
-/** Waits for the rate limit to pass: nothing has been asked for that could not be taken back. */
+/** Waiting for the rate limit: nothing irreversible has been requested. */
 const isHeldBack = ({ waitsUntilMs }: Entry) => waitsUntilMs !== null;
 
-/** Will ask for its completion soon. */
+/** About to request its completion. */
 const isComing = (entry: Entry) =>
   ["queued", "preparing", "uploading"].includes(entry.status) && !isHeldBack(entry) && isSmall(entry);
 
-/** A pause, or a sleep of the machine, was so long that the service gave the upload up, or its permission ran out. */
+/** After a long pause or sleep, the service has discarded the upload, or its permit has expired. */
 function isGone({ session }: Entry, { code }: UpstowError): boolean {
   return code === "INVALID_TOKEN" || (code === "NOT_FOUND" && session?.isEnded() === true);
 }
 
-/** All bytes have arrived, and a reason that may pass keeps them from being completed: another try asks for that alone. */
+/** All bytes have arrived and only completing them failed temporarily, so a retry only completes. */
 function isOnlyIncomplete({ session }: Entry, error: Error): boolean {
   const { code } = error as UpstowError;
   return session?.isSent() === true && (code === "RATE_LIMITED" || mayPass(error as UpstowError));

@@ -4,8 +4,8 @@ import { differs, sha256Hex } from "../transfer/checksum.ts";
 const pieceBytes = 4 * 1024 * 1024;
 
 /**
- * Reads what is stored and compares it with the file, a piece at a time: for storages that name bytes by sums which a
- * browser cannot make. False where it could not be read, or nothing can be compared; a difference is thrown.
+ * Reads the stored bytes back and compares them with the file, piece by piece. For storage whose checksums a browser
+ * cannot compute. False if they could not be read or compared; throws on a difference.
  */
 export async function readBack(fetch: Fetch, url: string, file: File, signal: AbortSignal): Promise<boolean> {
   if (crypto.subtle === undefined) return false;

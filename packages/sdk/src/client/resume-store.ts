@@ -1,4 +1,4 @@
-/** A `FileSystemFileHandle`: opens the file again in a later page, once its user agrees. */
+/** A `FileSystemFileHandle`: reopens the file in a later page, once the user agrees. */
 export interface FileHandle {
   getFile(): Promise<File>;
   requestPermission?(options: { mode: "read" }): Promise<string>;
@@ -6,7 +6,7 @@ export interface FileHandle {
 
 /** An upload that a page left unfinished. */
 export interface SavedUpload {
-  /** Of the file, the endpoint and the route. */
+  /** Derived from the file, the endpoint and the route. */
   fingerprint: string;
   route: string;
   name: string;
@@ -14,9 +14,9 @@ export interface SavedUpload {
   lastModified?: number;
   /** Bytes that have arrived. */
   sentBytes?: number;
-  /** Where the file that was added had one as its property `handle`. */
+  /** Present if the added file had one as its property `handle`. */
   handle?: FileHandle | undefined;
-  /** What the backend gave: only the backend can read it. */
+  /** Issued by the backend, and readable only by it. */
   token: string;
   /** Epoch milliseconds. */
   savedAt: number;
@@ -51,11 +51,11 @@ interface Database {
 
 type OpenRequest = Request<Database> & { onupgradeneeded: (() => void) | null };
 
-// The service gives an upload up seven days after its last part.
+// The service discards an upload seven days after its last part.
 const keepMs = 7 * 24 * 60 * 60 * 1000;
 const storeName = "uploads";
 
-/** Undefined where the runtime has no IndexedDB. */
+/** Undefined if the runtime has no IndexedDB. */
 export function findIndexedDbStore(): ResumeStore | undefined {
   const { indexedDB } = globalThis as { indexedDB?: { open(name: string, version: number): OpenRequest } };
   if (indexedDB === undefined) return undefined;
@@ -88,7 +88,7 @@ export function findIndexedDbStore(): ResumeStore | undefined {
   };
 }
 
-/** Remembering is a help, never a condition: private windows and full disks refuse it, uploads go on. */
+/** Best effort: it fails in private windows and on full disks, and uploads continue regardless. */
 export function forgiving(store: ResumeStore | undefined): ResumeStore {
   const attempt = async <Result>(work: () => Promise<Result> | undefined, otherwise: Result) =>
     (await Promise.resolve()
@@ -111,12 +111,12 @@ interface Locks {
   query(): Promise<{ held?: { name?: string }[] }>;
 }
 
-/** Undefined where the page is not served over HTTPS. */
+/** Undefined if the page is not served over HTTPS. */
 const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
 
 const lockPrefix = "upstow ";
 
-/** Tells other tabs that an upload is under way in this one, until the function that it returns is called. */
+/** Marks an upload as active in this tab, until the returned function is called. */
 export function claim(fingerprint: string): () => void {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ export function claim(fingerprint: string): () => void {
   return release;
 }
 
-/** Which of these uploads no tab is at. */
+/** Those of these uploads that are not active in any tab. */
 export async function listUnclaimed(saved: SavedUpload[]): Promise<SavedUpload[]> {
   const state = await findLocks()
     ?.query()

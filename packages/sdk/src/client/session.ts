@@ -21,22 +21,22 @@ export interface SessionTools {
   policy: PutPolicy;
   concurrency: number;
   verify: boolean;
-  /** Reads what was stored. */
+  /** Reads the stored bytes. */
   fetch: Fetch;
 }
 
-/** One upload that the backend has opened. It can be run, stopped and run again; what has arrived stays sent. */
+/** One upload that the backend has opened. It can be run, stopped and run again; bytes that arrived are kept. */
 export interface Session {
   readonly token: string;
   readonly isMultipart: boolean;
-  /** Something had arrived before this page began. */
+  /** Some bytes had arrived before this page was opened. */
   readonly isResumed: boolean;
   sentBytes(): number;
-  /** Nothing but its completion is missing. */
+  /** Only its completion is missing. */
   isSent(): boolean;
-  /** The service has no open upload for it any more. */
+  /** The service no longer has an open upload for it. */
   isEnded(): boolean;
-  /** Sends what is missing. */
+  /** Sends the missing bytes. */
   send(hold: Hold): Promise<void>;
   complete(hold: Hold): Promise<UploadedFile<unknown>>;
 }
@@ -69,14 +69,14 @@ export function createSession(
     underWay.set(partNumber, sentBytes);
   };
 
-  /** Whole parts that have arrived, and of the others as much as this says. */
+  /** Complete parts plus the given progress of the others. */
   const countBytes = (ofMissing: (partNumber: number) => number) =>
     whole.reduce((sum, { partNumber, start, end }) => {
       const isThere = isStored || sent.has(partNumber);
       return sum + (isThere ? end - start : Math.min(end - start, ofMissing(partNumber)));
     }, 0);
 
-  /** What an earlier page sent may have been of a file that looked the same. */
+  /** An earlier page may have sent a different file that looked the same. */
   async function checkReceived(): Promise<void> {
     const url = urls[0]?.uploadUrl ?? "?";
     for (const range of whole) {
@@ -126,7 +126,7 @@ export function createSession(
 
   async function listSent(hold: Hold): Promise<UploadedPart[] | undefined> {
     if (!isMultipart || isEnded) return undefined;
-    // A storage that does not show its etags to browsers shows them to the backend.
+    // Storage that hides etags from browsers still shows them to the backend.
     if ([...sent.values()].includes("")) {
       for (const { partNumber, etag } of await backend.parts(token, hold)) sent.set(partNumber, etag);
     }
@@ -142,7 +142,7 @@ export function createSession(
       if (isMultipart) await sendMissing(hold);
       else if (!isStored && sent.size === 0) await sendWhole(hold);
     } catch (error) {
-      // Another tab has ended this upload: if it was completed, that is what we are after.
+      // Another tab ended this upload. If it was completed, that is the result we want.
       isEnded = (error as UpstowError).code === "NOT_FOUND";
       if (!isEnded) throw error;
     }
@@ -174,7 +174,7 @@ export function createSession(
       } catch (error) {
         if (!(error instanceof UpstowError) || error.code !== "FILE_NOT_IN_STORAGE") throw error;
       }
-      // The storage lacks something after all: see what it has, and send the rest.
+      // Some parts are missing after all: check which, and send them.
       const received = isMultipart ? await backend.parts(token, hold) : [];
       sent.clear();
       for (const { partNumber, etag } of received) sent.set(partNumber, etag);

@@ -1,10 +1,10 @@
 import type { Entry } from "./entry.ts";
 import type { UploaderSnapshot, UploadState } from "./types.ts";
 
-/** The same object as before while nothing has changed, so that a list draws only what moved. */
+/** Returns the same object while nothing has changed, so that lists re-render only what did. */
 export function describe(entry: Entry): UploadState {
   const { state, status, error } = entry;
-  // Most of a long queue waits or is over, and is looked at each time that one of its files moves.
+  // Most files of a long queue are waiting or finished, yet are visited whenever one makes progress.
   const isAtRest = ["queued", "done", "failed", "cancelled"].includes(status);
   if (isAtRest && state?.status === status && state.error === error) return state;
   const next = toState(entry);

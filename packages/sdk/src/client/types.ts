@@ -5,24 +5,24 @@ import type { Fetch } from "../http/call.ts";
 import type { ResumeStore, SavedUpload } from "./resume-store.ts";
 
 export interface UploaderOptions {
-  /** Where your backend has its route handler, such as `/api/upload`. */
+  /** The URL of your backend's route handler, such as `/api/upload`. */
   endpoint: string;
   /** Sent to your endpoint with every call, such as an Authorization header. */
   headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
   fetch?: Fetch;
-  /** Bodies under way at once, over all files and their parts; 3 unless given. */
+  /** Maximum concurrent request bodies across all files and parts. Default: 3. */
   concurrency?: number;
-  /** How often a part or a call that failed is repeated; 3 unless given. */
+  /** How often a failed part or call is retried. Default: 3. */
   retries?: number;
-  /** The pause before the first repetition, doubled for each further one; 1,000 unless given. */
+  /** Delay before the first retry, doubled for each further one. Default: 1,000. */
   retryDelayMs?: number;
-  /** Where unfinished uploads are remembered: IndexedDB unless given; `false` remembers nothing. */
+  /** Where unfinished uploads are remembered. Default: IndexedDB. `false` disables it. */
   resumeStore?: ResumeStore | false;
-  /** Leave what was sent on the service when an upload fails, so that it can be resumed. */
+  /** Keep the sent bytes on the service when an upload fails, so that it can be resumed. */
   keepOnFailure?: boolean;
   /**
-   * Compare stored bytes with the file, by SHA-256. The service's own store names them so; what lies in a bucket is
-   * read once, which doubles the traffic.
+   * Compare stored bytes with the file by SHA-256. The service's own store reports the digest; files in a bucket are
+   * read back once, which doubles the traffic.
    */
   verify?: boolean;
 }
@@ -32,14 +32,14 @@ export type UploadStatus =
   | "preparing"
   | "uploading"
   | "completing"
-  /** Held back by the rate limit; goes on by itself after `waitSeconds`. */
+  /** Waiting for the rate limit; continues by itself after `waitSeconds`. */
   | "waiting"
   | "paused"
   | "done"
   | "failed"
   | "cancelled";
 
-/** How far one file is. A new object for every change. */
+/** The progress of one file. A new object for every change. */
 export interface UploadState {
   readonly id: string;
   readonly route: string;
@@ -50,11 +50,11 @@ export interface UploadState {
   /** 0 to 1. */
   readonly progress: number;
   readonly bytesPerSec: number;
-  /** Null while nothing can be said. */
+  /** Null while unknown. */
   readonly secondsLeft: number | null;
   /** Counts down while the upload is `waiting`; null otherwise. */
   readonly waitSeconds: number | null;
-  /** This upload goes on where an earlier one stopped. */
+  /** This upload resumes an earlier one. */
   readonly isResumed: boolean;
   readonly error: Error | null;
   readonly uploaded: UploadedFile<unknown> | null;
@@ -64,7 +64,7 @@ export interface UploadState {
 export interface UploaderSnapshot {
   readonly uploads: readonly UploadState[];
   readonly isOnline: boolean;
-  /** Over all files that are queued, under way, paused or done. */
+  /** Across all files that are queued, uploading, paused or done. */
   readonly sentBytes: number;
   readonly totalBytes: number;
   readonly progress: number;
@@ -73,16 +73,16 @@ export interface UploaderSnapshot {
 }
 
 export interface UploadedFile<Result> extends PublicFile {
-  /** What `onUploadComplete` of the route returned. */
+  /** The return value of the route's `onUploadComplete`. */
   result: Result;
-  /** True where all bytes were compared by SHA-256. */
+  /** True if all bytes were verified by SHA-256. */
   isVerified: boolean;
 }
 
-/** Some of the files of one `upload` call are not stored. `code` and the other fields are those of the first failure. */
+/** Some files of one `upload` call were not stored. `code` and the other fields are those of the first failure. */
 export class UploadError<Result = unknown> extends UpstowError {
   override readonly name = "UploadError";
-  /** What is stored, in the order of the call. */
+  /** The stored files, in the order of the call. */
   readonly files: UploadedFile<Result>[];
   readonly failures: Failure[];
 
@@ -105,17 +105,17 @@ interface Failure {
   error: Error;
 }
 
-/** One file on its way. */
+/** The upload of one file. */
 export interface UploadTask<Result> {
   readonly id: string;
-  /** Resolves when your backend has confirmed the upload; rejects when it failed or was cancelled. */
+  /** Resolves when your backend has confirmed the upload; rejects if it fails or is cancelled. */
   readonly done: Promise<UploadedFile<Result>>;
   getState(): UploadState;
   pause(): void;
   resume(): void;
-  /** Stops and removes what was sent. */
+  /** Stops the upload and removes the sent bytes. */
   cancel(): Promise<void>;
-  /** After a failure or a cancellation; `done` is a new promise then. */
+  /** Restarts a failed or cancelled upload; `done` is then a new promise. */
   retry(): void;
 }
 
@@ -128,32 +128,32 @@ type InputOption<Input> = unknown extends Input
     : { input: Input };
 
 export interface TogetherOption {
-  /** How many files were chosen together, where they are added in several calls: `maxFileCount` counts them all. */
+  /** The total number of files selected together, if they are added in several calls: `maxFileCount` counts them all. */
   of?: number;
 }
 
-/** `input` is needed exactly where the route asks for one. */
+/** `input` is required if the route declares one. */
 export type AddArgs<Input, Options = object> =
   Record<never, never> extends InputOption<Input>
     ? [options?: InputOption<Input> & TogetherOption & Options]
     : [options: InputOption<Input> & TogetherOption & Options];
 
 export interface WaitOptions {
-  /** Cancels what this call has added. */
+  /** Cancels the files added by this call. */
   signal?: AbortSignal;
   onProgress?: (states: UploadState[]) => void;
 }
 
 export interface Uploader<Router extends FileRouter = FileRouter> {
-  /** Adds files to the queue and begins. */
+  /** Adds files to the queue and starts uploading. */
   add<Name extends NameOf<Router>>(
     route: Name,
     files: Iterable<File> | File,
     ...options: AddArgs<RouteInput<Router, Name>>
   ): UploadTask<RouteResult<Router, Name>>[];
   /**
-   * Adds files and waits for all of them. Where some fail, it rejects with an `UploadError` once all have ended: its
-   * `files` are those that are stored, its `failures` the others.
+   * Adds files and waits for all of them. If some fail, rejects with an `UploadError` once all have ended: its `files`
+   * are the stored ones, its `failures` the others.
    */
   upload<Name extends NameOf<Router>>(
     route: Name,
@@ -165,23 +165,23 @@ export interface Uploader<Router extends FileRouter = FileRouter> {
   pause(id?: string): void;
   resume(id?: string): void;
   cancel(id?: string): Promise<void>;
-  /** Failed and cancelled files again. */
+  /** Retries failed and cancelled files. */
   retry(id?: string): void;
-  /** Takes files that are done, failed or cancelled off the list. */
+  /** Removes files that are done, failed or cancelled from the list. */
   clear(id?: string): void;
 
   subscribe(listener: () => void): () => void;
   getSnapshot(): UploaderSnapshot;
 
   /**
-   * Uploads through this endpoint that an earlier page left unfinished, and that no tab is at. They go on when the same
-   * file is added to the same route.
+   * Uploads through this endpoint that an earlier page left unfinished and that are not active in any tab. They resume
+   * when the same file is added to the same route.
    */
   listResumable(): Promise<SavedUpload[]>;
-  /** Gives such an upload up, and removes what was sent. */
+  /** Discards such an upload and removes the sent bytes. */
   discardResumable(upload: SavedUpload): Promise<void>;
   /** What each route of the backend accepts. */
   getRoutes(): Promise<RoutesAnswer["routes"]>;
-  /** Pauses everything and lets go of the page. Uploads stay resumable. */
+  /** Pauses everything and removes all listeners from the page. Uploads stay resumable. */
   destroy(): void;
 }

@@ -25,13 +25,13 @@ import { createXhrPut } from "./xhr-put.ts";
 
 const tickMs = 200;
 
-// What a handler takes at once, by far, however long their names are.
+// Well below what a handler accepts at once, however long the names are.
 const filesInBatch = 500;
 
 type Files = Iterable<File> | File;
 type AddOptions = TogetherOption & { input?: unknown };
 
-/** A listener that throws keeps neither others from hearing nor an upload from ending. */
+/** A listener that throws must not affect other listeners or the upload. */
 function tell(listener: () => void): void {
   try {
     listener();
@@ -73,7 +73,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
   const listeners = new Set<() => void>();
   let ticker: ReturnType<typeof setInterval> | undefined;
   let nextId = 1;
-  /** Null until somebody asks: in a queue of thousands, one for each change would cost more than the uploads. */
+  /** Built on demand: in a queue of thousands, one per change would cost more than the uploads. */
   let snapshot: UploaderSnapshot | null = null;
 
   function getSnapshot(): UploaderSnapshot {
@@ -87,7 +87,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     watchProgress();
   }
 
-  /** Bytes move all the time; whoever looks is told a few times a second. */
+  /** Progress changes constantly, so listeners are notified only a few times per second. */
   function watchProgress(): void {
     const hasMoved = (entry: Entry, i: number) => describe(entry) !== snapshot?.uploads[i];
     ticker ??= setInterval(() => {
@@ -181,7 +181,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     subscribe,
     getSnapshot,
     async listResumable() {
-      // Asked before and after: what ends meanwhile may still be on the list.
+      // Checked before and after, because an upload that ends in between may still be listed.
       const underWay = queue.entries().filter(({ status }) => status !== "failed");
       const taken = new Set(underWay.map(({ fingerprint }) => fingerprint));
       const saved = await listUnclaimed(await store.list());
@@ -192,13 +192,13 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     },
     async discardResumable({ fingerprint, token }) {
       await store.remove(fingerprint);
-      // Without a backend the service removes it, later.
+      // If the backend is unreachable, the service removes it later.
       await backend.abort(token, undefined).catch(() => {});
     },
     async getRoutes() {
       const { routes } = await backend.routes();
       if (typeof routes === "object" && routes !== null) return routes;
-      throw new UpstowError(`What answers at ${endpoint} is not an Upstow route handler.`, {
+      throw new UpstowError(`The response from ${endpoint} is not from an Upstow route handler.`, {
         code: "UNEXPECTED_ANSWER",
       });
     },

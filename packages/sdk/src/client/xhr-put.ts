@@ -2,10 +2,10 @@ import { onAbort } from "../http/wait.ts";
 import type { Put } from "../transfer/put.ts";
 import type { Xhr } from "./xhr.ts";
 
-// A connection that moves no byte for so long will not move one again.
+// A connection that sends nothing for this long is dead.
 const stallMs = 60_000;
 
-/** Only XMLHttpRequest tells how much of a body has been sent. */
+/** Only XMLHttpRequest reports how much of a body has been sent. */
 export function createXhrPut(create: new () => Xhr): Put {
   return ({ url, body, contentType, signal, onProgress }) =>
     new Promise((resolve, reject) => {

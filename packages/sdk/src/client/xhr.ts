@@ -1,4 +1,4 @@
-/** The few members in use, so that servers that share this package need no types of a browser. */
+/** Only the members in use, so that servers need no browser types. */
 export interface Xhr {
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;

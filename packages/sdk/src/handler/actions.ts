@@ -25,7 +25,7 @@ export function createActions<Context>(tools: Tools<Context>) {
 
   async function openParts(token: unknown) {
     const { fileId, uploadId } = await open(token);
-    if (uploadId === null) throw invalid("token", "is of an upload in one piece");
+    if (uploadId === null) throw invalid("token", "belongs to a single-request upload");
     return { fileId, uploadId };
   }
 
@@ -36,7 +36,7 @@ export function createActions<Context>(tools: Tools<Context>) {
       case "start": {
         const ticket = await seal.open<Ticket>("ticket", body.ticket);
         const start = () => startUpload(tools, ticket, body.resume);
-        // Whoever asks for a fresh URL has an upload, and is heard when that is aborted.
+        // A request for a new URL has an open upload, so its failure is reported when that is aborted.
         const isRenewal = body.resume !== undefined && !isInParts(ticket.file);
         return isRenewal ? start() : reportingTo(tools, ticket, start);
       }
@@ -63,7 +63,7 @@ export function createActions<Context>(tools: Tools<Context>) {
       }
       case "complete": {
         const upload = await open(body.token);
-        // Who gives up after this is heard when the upload is aborted.
+        // A failure after this is reported when the upload is aborted.
         return completeUpload(tools, upload, body.parts, handling);
       }
       case "completeMany": {
@@ -77,7 +77,7 @@ export function createActions<Context>(tools: Tools<Context>) {
         return { ok: true };
       }
       default:
-        throw invalid("action", "is not one that this handler knows");
+        throw invalid("action", "is not supported by this handler");
     }
   }
   return { run };
@@ -87,7 +87,7 @@ async function abortUpload<Context>(tools: Tools<Context>, upload: OpenUpload): 
   const { fileId, uploadId, key } = upload;
   try {
     if (uploadId !== null) await upstream(() => tools.uploads.multipart.abort({ fileId, uploadId }));
-    // A file that is complete is no longer the browser's to remove.
+    // The browser may not remove a completed file.
     else if ((await findFile(tools, upload))?.status === "UPLOADING") await tools.files.delete(key);
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -107,7 +107,7 @@ async function reportingTo<Context, Result>(
   }
 }
 
-/** Browsers come again where that may help. */
+/** Browsers retry where that may help. */
 const isRepeated = (error: unknown) =>
   !(error instanceof UpstowError) || error.code === "RATE_LIMITED" || mayPass(error);
 

@@ -10,18 +10,18 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   });
 }
 
-/** Without a status it is the application's own refusal, unless it tells that nobody answered. */
+/** An error without a status was thrown by the application, unless its code means that there was no response. */
 export function withStatus(error: UpstowError): UpstowError {
   if (error.status !== 0) return error;
   const { code, suggestion, details, retryAfter } = error;
   const isUnanswered = mayPass(error);
   const status = isUnanswered ? 502 : 400;
-  // The error itself names an address that is no browser's business.
-  const message = isUnanswered ? "The file service does not answer." : error.message;
+  // The original message contains an internal URL that browsers must not see.
+  const message = isUnanswered ? "The file service is not responding." : error.message;
   return new UpstowError(message, { code, status, suggestion, details, retryAfter });
 }
 
-/** The service's own envelope, so that one error class serves both. */
+/** Uses the service's own envelope, so that one error class serves both. */
 export function errorAnswer(error: UpstowError): Response {
   const { code, message, suggestion, details, type, status, retryAfter, requestId } = error;
   return json(
@@ -35,7 +35,7 @@ export function errorAnswer(error: UpstowError): Response {
   );
 }
 
-/** Insists on JSON by its name: a form of another site could send it under any other without asking first. */
+/** Requires the JSON content type: with any other, a form on another site could send it without a preflight. */
 export async function readJson(request: Request): Promise<Record<string, unknown>> {
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw badRequest("The Content-Type must be application/json.", 415);
@@ -56,7 +56,7 @@ export async function readJson(request: Request): Promise<Record<string, unknown
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
   } catch {
-    // Falls through to the same refusal.
+    // Falls through to the error below.
   }
   throw badRequest("The body is not a JSON object.", 400);
 }

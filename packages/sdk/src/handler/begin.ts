@@ -11,13 +11,13 @@ import { getRoute, type Handling, type Ticket, type Tools } from "./tools.ts";
 
 type Begin = Extract<Action, { action: "begin" }>;
 
-// Sealed, they have to fit into the 1 MB that a handler takes.
+// Sealed, they have to fit into the 1 MB that a handler accepts.
 const weightPerCall = 600 * 1024;
 
-// A long queue may take its time, and the service answers a repeated start in the same way for this long.
+// Long queues take time, and the service repeats its response to the same start for this long.
 const ticketLifeMs = 24 * 60 * 60 * 1000;
 
-/** Everything that may be refused is refused here, before anything is stored: a file alone, or the whole call. */
+/** All checks happen here, before anything is stored; they reject single files or the whole call. */
 export async function beginUploads<Context>(
   { router, seal }: Tools<Context>,
   body: Begin,
@@ -54,8 +54,8 @@ export async function beginUploads<Context>(
 }
 
 /**
- * Small files are opened together: as many as a call takes, and no more than are sent while their URLs are good. It is
- * settled here, because a ticket that could be presented in any company would open an upload in each.
+ * Small files are opened together: as many as one call accepts, and no more than can be sent before their URLs expire.
+ * Groups are fixed here, because a ticket that fits any group would open an upload in each.
  */
 function groupFiles(checked: (FileInfo | UpstowError)[], metadata: Metadata | null): (number | null)[] {
   const groups: (number | null)[] = checked.map(() => null);

@@ -19,7 +19,7 @@ interface Finished {
   isRepeat: boolean;
 }
 
-/** Callbacks of one call that run at the same time: most of them use a database with a few connections. */
+/** Concurrent callbacks per call: most of them use a database with few connections. */
 const callbacksAtOnce = 8;
 
 export async function completeUpload<Context>(
@@ -31,7 +31,7 @@ export async function completeUpload<Context>(
   return callBack(tools, upload, await finish(tools, upload, parts), handling);
 }
 
-/** Completes uploads of one piece in one call to the service, then runs the callback of each. */
+/** Completes single-request uploads in one call to the service, then runs the callback of each. */
 export async function completeUploads<Context>(
   tools: Tools<Context>,
   uploads: OpenUpload[],
@@ -57,7 +57,7 @@ async function finishAll<Context>(
 ): Promise<(Finished | UpstowError)[]> {
   let isRepeat = false;
   const ids = uploads.map(({ fileId }) => fileId);
-  // A repeated call gets the answer that was lost. Only one attempt: a replay is then of an earlier call of a browser.
+  // A repeated call gets the lost response. Only one attempt, so a replay always means an earlier browser call.
   const options = {
     idempotencyKey: await hashOf(ids),
     retries: 0,
@@ -71,7 +71,7 @@ async function finishAll<Context>(
     uploads.map((upload, i) => {
       const item = items[i] as { file: CompletedFile } | UpstowError;
       if (!(item instanceof UpstowError)) return { file: item.file, isRepeat };
-      // What had not arrived then may have arrived since.
+      // Bytes that were missing then may have arrived since.
       if (isRepeat) return settle(() => finish(tools, upload, undefined));
       return isNotFound(item) ? settle(() => findFinished(tools, upload)) : item;
     }),
@@ -99,7 +99,7 @@ async function finish<Context>(
   return findFinished(tools, upload);
 }
 
-/** The answer to an earlier call may have been lost: an upload that is complete already counts as completed. */
+/** The response to an earlier call may have been lost, so an upload that is already complete counts as completed. */
 async function findFinished<Context>(tools: Tools<Context>, upload: OpenUpload): Promise<Finished> {
   const file = await findFile(tools, upload);
   if (file?.status === "UPLOADED") return { file, isRepeat: true };
@@ -117,11 +117,11 @@ async function callBack<Context>(
   let result: unknown;
   try {
     result = await route.onUploadComplete?.({ file, metadata: upload.metadata, isRepeat, ...handling });
-    // What JSON cannot carry must not cost the other files of this call their answers.
+    // A result that JSON cannot represent must not fail the other files of this call.
     JSON.stringify(result);
   } catch (error) {
     if (error instanceof UpstowError) throw error;
-    throw new UpstowError("The file was stored, but what follows an upload here failed.", {
+    throw new UpstowError("The file was stored, but processing it afterwards failed.", {
       code: "CALLBACK_FAILED",
       status: 500,
       cause: error,

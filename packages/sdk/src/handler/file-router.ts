@@ -5,20 +5,20 @@ import type { StandardSchema } from "./standard-schema.ts";
 
 export interface MiddlewareArgs<Context, Input> {
   request: Request;
-  /** What the framework gave: see the adapter. */
+  /** The framework's own objects; see its adapter. */
   context: Context;
   input: Input;
-  /** What is to be uploaded, up to 500 files at a time; type, size and count are checked already. */
+  /** The files to upload, up to 500 at a time; type, size and count are already checked. */
   files: FileInfo[];
 }
 
 export interface CompleteArgs<Context, Meta> {
   file: CompletedFile;
-  /** What `middleware` returned, as JSON. */
+  /** The return value of `middleware`, as JSON. */
   metadata: Jsonified<Meta>;
   request: Request;
   context: Context;
-  /** The upload was complete already: the answer of an earlier call may have been lost. */
+  /** The upload was already complete: the response to an earlier call may have been lost. */
   isRepeat: boolean;
 }
 
@@ -30,21 +30,21 @@ export interface FailureArgs<Meta> {
 
 export interface RouteConfig<Context, Schema extends StandardSchema | undefined, Meta, Result>
   extends RouteRules {
-  /** The file route of the service that the files go to; `default` unless given. */
+  /** The service's file route for these files. Default: `default`. */
   routeSlug?: string;
-  /** Checks what the browser sends along. */
+  /** Validates the input that the browser sends. */
   input?: Schema;
   /**
-   * Decides who may upload: throw an `UpstowAuthError` to refuse. What it returns is stored as the file's metadata
-   * (with the route's name as `route`), reaches the callbacks and the webhook, and never the browser. An upload is
-   * resumed only for the same result.
+   * Decides who may upload: throw an `UpstowAuthError` to reject. The return value is stored as the file's metadata
+   * (with the route's name as `route`) and passed to the callbacks and the webhook, but never to the browser. An upload
+   * is resumed only if the result is the same.
    */
   middleware?: (args: MiddlewareArgs<Context, OutputOf<Schema>>) => Meta | Promise<Meta>;
-  /** Runs at least once for every upload; what it returns reaches the browser. */
+  /** Runs at least once for every upload; the return value is sent to the browser. */
   onUploadComplete?: (args: CompleteArgs<Context, Meta>) => Result | Promise<Result>;
   /**
-   * Hears once of an upload that is given up after it was allowed. What another try may still complete is no such
-   * failure: errors of the service and of `onUploadComplete` go to the handler's `onError`.
+   * Called once for an upload that was allowed and then abandoned. Not called for errors that a retry may fix: errors of
+   * the service and of `onUploadComplete` go to the handler's `onError`.
    */
   onUploadError?: (args: FailureArgs<Meta>) => void | Promise<void>;
 }
@@ -53,7 +53,7 @@ type TypesOf<Schema> = Schema extends StandardSchema ? NonNullable<Schema["~stan
 type OutputOf<Schema> = TypesOf<Schema> extends { output: infer Output } ? Output : undefined;
 type InputOf<Schema> = TypesOf<Schema> extends { input: infer Input } ? Input : undefined;
 
-/** A route, its functions seen from the handler, which knows nothing of their types. */
+/** A route as the handler sees it, without the types of its functions. */
 export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> {
   readonly rules: CheckedRules;
   readonly routeSlug?: string | undefined;
@@ -61,25 +61,25 @@ export interface FileRoute<Context = unknown, Input = unknown, Result = unknown>
   middleware?(args: MiddlewareArgs<Context, unknown>): unknown;
   onUploadComplete?(args: CompleteArgs<Context, unknown>): unknown;
   onUploadError?(args: FailureArgs<unknown>): unknown;
-  /** For types alone; never there. */
+  /** Type-only; never present at runtime. */
   readonly "~types"?: { context: (context: Context) => void; input: Input; result: Result };
 }
 
-/** `{ … } satisfies FileRouter`: names with their routes. */
+/** `{ … } satisfies FileRouter`: routes by name. */
 export type FileRouter<Context = never> = Record<string, FileRoute<Context>>;
 
 export type RouteInput<Router, Name extends keyof Router> =
   Router[Name] extends FileRoute<never, infer Input, unknown> ? Input : unknown;
 
-/** What the browser gets of what `onUploadComplete` returned. */
+/** What the browser receives from `onUploadComplete`. */
 export type RouteResult<Router, Name extends keyof Router> =
   Router[Name] extends FileRoute<never, unknown, infer Result> ? Jsonified<Result> : unknown;
 
-/** Makes the function that makes routes. `Context` is what the framework's adapter hands to callbacks. */
+/** Returns the function that creates routes. `Context` is what the framework's adapter passes to callbacks. */
 export function createFileRouter<Context = unknown>() {
   return <Schema extends StandardSchema | undefined = undefined, Meta = undefined, Result = undefined>(
     config: RouteConfig<Context, Schema, Meta, Result>,
-    // The result comes from the callback alone, never from where the route is put.
+    // Inferred from the callback alone, never from where the route is used.
   ): FileRoute<Context, InputOf<Schema>, NoInfer<Result>> =>
     ({ ...config, rules: checkRules(config) }) as FileRoute<Context, InputOf<Schema>, Result>;
 }

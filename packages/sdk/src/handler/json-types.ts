@@ -1,4 +1,4 @@
-/** What is left of a value after it has travelled as JSON: a Date is a string, a function is gone. */
+/** A value after a JSON round trip: a Date becomes a string, functions disappear. */
 export type Jsonified<Value> = Value extends string | number | boolean | null
   ? Value
   : Value extends { toJSON(): infer Json }

@@ -3,10 +3,10 @@ import { withStatus } from "./answer.ts";
 import type { ManyAnswer, Refusal } from "./protocol.ts";
 import { invalid } from "./rules.ts";
 
-/** As many as a batch call of the service takes. */
+/** The service's batch size. */
 const mostAtOnce = 100;
 
-/** Opens every token, or refuses the call: a forgery among them makes the others suspicious. */
+/** Opens every token or rejects the whole call: one forged token makes the others suspicious. */
 export function openMany<Payload>(
   tokens: unknown,
   path: string,

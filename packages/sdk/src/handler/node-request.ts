@@ -1,13 +1,13 @@
-/** What Node frameworks have in common. */
+/** The common part of Node frameworks' requests. */
 export interface NodeRequest {
   method?: string | undefined;
   url?: string | undefined;
   headers: Record<string, string | string[] | undefined>;
-  /** As the framework knows it, behind a proxy too. */
+  /** As the framework reports it, also behind a proxy. */
   protocol?: string | undefined;
 }
 
-/** `parsed` is the body where the framework has read it already; otherwise it is in `stream`. */
+/** `parsed` is the body if the framework has already read it; otherwise it is in `stream`. */
 export async function toWebRequest(
   node: NodeRequest,
   parsed: unknown,
@@ -15,7 +15,7 @@ export async function toWebRequest(
 ): Promise<Request> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(node.headers)) {
-    // The names of HTTP/2's own fields begin with a colon.
+    // HTTP/2 pseudo-headers begin with a colon.
     if (value === undefined || name.startsWith(":")) continue;
     for (const line of [value].flat()) headers.append(name, line);
   }
@@ -34,7 +34,7 @@ function asItCame(parsed: unknown): string | Uint8Array<ArrayBuffer> {
 
 const longestBodyBytes = 1024 * 1024;
 
-/** A little more than allowed is enough for the handler to see that it is too much. */
+/** Reads slightly more than allowed, so that the handler can see the body is too large. */
 async function readAll(stream: AsyncIterable<Uint8Array> | null): Promise<Blob> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;

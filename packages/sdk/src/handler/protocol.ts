@@ -2,22 +2,22 @@ import type { CompletedFile } from "../wire/files.ts";
 import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import type { CheckedRules, FileInfo } from "./rules.ts";
 
-/** What a browser asks its own backend for. Tickets and tokens are sealed: opaque to the browser. */
+/** The calls a browser makes to its own backend. Tickets and tokens are sealed: opaque to the browser. */
 export type Action =
-  /** May I upload these files? The answer has one ticket for each that is welcome. */
+  /** Requests permission to upload files. The response has a ticket for each accepted file. */
   | {
       action: "begin";
       route: string;
       input?: unknown;
       files: FileInfo[];
-      /** How many were added together. */
+      /** The number of files added together. */
       of?: number;
-      /** The browser can open and complete several files in one call. */
+      /** Whether the browser can open and complete several files in one call. */
       groups?: boolean;
     }
-  /** Opens the ticket's upload; asked again, it answers with the same upload and fresh URLs. */
+  /** Opens the ticket's upload; when repeated, returns the same upload with new URLs. */
   | { action: "start"; ticket: string; resume?: string }
-  /** A group, or those of it that are still wanted; once, and asked again for the same files like `start`. */
+  /** Opens a group, or those of its files still wanted. Opens it once; repeats for the same files work like `start`. */
   | { action: "startMany"; tickets: string[] }
   | { action: "sign"; token: string; partNumbers: number[] }
   | { action: "parts"; token: string }
@@ -26,11 +26,11 @@ export type Action =
   | { action: "abort"; token: string; failure?: string };
 
 export interface BeginAnswer {
-  /** In the order of the files; empty for those that are refused. */
+  /** In the order of the files; empty for rejected ones. */
   tickets: string[];
-  /** Likewise: the number of the group that a ticket is opened with, null where it is opened by itself. */
+  /** In the same order: the number of the ticket's group, or null if it is opened by itself. */
   groups?: (number | null)[];
-  refusals?: (Refusal & { /** Of the file, from 0. */ index: number })[];
+  refusals?: (Refusal & { /** The file's index, from 0. */ index: number })[];
 }
 
 export interface Refusal {
@@ -49,7 +49,7 @@ export interface ManyAnswer<Answer> {
 
 export interface StartAnswer {
   token: string;
-  /** In one piece. */
+  /** In one request. */
   uploadUrl?: string;
   /** In parts. */
   partSize?: number;
@@ -57,7 +57,7 @@ export interface StartAnswer {
   received?: ReceivedPart[];
 }
 
-/** What a browser may know of a file. */
+/** What a browser may know about a file. */
 export type PublicFile = Pick<CompletedFile, "id" | "key" | "name" | "size" | "type" | "url" | "sha256">;
 
 export interface CompleteAnswer {
@@ -65,7 +65,7 @@ export interface CompleteAnswer {
   result: unknown;
 }
 
-/** What `GET` answers: what a form may tell its users beforehand. */
+/** The response to `GET`, so that forms can show the rules beforehand. */
 export interface RoutesAnswer {
   routes: Record<string, CheckedRules>;
 }

@@ -14,16 +14,16 @@ import type { Handling } from "./tools.ts";
 export interface HandlerOptions<Context = unknown>
   extends Omit<UpstowOptions, "retries" | "concurrency" | "onWait"> {
   router: FileRouter<Context>;
-  /** Hears of errors that the browser is told nothing about; they go to the console unless given. */
+  /** Called with errors that are hidden from the browser. Default: logs them to the console. */
   onError?: (error: unknown) => void;
 }
 
-/** One endpoint of your backend through which browsers upload. It answers GET and POST. */
+/** The endpoint of your backend through which browsers upload. Handles GET and POST. */
 export function createHandler<Context>(
   options: HandlerOptions<Context>,
 ): (request: Request, context: Context) => Promise<Response> {
   checkRouter(options.router);
-  // Browsers wait out rate limits themselves: a request handler must not hang for a minute.
+  // Browsers wait for rate limits themselves; a request handler must not hang for a minute.
   const connection = asOwnMistake(readConnection({ ...options, retries: 2 }, 0));
   const request = createRequest(connection);
   const actions = createActions<Context>({
@@ -53,7 +53,7 @@ export function createHandler<Context>(
   };
 }
 
-/** What the backend's settings lack is no refusal of what a browser asked, and only developers are told in it. */
+/** Missing settings are a server error, not a rejection; details are shown only in development. */
 function asOwnMistake<Result>(read: () => Result): () => Result {
   return () => {
     try {
@@ -67,7 +67,7 @@ function asOwnMistake<Result>(read: () => Result): () => Result {
   };
 }
 
-/** A plain handler, for every framework and runtime that speaks Web `Request` and `Response`. */
+/** A plain handler for every framework and runtime that uses Web `Request` and `Response`. */
 export function createRouteHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
   const handle = createHandler(options);
   return (request) => handle(request, undefined);
@@ -78,12 +78,12 @@ function describeRoutes(router: FileRouter): RoutesAnswer {
   return { routes: Object.fromEntries(routes) };
 }
 
-/** Code without types can put anything there. */
+/** Untyped code can put anything there. */
 function checkRouter(router: FileRouter): void {
   for (const [name, route] of Object.entries(router)) {
     if (route?.rules !== undefined) continue;
     throw new TypeError(
-      `The route "${name}" must be made with the function that createFileRouter() returns.`,
+      `The route "${name}" must be created with the function that createFileRouter() returns.`,
     );
   }
 }

@@ -1,10 +1,10 @@
 import { UpstowError } from "../errors.ts";
 import { guessContentType } from "../upload/content-type.ts";
 
-/** Bytes, or such as `"4MB"` (1 MB is 1,048,576 bytes). */
+/** Bytes, or a string such as `"4MB"` (1 MB is 1,048,576 bytes). */
 export type FileSize = number | `${number}${"B" | "KB" | "MB" | "GB"}`;
 
-/** What a browser says of a file that it wants to upload. */
+/** A file as the browser describes it. */
 export interface FileInfo {
   name: string;
   /** Bytes. */
@@ -23,7 +23,7 @@ const shortTypes = {
 
 type ShortType = keyof typeof shortTypes;
 
-/** Listed for editors to complete; every other `type/subtype` is accepted too. */
+/** Listed for autocompletion; any other `type/subtype` is accepted too. */
 type KnownType =
   | "*/*"
   | `${Exclude<ShortType, "pdf">}/*`
@@ -42,7 +42,7 @@ export type FileType = ShortType | KnownType | (`${string}/${string}` & {});
 
 export interface FileLimits {
   maxFileSize?: FileSize;
-  /** Files that are added together. */
+  /** Limits the files added together. */
   maxFileCount?: number;
 }
 
@@ -54,7 +54,7 @@ export type LimitsByType = { readonly [Type in ShortType | KnownType]?: FileLimi
 export interface RouteRules extends FileLimits {
   /**
    * A list such as `["image", "application/pdf"]`, or limits for each type. A type's own `maxFileSize` replaces the
-   * route's, its `maxFileCount` applies beside the route's. Every type is accepted unless given.
+   * route's; its `maxFileCount` applies in addition to the route's. Default: every type.
    */
   allowedTypes?: readonly FileType[] | LimitsByType;
 }
@@ -65,15 +65,15 @@ interface Limits {
   maxFileCount: number | null;
 }
 
-/** A route's rules as everything after its definition reads them. */
+/** A route's rules in normalised form. */
 export interface CheckedRules extends Limits {
-  /** `type/subtype`, `type/*` or `*\/*`, in lower case; every type where empty. */
+  /** `type/subtype`, `type/*` or `*\/*`, in lower case; empty means every type. */
   allowedTypes: string[];
-  /** Of each type, where they differ. */
+  /** Per type, where they differ. */
   limits?: Record<string, Limits>;
 }
 
-/** Throws where a rule could never be met, so that a mistake shows when the server starts. */
+/** Throws if a rule could never be met, so that mistakes show up when the server starts. */
 export function checkRules({ allowedTypes = [], ...rules }: RouteRules): CheckedRules {
   const overall = toLimits(rules);
   if (isList(allowedTypes)) return { allowedTypes: toMediaRanges(allowedTypes), ...overall };
@@ -120,7 +120,7 @@ const mediaRange = /^(\*\/\*|[a-z0-9!#$&^_.+-]+\/(\*|[a-z0-9!#$&^_.+-]+))$/;
 function toMediaRanges(given: readonly string[]): string[] {
   const types: string[] = given.map((type) => shortTypes[type as ShortType] ?? String(type).toLowerCase());
   for (const [i, type] of types.entries()) {
-    // People write endings: no browser calls a picture "jpg" or "image/jpg".
+    // A common mistake is to write extensions: no browser reports "jpg" or "image/jpg".
     const [family, name = family ?? ""] = type.split("/");
     const meant = guessContentType(`x.${name.replace(/^\./, "")}`);
     const isAlias = type !== meant && meant?.startsWith(`${family}/`) === true && !types.includes(meant);
@@ -136,7 +136,7 @@ function toMediaRanges(given: readonly string[]): string[] {
   return types;
 }
 
-/** The most specific entry counts. */
+/** The most specific entry wins. */
 function findRange<Found>(
   contentType: string,
   find: (range: string) => Found | undefined,
@@ -148,8 +148,8 @@ function findRange<Found>(
 const mostFiles = 1_000;
 
 /**
- * One answer for each file: some may be welcome while others are not. Throws where the only one is not. A long list
- * comes in several calls, each of which says of how many files it is a part.
+ * One result per file: some may be accepted and others rejected. Throws if the only file is rejected. A long list is
+ * split over several calls, each of which states the total number of files.
  */
 export function checkFiles(rules: CheckedRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
   if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
@@ -182,7 +182,7 @@ function checkFile(rules: CheckedRules, given: unknown, path: string): FileInfo 
   const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
   if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
   if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");
-  // Its message is for whoever chose the file; the others are for whoever wrote the request.
+  // This message is for the user who selected the file; the others are for the developer.
   if (Number(size) < 1) return invalid(`${path}.size`, "must be at least 1", `"${name}" is empty.`);
   if (typeof type !== "string" || !type.includes("/")) throw invalid(`${path}.type`, "must be a MIME type");
   const file = { name, size: Number(size), type };

@@ -1,9 +1,9 @@
 import { UpstowError } from "../errors.ts";
 
-/** Keeps what only this backend may read or write, in the hands of a browser. */
+/** Lets a browser hold data that only this backend can read or write. */
 export interface Seal {
   seal(purpose: string, payload: object, lifetimeMs: number): Promise<string>;
-  /** Throws INVALID_TOKEN unless this backend sealed it for this purpose and its time is not over. */
+  /** Throws INVALID_TOKEN unless this backend sealed it for this purpose and it has not expired. */
   open<Payload>(purpose: string, token: unknown): Promise<Payload>;
 }
 
@@ -13,7 +13,7 @@ const ivBytes = 12;
 
 /**
  * AES-GCM with a key derived from the API key: every instance of an application that has the key can open what
- * another one sealed, and nobody else can read or change it.
+ * another one sealed; no one else can read or change it.
  */
 export function createSeal(getSecret: () => string): Seal {
   let derived: Promise<Key> | null = null;
@@ -48,12 +48,12 @@ export function createSeal(getSecret: () => string): Seal {
         const { payload, expiresAt } = JSON.parse(new TextDecoder().decode(opened));
         if (Date.now() < expiresAt) return payload;
       } catch {
-        // One refusal for all: what exactly is wrong with a forgery is nobody's business.
+        // The same error in every case, to reveal nothing to a forger.
       }
-      throw new UpstowError("This upload was not begun here, or too long ago.", {
+      throw new UpstowError("This upload was not started here, or its permission has expired.", {
         code: "INVALID_TOKEN",
         status: 403,
-        suggestion: "Begin the upload again.",
+        suggestion: "Start the upload again.",
       });
     },
   };

@@ -1,4 +1,4 @@
-/** What zod, valibot, arktype and others have in common (https://standardschema.dev). */
+/** The interface shared by zod, valibot, arktype and others (https://standardschema.dev). */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;

@@ -16,25 +16,25 @@ import {
 
 const multipartAboveBytes = 10 * 1024 * 1024;
 
-// The service keeps an upload whose parts came in for seven days after the last one.
+// The service keeps a multipart upload for seven days after its last part.
 const uploadLifeMs = 8 * 24 * 60 * 60 * 1000;
 
 export const isInParts = ({ size }: FileInfo) => size > multipartAboveBytes;
 
-/** Opens the upload of a ticket: an earlier one where that can go on, otherwise a new one. */
+/** Opens a ticket's upload: resumes an earlier one if possible, otherwise starts a new one. */
 export async function startUpload<Context>(
   tools: Tools<Context>,
   ticket: Ticket,
   resume: unknown,
 ): Promise<StartAnswer> {
-  if (ticket.group !== undefined) throw invalid("ticket", "is opened with its group");
+  if (ticket.group !== undefined) throw invalid("ticket", "must be opened with its group");
   const isMultipart = isInParts(ticket.file);
   const resumed =
     isMultipart && typeof resume === "string" ? await findResumable(tools, ticket, resume) : null;
   if (resumed !== null) return resumed;
   const { uploads } = tools;
   const body = toRequest(tools, ticket);
-  // However often a ticket is presented, it opens one upload.
+  // A ticket opens one upload, however often it is presented.
   const options = { idempotencyKey: ticket.id };
   if (!isMultipart) return toAnswer(tools, ticket, await upstream(() => uploads.request(body, options)));
   const { fileId, key, uploadId, partSize, parts } = await upstream(() =>
@@ -51,11 +51,11 @@ export async function startUploads<Context>(
   tickets: Ticket[],
 ): Promise<(StartAnswer | UpstowError)[]> {
   const [group, ...others] = new Set(tickets.map((ticket) => ticket.group));
-  if (group === undefined || others.length > 0) throw invalid("tickets", "must be of one group");
+  if (group === undefined || others.length > 0) throw invalid("tickets", "must belong to one group");
   if (new Set(tickets.map(({ id }) => id)).size < tickets.length) throw invalid("tickets", "must differ");
   const bodies = tickets.map((ticket) => toRequest(tools, ticket));
-  // However often a group is presented, it is opened once, and never with other files. No retries here: some may
-  // leave it after a rate limit, so the browser has to know of every attempt that could have been heard.
+  // A group is opened once, however often it is presented, and never with other files. No retries here: files may
+  // leave it after a rate limit, so the browser has to know about every attempt that may have been processed.
   const options = { idempotencyKey: group, retries: 0 };
   const requested = await upstream(() => settleBatch(tools.uploads.requestMany(bodies, options), "uploads"));
   return Promise.all(
@@ -72,7 +72,7 @@ function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ti
     fileSize: file.size,
     contentType: file.type,
     routeSlug: getRoute(tools.router, route).routeSlug ?? "default",
-    // So that webhooks and lists can tell by which route a file came: on the service, most share one.
+    // Lets webhooks and lists see a file's route: on the service, most routes share one.
     metadata: { route, ...metadata },
   };
 }
@@ -86,7 +86,7 @@ async function toAnswer<Context>(
   return { token: await sealUpload(tools, upload), uploadUrl };
 }
 
-/** Null unless the earlier upload was of the same file, on the same route, for the same middleware result. */
+/** Null unless the earlier upload had the same file, route and middleware result. */
 async function findResumable<Context>(
   tools: Tools<Context>,
   ticket: Ticket,

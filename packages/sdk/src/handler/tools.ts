@@ -19,21 +19,21 @@ export interface Handling<Context> {
   context: Context;
 }
 
-/** What `begin` allowed: one file of one user on one route, to be started once. */
+/** Issued by `begin`: lets one user start one file on one route, once. */
 export interface Ticket {
   id: string;
   route: string;
   file: FileInfo;
   metadata: Metadata | null;
-  /** Of the group that it is opened with, and not by itself. */
+  /** The number of its group, if it must be opened with one. */
   group?: string;
 }
 
-/** What `start` opened. */
+/** Issued by `start` for an open upload. */
 export interface OpenUpload extends Omit<Ticket, "id" | "group"> {
   fileId: string;
   key: string;
-  /** Null for an upload in one piece. */
+  /** Null for a single-request upload. */
   uploadId: string | null;
 }
 
@@ -59,13 +59,13 @@ export async function findFile<Context>(tools: Tools<Context>, upload: OpenUploa
 
 export const isNotFound = (error: unknown) => error instanceof UpstowError && error.code === "NOT_FOUND";
 
-/** That the service refuses our key is our own trouble: to a browser it must not look like a missing sign-in. */
+/** A rejected API key is a server problem; to browsers it must not look like a missing sign-in. */
 export async function upstream<Result>(ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof UpstowError) || error.code !== "UNAUTHORIZED") throw error;
-    throw new UpstowError("The upload service refused the API key of this server.", {
+    throw new UpstowError("The upload service rejected this server's API key.", {
       code: "INTERNAL_ERROR",
       status: 500,
       requestId: error.requestId,

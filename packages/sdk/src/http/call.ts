@@ -5,10 +5,10 @@ import { backoffMs, longestMs, stoppable, wait } from "./wait.ts";
 export type Fetch = typeof globalThis.fetch;
 
 export interface RetryPolicy {
-  /** How often a call that failed is repeated. */
+  /** How often a failed call is retried. */
   retries: number;
   baseDelayMs: number;
-  /** How long a call may wait in all where the service says "too many requests". */
+  /** How long a call may wait for the rate limit, in total. */
   rateLimitWaitMs: number;
 }
 
@@ -21,16 +21,16 @@ export interface CallRequest {
   signal?: AbortSignal | undefined;
   fetch: Fetch;
   policy: RetryPolicy;
-  /** Runs before every attempt. `failures` does not count rate limits: at 0, the service has done nothing so far. */
+  /** Runs before every attempt. `failures` does not count rate limits: at 0, the service has not done anything yet. */
   before?: (failures: number) => Promise<void>;
   /** A wait for the rate limit begins, until this time, or ends (null). */
   onWait?: ((untilMs: number | null) => void) | undefined;
-  /** Ends such a wait while the service has done nothing, for calls that must not be stopped otherwise. */
+  /** Cancels such a wait before the service has done anything, for calls that must not be interrupted otherwise. */
   waitSignal?: AbortSignal | undefined;
   onResponse?: ((response: Response) => void) | undefined;
 }
 
-/** One JSON call, repeated while a repetition may help. */
+/** One JSON call, retried while that may help. */
 export async function call<Answer>(request: CallRequest): Promise<Answer> {
   const { policy, signal } = request;
   let waitedMs = 0;
@@ -44,21 +44,21 @@ export async function call<Answer>(request: CallRequest): Promise<Answer> {
       const isLimited = error.code === "RATE_LIMITED";
       if (isLimited) waitedMs += pauseMs;
       else if (!mayPass(error) || attempt++ >= policy.retries) throw error;
-      // Who is told to stay away for longer than a call may last hears of it at once.
+      // Fail immediately if the required wait exceeds the call's limit.
       if (Math.max(waitedMs, pauseMs - longestMs) > policy.rateLimitWaitMs) throw error;
-      // All who were refused at one moment are told the same time; they should not come back at the same moment.
+      // Callers rejected together get the same delay, so add jitter to keep them from returning together.
       const jitteredMs = pauseMs * (1 + Math.random() / 4);
       await (isLimited ? waitOpenly(request, jitteredMs, attempt) : wait(jitteredMs, signal));
     }
   }
 }
 
-/** What the service asks for, or longer each time. */
+/** The delay the service asks for, or exponential backoff. */
 export function pauseFor({ retryAfter = 0 }: UpstowError, attempt: number, baseDelayMs: number): number {
   return retryAfter * 1000 || backoffMs(attempt, baseDelayMs);
 }
 
-/** Waits for the rate limit, and says so. */
+/** Waits for the rate limit and reports it. */
 async function waitOpenly(request: CallRequest, ms: number, failures: number): Promise<void> {
   const { signal, waitSignal, onWait } = request;
   onWait?.(Date.now() + ms);
@@ -75,7 +75,7 @@ async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promis
   request.onResponse?.(response);
   const answer = parseJson(text);
   if (response.ok && answer !== undefined) return answer as Answer;
-  // The first attempt may have done it before its answer was lost.
+  // The first attempt may have succeeded, with only its response lost.
   if (method === "DELETE" && body === undefined && isRepeat && response.status === 404)
     return { ok: true } as Answer;
   throw toError(response, answer);
@@ -84,7 +84,7 @@ async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promis
 function exchange(request: CallRequest): Promise<{ response: Response; text: string }> {
   const { url, method, headers, signal, timeoutMs } = request;
   return stoppable([signal], timeoutMs, async (stop) => {
-    // What JSON cannot say is the caller's mistake, and no silence of the service.
+    // A body that JSON cannot represent is the caller's mistake, not a network error.
     const body = JSON.stringify(request.body);
     try {
       const response = await request.fetch(url, {
@@ -97,7 +97,7 @@ function exchange(request: CallRequest): Promise<{ response: Response; text: str
     } catch (cause) {
       signal?.throwIfAborted();
       const isTimeout = stop.signal.aborted;
-      throw new UpstowError(`No answer from ${url}${isTimeout ? ` within ${timeoutMs} ms` : ""}.`, {
+      throw new UpstowError(`No response from ${url}${isTimeout ? ` within ${timeoutMs} ms` : ""}.`, {
         code: isTimeout ? "TIMEOUT" : "NETWORK_ERROR",
         cause,
       });
@@ -105,7 +105,7 @@ function exchange(request: CallRequest): Promise<{ response: Response; text: str
   });
 }
 
-/** Whether another try may help. */
+/** Whether a retry may help. */
 export function mayPass({ status, code }: UpstowError): boolean {
   return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
 }
@@ -116,7 +116,7 @@ export function toError(response: Response, answer: unknown): UpstowError {
   const fields = { status, retryAfter, requestId: headers.get("x-request-id") ?? undefined };
   const error = (answer as Partial<ErrorBody> | null | undefined)?.error;
   if (typeof error?.code !== "string") {
-    return new UpstowError(`Unexpected answer with status ${status}.`, {
+    return new UpstowError(`Unexpected response with status ${status}.`, {
       ...fields,
       code: status === 429 ? "RATE_LIMITED" : "UNEXPECTED_ANSWER",
     });

@@ -1,4 +1,4 @@
-/** Calls once the signal is aborted, at once where it is already. The answer takes the listener off again. */
+/** Calls back when the signal is aborted, or immediately if it already is. Returns a function that stops listening. */
 export function onAbort(signal: AbortSignal | undefined, act: (reason: unknown) => void): () => void {
   const hear = () => act(signal?.reason);
   if (signal?.aborted) hear();
@@ -6,7 +6,7 @@ export function onAbort(signal: AbortSignal | undefined, act: (reason: unknown) 
   return () => signal?.removeEventListener("abort", hear);
 }
 
-/** What the promise brings, unless the signal is aborted first: some work cannot be told to stop. */
+/** The promise's result, unless the signal is aborted first: some work cannot be cancelled. */
 export function orAborted<Result>(
   promise: Promise<Result>,
   signal: AbortSignal | undefined,
@@ -16,12 +16,12 @@ export function orAborted<Result>(
   });
 }
 
-/** Such a timer does not keep the process alive; a browser's never does. */
+/** The timer does not keep the process alive; in browsers none does. */
 export function unhold(timer: unknown): void {
   (timer as { unref?(): void }).unref?.();
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. What is unheld does not keep the process alive. */
+/** Rejects with the signal's reason as soon as it is aborted. An unheld wait does not keep the process alive. */
 export function wait(ms: number, signal?: AbortSignal, isUnheld = false): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const time = new Promise<void>((resolve) => {
@@ -32,8 +32,8 @@ export function wait(ms: number, signal?: AbortSignal, isUnheld = false): Promis
 }
 
 /**
- * Work with a stop of its own, which is pulled by either signal and when the time is over. By hand, because edge
- * runtimes lack `AbortSignal.any`; and nothing is left behind on a signal that lives longer than the work.
+ * Runs work with its own signal, aborted by either given signal or the timeout. By hand, because edge runtimes lack
+ * `AbortSignal.any`, and to leave no listener on a signal that outlives the work.
  */
 export async function stoppable<Result>(
   signals: (AbortSignal | undefined)[],
@@ -54,7 +54,7 @@ export async function stoppable<Result>(
 
 export const longestMs = 30_000;
 
-/** Doubles with every attempt; the jitter keeps clients that failed together from coming back together. */
+/** Doubles with every attempt; jitter keeps clients that failed together from retrying together. */
 export function backoffMs(attempt: number, baseMs: number): number {
   return Math.min(longestMs, baseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

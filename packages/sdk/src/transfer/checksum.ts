@@ -8,9 +8,9 @@ export async function sha256Hex(body: PutBody): Promise<string> {
 }
 
 /**
- * Whether the storage has these very bytes; null where that cannot be told. The service's own store, whose URLs
- * have no query, names bytes by the first half of their SHA-256. Other stores use sums that browsers cannot make,
- * and a page that is not served over HTTPS cannot make any.
+ * Whether the storage has exactly these bytes; null if unknown. The service's own store, whose URLs have no query,
+ * uses the first half of the SHA-256 as etag. Other stores use checksums that browsers cannot compute, and a page not
+ * served over HTTPS cannot compute any.
  */
 export async function isSame(body: PutBody, etag: string, url: string): Promise<boolean | null> {
   const seen = etag.replaceAll('"', "");
@@ -19,14 +19,16 @@ export async function isSame(body: PutBody, etag: string, url: string): Promise<
 }
 
 export function differs(): UpstowError {
-  return new UpstowError("The stored bytes are not the ones that were sent.", { code: "CHECKSUM_MISMATCH" });
+  return new UpstowError("The stored bytes differ from the bytes that were sent.", {
+    code: "CHECKSUM_MISMATCH",
+  });
 }
 
-/** Counts what could be compared; a difference is thrown, so that the bytes are sent again. */
+/** Tracks what could be compared; throws on a difference, so that the bytes are sent again. */
 export function createVerifier() {
   let isComplete = true;
   return {
-    /** True while every body seen so far was compared. */
+    /** True while every body so far could be compared. */
     isComplete: () => isComplete,
     async check(body: PutBody, etag: string, url: string): Promise<void> {
       const same = await isSame(body, etag, url);

@@ -1,11 +1,11 @@
 export interface Gathering<Item, Answer> {
-  /** What one call takes; at least one. */
+  /** How many items fit into one call; at least one. */
   fits(items: Item[]): number;
-  /** Whether further items are likely to come soon. */
+  /** Whether more items are likely to follow soon. */
   isMoreComing(): boolean;
-  /** One answer for each item. */
+  /** One result per item. */
   send(items: Item[]): Promise<Answer>[];
-  /** How long the first items wait for others; the next ones wait twice as long, and so on. */
+  /** How long the first items wait for others; later ones wait twice as long each time. */
   firstMs: number;
   longestMs: number;
 }
@@ -15,7 +15,7 @@ interface Waiting<Item, Answer> {
   settle(answer: Promise<Answer>): void;
 }
 
-/** Sends items that come close together in one call. The last one expected never waits. */
+/** Sends items that arrive close together in one call. The last expected item never waits. */
 export function createGatherer<Item, Answer>(options: Gathering<Item, Answer>) {
   const { fits, isMoreComing, send, firstMs, longestMs } = options;
   let line: Waiting<Item, Answer>[] = [];
@@ -34,7 +34,7 @@ export function createGatherer<Item, Answer>(options: Gathering<Item, Answer>) {
     }
   }
 
-  /** Call it whenever something may have changed about what is coming. */
+  /** Call it whenever expectations about further items may have changed. */
   function look(): void {
     if (line.length === 0) return;
     if (!isMoreComing()) {
@@ -58,13 +58,13 @@ export function createGatherer<Item, Answer>(options: Gathering<Item, Answer>) {
   };
 }
 
-/** What a batch call of the service takes. */
+/** The service's batch size. */
 const filesPerCall = 100;
 
-/** So many URLs are used before they expire, even at 1 Mbit/s. */
+/** At 1 Mbit/s, this many bytes can be sent before the URLs expire. */
 const bytesPerCall = 64 * 1024 * 1024;
 
-/** How many of these fit into a call: files, bytes to be sent, and what their bodies weigh as JSON. */
+/** How many of these fit into one call, by number of files, bytes to send and size of the JSON. */
 export function countFitting(items: { bytes: number; weight: number }[], weightPerCall: number): number {
   let [bytes, weight] = [0, 0];
   const tooMany = items.findIndex((item, i) => {

@@ -3,30 +3,30 @@ import { backoffMs, wait } from "../http/wait.ts";
 import type { Put, PutBody } from "./put.ts";
 
 export interface PutPolicy {
-  /** How often a PUT is repeated at most, whether it failed or its URL was refused. */
+  /** Maximum number of retries of a PUT, whether it failed or its URL was rejected. */
   retries: number;
   baseDelayMs: number;
 }
 
 /**
  * For 409: the storage may not have noticed yet that our last connection broke. It lets a newer body replace one that
- * was silent for 5 seconds, and with the usual base delay these retries last longer than that.
+ * was silent for 5 seconds; with the default base delay, these retries last longer than that.
  */
 const busyRetries = 8;
 
 export interface Delivery {
   body: PutBody;
   contentType?: string | undefined;
-  /** The URL as it is now; it changes when it is renewed. */
+  /** The current URL; it changes when renewed. */
   url(): string;
-  /** Asks for a fresh URL in place of one that was refused. */
+  /** Requests a new URL in place of a rejected one. */
   renew(refusedUrl: string): Promise<void>;
   onProgress(sentBytes: number): void;
-  /** A look at what the storage says it has; what it throws counts as a failed attempt. */
+  /** Checks what the storage reports; throwing counts as a failed attempt. */
   check?: ((etag: string, url: string) => Promise<void>) | undefined;
 }
 
-/** Sends one body until it has arrived. Resolves with its etag, empty where it cannot be read. */
+/** Sends one body until it has arrived. Resolves with its etag, or an empty string if it cannot be read. */
 export async function putWithRetries(
   put: Put,
   policy: PutPolicy,
@@ -44,7 +44,7 @@ export async function putWithRetries(
         await delivery.check?.(etag, url);
         return etag;
       }
-      failure = new UpstowError(`The storage answered ${status}.`, { code: "STORAGE_REFUSED", status });
+      failure = new UpstowError(`The storage returned ${status}.`, { code: "STORAGE_REFUSED", status });
     } catch (error) {
       signal.throwIfAborted();
       failure =
@@ -55,11 +55,11 @@ export async function putWithRetries(
     delivery.onProgress(0);
     const isRefused = failure.status === 403;
     const isBusy = failure.status === 409;
-    // An upload may outlast its URLs: a refused one is renewed once even without retries.
+    // An upload may outlast its URLs, so a rejected one is renewed once even without retries.
     const most = isBusy ? Math.max(busyRetries, policy.retries) : policy.retries || Number(isRefused);
     if (puts > most) throw failure;
     if (isRefused) await delivery.renew(url);
-    // A URL that had expired is no reason to go easy on the network.
+    // An expired URL is no reason to back off.
     if (!isRefused || puts > 1) await wait(backoffMs(puts - 1, policy.baseDelayMs), signal);
   }
 }

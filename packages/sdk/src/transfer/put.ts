@@ -6,7 +6,7 @@ export type PutBody = Blob | Uint8Array<ArrayBuffer>;
 export interface PutRequest {
   url: string;
   body: PutBody;
-  /** Part of the signature of a single upload; parts carry none. */
+  /** Part of the signature of a single-request upload; parts have none. */
   contentType?: string | undefined;
   signal: AbortSignal;
   onProgress: (sentBytes: number) => void;
@@ -14,19 +14,19 @@ export interface PutRequest {
 
 export interface PutAnswer {
   status: number;
-  /** Empty where the storage does not let browsers read it. */
+  /** Empty if the storage does not let browsers read it. */
   etag: string;
 }
 
-/** Sends bytes to a presigned URL. Rejects only where there was no answer. */
+/** Sends bytes to a presigned URL. Rejects only if there was no response. */
 export type Put = (request: PutRequest) => Promise<PutAnswer>;
 
 export const sizeOf = (body: PutBody): number => ("size" in body ? body.size : body.byteLength);
 
-// Slower than this is not an upload that will end.
+// An upload slower than this will never finish.
 const slowestBytesPerSec = 16 * 1024;
 
-/** Where nothing tells how far a request is, all that can be seen is that it takes far too long. */
+/** Without progress events, all that can be detected is that a request takes far too long. */
 export function createFetchPut(getFetch: () => Fetch): Put {
   return ({ url, body, contentType, signal, onProgress }) => {
     const sizeBytes = sizeOf(body);

@@ -11,7 +11,7 @@ export interface PartRange {
 }
 
 export interface PartsToSend {
-  /** Ascending; only what the storage does not have yet. */
+  /** Ascending; only parts the storage does not have yet. */
   ranges: PartRange[];
   urls: SignedPart[];
   concurrency: number;
@@ -25,7 +25,7 @@ export interface PartsToSend {
   verifier: Verifier | null;
 }
 
-/** A few parts at a time. Rejects when one part has failed for good, once none is under way any more. */
+/** Sends a few parts at a time. If a part fails for good, rejects once none is in flight. */
 export function sendParts(job: PartsToSend): Promise<void> {
   return stoppable([job.signal], undefined, (stop) => sendUnder(stop, job));
 }
@@ -63,7 +63,7 @@ async function sendUnder(stop: AbortController, job: PartsToSend): Promise<void>
   await Promise.all(senders);
 }
 
-/** All URLs are signed together and so expire together: one refusal renews all that are still needed, once. */
+/** URLs are signed together and so expire together: one rejection renews all that are still needed, once. */
 function createUrls(job: PartsToSend, waiting: PartRange[]) {
   const byNumber = new Map(job.urls.map((part) => [part.partNumber, part.uploadUrl]));
   const underWay = new Set<number>();
@@ -97,7 +97,7 @@ export function missingRanges(sizeBytes: number, partSize: number, has: (partNum
   return ranges;
 }
 
-/** Of the parts that the storage has, those that are cut as this file is cut now. */
+/** The stored parts whose boundaries match the current ones. */
 export function wholeParts<Part extends { partNumber: number; size: number }>(
   sizeBytes: number,
   partSize: number,

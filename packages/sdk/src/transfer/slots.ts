@@ -1,6 +1,6 @@
 import { onAbort } from "../http/wait.ts";
 
-/** At most so many at once, first come first served. */
+/** Limits concurrency; first come, first served. */
 export function createSlots(count: number) {
   let free = count;
   const waiting: (() => void)[] = [];

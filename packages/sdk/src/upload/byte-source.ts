@@ -15,7 +15,7 @@ export type UploadSource =
 
 type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Bytes that are read in ascending ranges, several at once. */
+/** Bytes read in ascending ranges, several at once. */
 export interface ByteSource {
   sizeBytes: number;
   name?: string | undefined;
@@ -24,7 +24,7 @@ export interface ByteSource {
   close?(): Promise<void>;
 }
 
-// The service must hear the size first: a stream that cannot say it is held in memory up to here.
+// The service needs the size first, so a stream of unknown size is buffered in memory up to this limit.
 const mostBufferedBytes = 64 * 1024 * 1024;
 
 export async function openSource(source: UploadSource, sizeBytes: number | undefined): Promise<ByteSource> {
@@ -40,15 +40,15 @@ export async function openSource(source: UploadSource, sizeBytes: number | undef
     const chunks = chunksOf(source);
     return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
   }
-  // After streams: those of Node's that read a file have a path, too.
+  // Checked after streams, because Node's file streams have a path too.
   const { path, stream, url } = (source ?? {}) as { path?: string; stream?: ByteStream; url?: unknown };
   if (path !== undefined) return openSource(path, sizeBytes);
   if (stream !== undefined && isStream(stream)) return openSource(stream, sizeBytes);
   if (source instanceof Response)
-    throw unusable("a Response", "Give its body (response.body), or await response.blob().");
+    throw unusable("a Response", "Pass its body (response.body), or await response.blob().");
   if (url !== undefined) throw isUrl();
   const kind = Object.prototype.toString.call(source).slice(8, -1);
-  throw unusable(kind, "Give a path, a Blob or File, bytes, a stream, { path } or { stream }.");
+  throw unusable(kind, "Pass a path, a Blob or File, bytes, a stream, { path } or { stream }.");
 }
 
 function isStream(source: unknown): source is ByteStream {
@@ -70,7 +70,7 @@ function fromBlob(blob: Blob): ByteSource {
   const { name, size: sizeBytes, type } = blob as Blob & { name?: string };
   return {
     sizeBytes,
-    // Files of Bun's are blobs that are named by their path.
+    // Bun's files are blobs whose name is their path.
     name: blob instanceof File ? name : name?.replace(/.*[/\\]/, ""),
     type: type || undefined,
     read: async (start, end) => blob.slice(start, end),
@@ -85,17 +85,17 @@ interface Chunks {
   leave(): Promise<void>;
 }
 
-/** A stream is taken at once: the body of a Response that nobody holds any more is thrown away unless it is. */
+/** Locks the stream immediately: the body of an unreferenced Response is discarded otherwise. */
 function chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Chunks {
   const reader = "getReader" in source ? source.getReader() : source[Symbol.asyncIterator]();
   return {
     async next() {
       const { done, value } = await ("read" in reader ? reader.read() : reader.next());
       if (done) return null;
-      // Streams of Node's that have an encoding, or were made of strings, give text.
+      // Node streams with an encoding, or made from strings, yield text.
       return typeof value === "string" ? new TextEncoder().encode(value) : new Uint8Array(value);
     },
-    // Waits for nothing: a stream that hangs would not let go either.
+    // Not awaited: a stream that hangs would never settle.
     async leave() {
       ("read" in reader ? reader.cancel() : reader.return?.())?.catch(() => {});
     },
@@ -118,7 +118,7 @@ async function collect(chunks: Chunks): Promise<Blob> {
   return new Blob(kept);
 }
 
-/** Reads one part after the other; a part stays in memory until it has arrived. */
+/** Reads parts sequentially; a part stays in memory until it has arrived. */
 function fromStream(chunks: Chunks, sizeBytes: number): ByteSource {
   let rest: Bytes | null = new Uint8Array(0);
   let position = 0;

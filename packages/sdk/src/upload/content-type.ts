@@ -1,4 +1,4 @@
-// Where the type is not the extension itself.
+// `extension=subtype` where the two differ.
 const subtypes: Record<string, string> = {
   image: "jpg=jpeg jpeg svg=svg+xml png gif webp avif heic",
   text: "txt=plain md=markdown js=javascript mjs=javascript htm=html html css csv",
@@ -7,7 +7,7 @@ const subtypes: Record<string, string> = {
   audio: "mp3=mpeg wav ogg",
 };
 
-/** For what says nothing else of itself than a name. */
+/** For sources that have only a name. */
 export function guessContentType(fileName: string): string | undefined {
   const extension = /\.(\w+)$/.exec(fileName)?.[1]?.toLowerCase();
   for (const [type, entries] of Object.entries(subtypes)) {

@@ -1,7 +1,7 @@
 import type { ByteSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
 
-/** Only here a file system is needed, and loaded only when a path is given: edge runtimes have none. */
+/** The only module that needs a file system. Loaded only for paths, because edge runtimes have none. */
 export async function openFile(path: string | URL): Promise<ByteSource> {
   const [{ open }, { basename }] = await Promise.all([import("node:fs/promises"), import("node:path")]);
   const file = await open(path, "r");
@@ -16,7 +16,7 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
       let filled = 0;
       while (filled < bytes.byteLength) {
         const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
-        if (bytesRead === 0) throw new Error(`"${name}" became shorter while it was read.`);
+        if (bytesRead === 0) throw new Error(`"${name}" became shorter while it was being read.`);
         filled += bytesRead;
       }
       return bytes;

@@ -7,16 +7,16 @@ import type { CompletedFile } from "../wire/files.ts";
 import type { RequestedUpload, RequestUploadBody } from "../wire/uploads.ts";
 
 export interface Together {
-  /** Call it when an upload begins; what it returns says that it has no more to ask for, or to send. */
+  /** Call it when an upload starts. Call the returned functions when it has nothing more to request or send. */
   expect(): { opened(): void; sent(): void };
   request(body: RequestUploadBody, idempotencyKey: string): Promise<RequestedUpload>;
   complete(fileId: string): Promise<CompletedFile>;
 }
 
-/** The service takes bodies of up to 1 MB. */
+/** The service accepts bodies of up to 1 MB. */
 const weightPerCall = 900 * 1024;
 
-/** Uploads that run at the same time share their calls. `isBulk` has the time to wait for more of them. */
+/** Concurrent uploads share their calls. With `isBulk`, calls wait for more of them. */
 export function createTogether(uploads: Uploads, isBulk: boolean): Together {
   let opening = 0;
   let sending = 0;
@@ -77,7 +77,7 @@ export function createTogether(uploads: Uploads, isBulk: boolean): Together {
   };
 }
 
-/** A refusal that may pass is repeated for its file alone. */
+/** A temporary error is retried for its file alone. */
 function distribute<Success extends object>(
   items: readonly unknown[],
   asked: Promise<(Success | UpstowError)[]>,

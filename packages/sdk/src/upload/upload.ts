@@ -15,32 +15,31 @@ import { guessContentType } from "./content-type.ts";
 import { createTogether, type Together } from "./together.ts";
 
 export interface UploadOptions {
-  /** The file's name; a path and a `File` bring one. */
+  /** The file's name. Defaults to that of the path or `File`. */
   name?: string;
-  /** MIME type; a `Blob` brings one, and most names tell one. */
+  /** MIME type. Defaults to that of the `Blob`, or the one its name suggests. */
   type?: string;
-  /** Bytes. A stream without it is held in memory, up to 64 MB. */
+  /** Bytes. A stream without it is buffered in memory, up to 64 MB. */
   size?: number;
-  /** The file route; `default` unless given. */
+  /** The file route. Default: `default`. */
   routeSlug?: string;
   metadata?: Metadata;
   signal?: AbortSignal;
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
-  /** Parts under way at once; 3 unless given. */
+  /** Maximum concurrent parts. Default: 3. */
   concurrency?: number;
-  /** How often a part that failed is sent again; 3 unless given. */
+  /** How often a failed part is retried. Default: 3. */
   retries?: number;
-  /** Hears the ids of a multipart upload as soon as there are any: keep them to resume it later. */
+  /** Called with the ids of a multipart upload as soon as it is open: save them to resume it later. */
   onStart?: (upload: MultipartRef) => void;
   /**
-   * Go on with an earlier upload of the same bytes: only what the service lacks is sent, and `metadata` replaces what
-   * was given then. Rejects with NOT_FOUND where that upload has ended, and with VALIDATION_ERROR where it was of another
-   * size.
+   * Resume an earlier upload of the same bytes: only missing parts are sent, and `metadata` replaces the earlier value.
+   * Rejects with NOT_FOUND if that upload has ended, and with VALIDATION_ERROR if its size differs.
    */
   resume?: MultipartRef;
-  /** Hears how much of a resumed upload was there already. */
+  /** Called with the number of bytes of a resumed upload that were already there. */
   onResume?: (keptBytes: number) => void;
-  /** Leave what was sent on the service when this upload fails or is cancelled, to be resumed. */
+  /** Keep the sent parts on the service when this upload fails or is cancelled, so that it can be resumed. */
   keepOnFailure?: boolean;
 }
 
@@ -96,7 +95,7 @@ export function createUpload(
           routeSlug: options.routeSlug ?? "default",
           ...given,
         },
-        // An earlier upload has its own, which the service replaces when it is completed.
+        // A resumed upload already has metadata, which the service replaces on completion.
         changes: options.resume && given,
         call: { signal },
         signal,
@@ -120,7 +119,7 @@ function inSlots(put: Put, concurrency: number | undefined): Put {
 
 async function uploadAtOnce(job: Job): Promise<CompletedFile> {
   const { uploads, body, together, progress } = job;
-  // The same key gets the same upload with a fresh URL, or one in place of an upload that was opened with others.
+  // The same key returns the same upload with a new URL, or one that replaces an upload opened in a batch.
   const idempotencyKey = crypto.randomUUID();
   let isSent = false;
   const opening = together.request(body, idempotencyKey);
@@ -142,13 +141,13 @@ async function uploadAtOnce(job: Job): Promise<CompletedFile> {
     progress.sent();
     return await orAborted(completing, job.signal);
   } catch (error) {
-    // A completion that fails may have been done, and only its answer lost: then, only who cancels wants it gone.
+    // A failed completion may have succeeded with its response lost, so remove the file only on cancellation.
     if (!isSent || job.signal.aborted) await job.files.delete(upload.key).catch(() => {});
     throw error;
   }
 }
 
-/** The call that opens an upload is not told to stop: what it opens must be known, to be removed again. */
+/** The call that opens an upload is never aborted: its id must be known, so that it can be removed. */
 async function orRemoved<Upload>(
   opening: Promise<Upload>,
   signal: AbortSignal,
@@ -171,7 +170,7 @@ interface OpenParts extends MultipartRef {
 async function uploadInParts(job: Job): Promise<CompletedFile> {
   const { uploads, options, call } = job;
   const { multipart } = uploads;
-  // Large files have calls of their own.
+  // Large files do not share calls.
   job.progress.opened();
   job.progress.sent();
   const open = await (options.resume === undefined ? start(job) : reopen(job, options.resume));
@@ -182,9 +181,9 @@ async function uploadInParts(job: Job): Promise<CompletedFile> {
     parts = await sendMissing(job, open);
     return await multipart.complete({ ...ref, parts, ...job.changes }, call);
   } catch (error) {
-    // As in one piece.
+    // As for a single request.
     const isUnwanted = parts === undefined || job.signal.aborted;
-    // The caller's signal is aborted already; what is on the service must go all the same.
+    // Without the caller's signal, which is already aborted: the sent parts must be removed all the same.
     if (isUnwanted && options.keepOnFailure !== true) await multipart.abort(ref).catch(() => {});
     throw error;
   }
@@ -205,7 +204,7 @@ async function reopen(job: Job, ref: MultipartRef): Promise<OpenParts> {
     });
   }
   const received = wholeParts(fileSize, partSize, listed);
-  // Without a URL, what is missing is signed before it is sent.
+  // Missing parts without a URL are signed before they are sent.
   return { ...ref, partSize, urls: [], received };
 }
 

@@ -1,16 +1,16 @@
 export type DeliveryErrorCode =
-  /** The header Delivery-Signature is absent or empty. */
+  /** The header Delivery-Signature is missing or empty. */
   | "SIGNATURE_MISSING"
-  /** It is not a whole token: cut short, or something else altogether. */
+  /** Not a complete token: truncated, or something else entirely. */
   | "SIGNATURE_MALFORMED"
   /** The token says that it is not signed (alg none). */
   | "SIGNATURE_NONE"
-  /** Signed with another algorithm than HS256. */
+  /** Signed with an algorithm other than HS256. */
   | "ALGORITHM_REFUSED"
-  /** None of the keys made this signature. */
+  /** The signature matches none of the keys. */
   | "SIGNATURE_INVALID"
   | "ISSUER_MISMATCH"
-  /** Signed for another URL than the one given. */
+  /** Signed for a different URL. */
   | "URL_MISMATCH"
   | "EXPIRED"
   | "NOT_YET_VALID"
@@ -23,10 +23,10 @@ export type DeliveryErrorCode =
   | "EVENT_MISMATCH"
   /** The header Delivery-Environment differs from what was signed, or the key belongs to the other environment. */
   | "ENVIRONMENT_MISMATCH"
-  /** A signing key or the URL given to the verifier cannot be one; no delivery could pass. */
+  /** A signing key or the URL passed to the verifier is invalid; no delivery could pass. */
   | "BAD_CONFIGURATION";
 
-/** Why a delivery was refused. Answer 401, save for BAD_CONFIGURATION, which is for you to mend. */
+/** Why a delivery was rejected. Respond with 401, except for BAD_CONFIGURATION, which is yours to fix. */
 export class DeliveryError extends Error {
   override readonly name = "DeliveryError";
   readonly code: DeliveryErrorCode;

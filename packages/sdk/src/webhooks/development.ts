@@ -5,7 +5,7 @@ import type { Fetch } from "../http/call.ts";
 import { unhold } from "../http/wait.ts";
 import { readPayload, type WebhookOptions } from "./receive-delivery.ts";
 
-/** Kept for the whole process: frameworks load modules anew when a file changes, and the stream has to stay the same. */
+/** Global to the process: frameworks reload modules when a file changes, and the stream has to survive that. */
 interface Development {
   receivers: Map<string, WebhookOptions>;
   isOpen: boolean;
@@ -19,18 +19,18 @@ function getDevelopment(): Development {
   return all[place];
 }
 
-/** While developing, this handler hears of events over a stream: no service can reach a developer's machine. */
+/** In development, the handler receives events over a stream, because no service can reach a developer's machine. */
 export function receiveInDevelopment(options: WebhookOptions): void {
   if (!isDevelopment() || findUnheldFetch() === null) return;
-  // A handler that is loaded again takes the place of its former self.
+  // A reloaded handler replaces its previous instance.
   getDevelopment().receivers.set(options.url ?? "", options);
-  // Later: programs may read their environment from a file after their imports.
+  // Deferred, because programs may load their environment from a file after their imports.
   unhold(setTimeout(() => streamInDevelopment(readConnection({}, 0))));
 }
 
 /**
- * Opens the stream once, where there is somebody to hear it. Frameworks that load a handler when it is first called are
- * made to load it by a call to `UPSTOW_WEBHOOK_URL`.
+ * Opens the stream once, if there is a handler for it. Frameworks that load handlers on their first call are made to
+ * load it by a request to `UPSTOW_WEBHOOK_URL`.
  */
 export function streamInDevelopment(read: () => Connection): void {
   const development = getDevelopment();
@@ -40,7 +40,7 @@ export function streamInDevelopment(read: () => Connection): void {
   const connection = attempt(read);
   if (fetch === null || connection === null || !isForDevelopers(connection)) return;
   development.isOpen = true;
-  // A refusal, or an instance without a stream: deliveries arrive in their other ways.
+  // Rejected, or an instance without streams: deliveries still arrive the usual way.
   forward({ ...connection, fetch }, development).catch(() => {});
 }
 
@@ -80,7 +80,7 @@ async function receive(options: WebhookOptions, event: ReceivedEvent, apiKey: st
 
 const isTestKey = (apiKey: string) => apiKey.startsWith("svc_test_");
 
-/** Live events belong to customers: they come only from an instance on this machine, to who says that he develops. */
+/** Live events belong to customers, so they come only from an instance on this machine, and only in development. */
 function isForDevelopers({ apiKey, baseUrl }: Connection): boolean {
   const isDeclared = readEnvironment()?.["NODE_ENV"] === "development";
   return isTestKey(apiKey) || (isDeclared && isLoopback(baseUrl));
@@ -103,10 +103,10 @@ function attempt<Result>(read: () => Result): Result | null {
   }
 }
 
-/** A fetch whose connection does not keep the process alive; null where there are no processes, as at the edge. */
+/** A fetch whose connection does not keep the process alive; null where there are no processes, as on the edge. */
 function findUnheldFetch(): Fetch | null {
   const load = globalThis.process?.getBuiltinModule;
-  // Cloudflare imitates Node, but allows no timers while modules are loaded.
+  // Cloudflare emulates Node, but allows no timers while modules load.
   if (load === undefined || globalThis.navigator?.userAgent === "Cloudflare-Workers") return null;
   return (given, init) =>
     new Promise((resolve, reject) => {

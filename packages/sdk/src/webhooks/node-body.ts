@@ -1,14 +1,14 @@
 import { readBytes } from "./web-handler.ts";
 
 export interface NodeBody extends AsyncIterable<Uint8Array> {
-  /** What a parser in front has made of it. */
+  /** The body as left by a body parser. */
   body?: unknown;
   readableEnded?: boolean;
 }
 
 /**
- * The signed bytes, wherever a parser in front has left them. JSON that was parsed is written again: the service
- * writes it in the same way, and if the two ever differed, the signature would not hold.
+ * The signed bytes, wherever a body parser left them. Parsed JSON is serialised again, in the same way as the service
+ * does; if the two ever differed, the signature would be rejected.
  */
 export async function readNodeBody(request: NodeBody): Promise<Uint8Array | string | null> {
   const { body } = request;

@@ -2,28 +2,28 @@ import type { EventPayload, EventType } from "../wire/webhooks.ts";
 import { DeliveryError } from "./delivery-error.ts";
 import { readHeader, type VerifiedDelivery, type VerifyInput, verifyDelivery } from "./verify-delivery.ts";
 
-/** A genuine event. `messageId` is the same in every attempt: what was handled once can be skipped the next time. */
+/** A verified event. `messageId` is the same in every attempt, so events already handled can be skipped. */
 export interface WebhookEvent extends EventPayload, VerifiedDelivery {
-  /** `test` is what the test call of a file route sends; its file does not exist. */
+  /** `test` is sent by a file route's test call; its file does not exist. */
   type: EventType;
-  /** Of your file router, or `route` of the metadata that you stored; null where there is none. */
+  /** The name in your file router, or `route` in the metadata you stored; null if there is none. */
   route: string | null;
 }
 
 export interface WebhookOptions {
-  /** What is to be done. Throw to be sent the event again; longer work than 30 seconds belongs elsewhere. */
+  /** Handles the event. Throw to have it redelivered; move work that takes longer than 30 seconds elsewhere. */
   onEvent: (event: WebhookEvent) => unknown;
-  /** The URL that you gave the file route; `UPSTOW_WEBHOOK_URL` of the environment unless given. */
+  /** The file route's webhook URL. Defaults to the environment variable `UPSTOW_WEBHOOK_URL`. */
   url?: string | undefined;
-  /** `UPSTOW_SIGNING_KEY` of the environment unless given. */
+  /** Defaults to the environment variable `UPSTOW_SIGNING_KEY`. */
   currentKey?: string | undefined;
-  /** `UPSTOW_NEXT_SIGNING_KEY` of the environment unless given. */
+  /** Defaults to the environment variable `UPSTOW_NEXT_SIGNING_KEY`. */
   nextKey?: string | undefined;
-  /** Set to take test deliveries too, told apart by the event's `environment`; `UPSTOW_TEST_SIGNING_KEY` unless given. */
+  /** Set it to accept test deliveries too, marked by the event's `environment`. Defaults to `UPSTOW_TEST_SIGNING_KEY`. */
   testCurrentKey?: string | undefined;
-  /** `UPSTOW_NEXT_TEST_SIGNING_KEY` of the environment unless given. */
+  /** Defaults to the environment variable `UPSTOW_NEXT_TEST_SIGNING_KEY`. */
   testNextKey?: string | undefined;
-  /** Hears what `onEvent` threw and what is wrong with the settings; both go to the console unless given. */
+  /** Called with errors from `onEvent` and configuration errors. Default: logs them to the console. */
   onError?: (error: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ export interface Answer {
   body: object;
 }
 
-/** From the request to what it is answered with: 200, 401 for whatever is not genuine, 500 to be asked again. */
+/** Turns a request into a response: 200, 401 if it is not genuine, 500 to have it redelivered. */
 export async function receiveDelivery(
   options: WebhookOptions,
   { body, headers }: Pick<VerifyInput, "body" | "headers">,
@@ -51,7 +51,7 @@ export async function receiveDelivery(
     if (error.code !== "BAD_CONFIGURATION")
       return refuse(401, "authentication_error", error.code, error.message);
     report(error);
-    return refuse(500, "api_error", error.code, "The receiver is not set up.");
+    return refuse(500, "api_error", error.code, "The receiver is not configured.");
   }
 }
 
@@ -61,7 +61,7 @@ export function readPayload(text: string): EventPayload & Pick<WebhookEvent, "ro
   return { ...payload, route: typeof route === "string" ? route : null };
 }
 
-/** Only where nothing is signed, by a service of an older version, does the header count. */
+/** The header counts only if an older service did not sign the value. */
 function readType({ event }: VerifiedDelivery, headers: VerifyInput["headers"]): EventType {
   const isTest = event === null ? readHeader(headers, "delivery-event") === "test" : event === "webhook.test";
   return isTest ? "test" : "upload.completed";
@@ -73,7 +73,7 @@ export function refuse(status: number, type: string, code: string, message: stri
 
 export const tooLarge = refuse(413, "invalid_request", "VALIDATION_ERROR", "The body is larger than 1 MiB.");
 
-/** Read with each request: builds import modules in places where no secret is set. */
+/** Read on each request, because builds import modules where no secrets are set. */
 function readSettings(options: WebhookOptions) {
   const { url, currentKey, nextKey, testCurrentKey, testNextKey } = options;
   return {
@@ -93,7 +93,7 @@ function findVariable(name: string): string | undefined {
 function getVariable(name: string, option: string): string {
   const value = findVariable(name);
   if (value !== undefined) return value;
-  throw new DeliveryError("BAD_CONFIGURATION", `Give the option ${option} or set ${name}.`);
+  throw new DeliveryError("BAD_CONFIGURATION", `Pass the option ${option} or set ${name}.`);
 }
 
 function logError(error: unknown): void {

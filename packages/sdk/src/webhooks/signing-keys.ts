@@ -3,24 +3,24 @@ import { DeliveryError } from "./delivery-error.ts";
 import { sha256, type Token } from "./token.ts";
 
 export interface GivenKeys {
-  /** With the test keys below, those of the live environment; otherwise of either. */
+  /** If test keys are given below, the live environment's keys; otherwise those of either environment. */
   currentKey: string;
   nextKey: string;
-  /** For a receiver of both environments' deliveries. */
+  /** For receivers of deliveries from both environments. */
   testCurrentKey?: string | undefined;
   testNextKey?: string | undefined;
 }
 
 export interface SigningKey {
   text: string;
-  /** Null if the receiver has not said which environment the key belongs to. */
+  /** Null if the receiver did not specify the key's environment. */
   environment: KeyType | null;
 }
 
 export function listKeys({ currentKey, nextKey, testCurrentKey, testNextKey }: GivenKeys): SigningKey[] {
   const testKeys = [testCurrentKey, testNextKey].filter((key) => key !== undefined);
   const environment = testKeys.length > 0 ? "live" : null;
-  // On a developer's machine the same test keys may be given twice; they stay test keys.
+  // In development, the same test keys may be passed twice; they still count as test keys.
   const otherKeys = [currentKey, nextKey].filter((key) => !testKeys.includes(key));
   const keys: SigningKey[] = [
     ...otherKeys.map((text) => ({ text, environment }) as const),
@@ -30,14 +30,14 @@ export function listKeys({ currentKey, nextKey, testCurrentKey, testNextKey }: G
   throw new DeliveryError("BAD_CONFIGURATION", "Signing keys begin with whsec_.");
 }
 
-/** The key that made the signature. If the token names none of them, all are tried: the name may have been lost. */
+/** The key that made the signature. If the token names none of them, all are tried. */
 export async function checkSignature(token: Token, keys: SigningKey[]): Promise<SigningKey> {
   const ids = await Promise.all(keys.map(({ text }) => keyIdOf(text)));
   const named = keys.filter((_key, i) => ids[i] === token.keyId);
   for (const key of named.length > 0 ? named : keys) {
     if (await isSignedWith(token, key.text)) return key;
   }
-  throw new DeliveryError("SIGNATURE_INVALID", "None of the signing keys made this signature.");
+  throw new DeliveryError("SIGNATURE_INVALID", "The signature matches none of the signing keys.");
 }
 
 async function isSignedWith(token: Token, key: string): Promise<boolean> {

@@ -9,7 +9,7 @@ export interface Token {
 
 const signatureBytes = 32;
 
-/** Takes a token apart and pins its algorithm. Nothing in it is believed before the signature was checked. */
+/** Parses a token and pins its algorithm. Nothing in it is trusted before the signature is verified. */
 export function parseToken(text: string): Token {
   const [header, claims, signature, ...rest] = text.split(".");
   if (header === undefined || claims === undefined || signature === undefined || rest.length > 0) {
@@ -40,7 +40,7 @@ function parseJson(part: string): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder().decode(decodeBase64Url(part)));
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Falls through to the same refusal.
+    // Falls through to the error below.
   }
   throw malformed();
 }
@@ -65,5 +65,5 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
 }
 
 function malformed(): DeliveryError {
-  return new DeliveryError("SIGNATURE_MALFORMED", "Delivery-Signature is not a whole token.");
+  return new DeliveryError("SIGNATURE_MALFORMED", "Delivery-Signature is not a complete token.");
 }

@@ -8,22 +8,22 @@ type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefin
 export interface VerifyInput extends GivenKeys {
   /** The body exactly as it arrived, before any parsing. */
   body: string | Uint8Array;
-  /** The URL that you gave the file route, however proxies in between rewrote the request. */
+  /** The file route's webhook URL, regardless of how proxies rewrote the request. */
   url: string;
-  /** Of the request: a Headers object, or names with values as Node has them. */
+  /** The request's headers: a Headers object, or a Node-style object. */
   headers: { get(name: string): string | null } | HeaderRecord;
 }
 
-/** More may follow in later versions. */
+/** Later versions may add more. */
 export type DeliveryEvent = "upload.completed" | "webhook.test" | (string & {});
 
 export interface VerifiedDelivery {
-  /** The same in every attempt: what was handled once can be skipped the next time. */
+  /** The same in every attempt, so deliveries already handled can be skipped. */
   messageId: string;
-  /** From 1. */
+  /** Starts at 1. */
   attempt: number;
   signedAt: Date;
-  /** `webhook.test` is a test of the file route, whose file does not exist. Null if the service predates this claim. */
+  /** `webhook.test` is a file route's test; its file does not exist. Null if the service predates this claim. */
   event: DeliveryEvent | null;
   /** Null if the service predates this claim and no test keys were given. */
   environment: KeyType | null;
@@ -32,7 +32,7 @@ export interface VerifiedDelivery {
 const issuer = "upstow";
 const toleranceSec = 30;
 
-/** Resolves when the delivery is genuine, meant for this URL and fresh; rejects with a `DeliveryError` otherwise. */
+/** Resolves if the delivery is genuine, for this URL and recent; otherwise rejects with a `DeliveryError`. */
 export async function verifyDelivery(input: VerifyInput): Promise<VerifiedDelivery> {
   const url = normaliseUrl(input.url);
   if (url === null) throw new DeliveryError("BAD_CONFIGURATION", "url must be an absolute URL.");
@@ -46,7 +46,7 @@ export async function verifyDelivery(input: VerifyInput): Promise<VerifiedDelive
   await checkBody(token.claims, input.body);
   const { msg: messageId, att: attempt, iat } = token.claims;
   if (typeof messageId !== "string" || typeof attempt !== "number" || typeof iat !== "number") {
-    throw new DeliveryError("SIGNATURE_MALFORMED", "The token lacks a claim.");
+    throw new DeliveryError("SIGNATURE_MALFORMED", "The token is missing a claim.");
   }
   checkHeader(input.headers, "delivery-message-id", messageId, "MESSAGE_MISMATCH");
   checkHeader(input.headers, "delivery-attempt", String(attempt), "ATTEMPT_MISMATCH");
@@ -57,7 +57,7 @@ export async function verifyDelivery(input: VerifyInput): Promise<VerifiedDelive
 
 function readEvent(claims: Record<string, unknown>, headers: VerifyInput["headers"]): DeliveryEvent | null {
   const event = typeof claims["evt"] === "string" ? claims["evt"] : null;
-  // The header has a test's short name.
+  // The header uses the short name for tests.
   if (event !== null) {
     const inHeader = event === "webhook.test" ? "test" : event;
     checkHeader(headers, "delivery-event", inHeader, "EVENT_MISMATCH");
@@ -65,7 +65,7 @@ function readEvent(claims: Record<string, unknown>, headers: VerifyInput["header
   return event;
 }
 
-/** Test keys are held less carefully: one of them must not be able to vouch for a live delivery. */
+/** Test keys are guarded less carefully, so they must not be able to sign live deliveries. */
 function readEnvironment(
   claims: Record<string, unknown>,
   headers: VerifyInput["headers"],
@@ -86,10 +86,10 @@ function readEnvironment(
 
 function checkClaims(claims: Record<string, unknown>, url: string, nowSec: number): void {
   if (claims["iss"] !== issuer) {
-    throw new DeliveryError("ISSUER_MISMATCH", "The token was issued by somebody else.");
+    throw new DeliveryError("ISSUER_MISMATCH", "The token has a different issuer.");
   }
   if (normaliseUrl(claims["sub"]) !== url) {
-    throw new DeliveryError("URL_MISMATCH", "The delivery was signed for another URL.");
+    throw new DeliveryError("URL_MISMATCH", "The delivery was signed for a different URL.");
   }
   if (typeof claims["exp"] !== "number" || nowSec > claims["exp"] + toleranceSec) {
     throw new DeliveryError("EXPIRED", "The signature has expired.");
@@ -102,11 +102,11 @@ function checkClaims(claims: Record<string, unknown>, url: string, nowSec: numbe
 async function checkBody(claims: Record<string, unknown>, body: string | Uint8Array): Promise<void> {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : Uint8Array.from(body);
   if (claims["body"] !== encodeBase64Url(await sha256(bytes))) {
-    throw new DeliveryError("BODY_MISMATCH", "The body is not the one that was signed.");
+    throw new DeliveryError("BODY_MISMATCH", "The body differs from the one that was signed.");
   }
 }
 
-/** Proxies may drop these headers; what must not happen is that one says something else than the signature. */
+/** Proxies may drop these headers, but none may contradict the signature. */
 function checkHeader(
   headers: VerifyInput["headers"],
   name: string,
@@ -115,7 +115,7 @@ function checkHeader(
 ): void {
   const given = readHeader(headers, name);
   if (given !== null && given !== expected) {
-    throw new DeliveryError(code, `The header ${name} is not what was signed.`);
+    throw new DeliveryError(code, `The header ${name} differs from the signed value.`);
   }
 }
 
@@ -127,7 +127,7 @@ export function readHeader(headers: VerifyInput["headers"], name: string): strin
   return (typeof value === "object" ? value[0] : value) ?? null;
 }
 
-/** As the request line and Host header would spell it: `https://Host:443` is `https://host/`. */
+/** Normalised as in the request line and Host header: `https://Host:443` becomes `https://host/`. */
 function normaliseUrl(url: unknown): string | null {
   if (typeof url !== "string" || !URL.canParse(url)) return null;
   const parsed = new URL(url);

@@ -2,10 +2,10 @@ import { json } from "../handler/answer.ts";
 import { receiveInDevelopment } from "./development.ts";
 import { type Answer, receiveDelivery, refuse, tooLarge, type WebhookOptions } from "./receive-delivery.ts";
 
-/** Deliveries are far smaller; whoever sends more is nobody we know. */
+/** Deliveries are far smaller, so anything larger is not ours. */
 const longestBodyBytes = 1024 * 1024;
 
-/** For every framework and runtime that speaks Web `Request` and `Response`. */
+/** For every framework and runtime that uses Web `Request` and `Response`. */
 export function createWebhookHandler(options: WebhookOptions): (request: Request) => Promise<Response> {
   receiveInDevelopment(options);
   return (request) => answerWeb(options, request, () => readBytes(request.body));
@@ -27,7 +27,7 @@ function send({ status, body }: Answer, headers: Record<string, string> = {}): R
   return json(status, body, headers);
 }
 
-/** The bytes exactly as they came; null when they are too many. Read to their end even so: then the answer is heard. */
+/** The bytes exactly as received; null if too large. Still read to the end, so that the sender sees the response. */
 export async function readBytes(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;

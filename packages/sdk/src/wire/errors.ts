@@ -1,6 +1,6 @@
 export type ErrorType = "invalid_request" | "authentication_error" | "rate_limit_error" | "api_error";
 
-/** The codes the service answers with. */
+/** The service's error codes. */
 export type ErrorCode =
   | "VALIDATION_ERROR"
   | "INVALID_FILE_TYPE"

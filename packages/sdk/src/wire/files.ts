@@ -5,7 +5,7 @@ export type Metadata = Record<string, unknown>;
 
 export interface FileListItem {
   id: string;
-  /** `<project>/<route>/<id>/<name>`; every call that names a file takes it as it is, or the id. */
+  /** `<project>/<route>/<id>/<name>`. Every call for a file accepts the key or the id. */
   key: string;
   name: string;
   /** Bytes. */
@@ -13,7 +13,7 @@ export interface FileListItem {
   type: string;
   url: string;
   status: FileStatus;
-  /** Hex; null where the store never saw the bytes in one piece. */
+  /** Hex; null if the store never saw the bytes in one piece. */
   sha256: string | null;
   createdAt: string;
   /** With `include: "metadata"`. */
@@ -29,39 +29,39 @@ export interface FileObject extends CompletedFile {
 }
 
 export interface PageQuery {
-  /** 1 to 100; 50 unless given. */
+  /** 1 to 100. Default: 50. */
   limit?: number;
   cursor?: string;
 }
 
-/** Filters combine. A filtered page can be short or empty and still have more behind it. */
+/** Filters combine. A filtered page can be short or empty even if more pages follow. */
 export interface FileQuery extends PageQuery {
   status?: FileStatus;
   /** `type/subtype` or `type/*`; case and parameters are ignored. */
   type?: string;
   routeSlug?: string;
-  /** Contained in the name, any case. */
+  /** Substring of the name, case-insensitive. */
   name?: string;
-  /** Of the key, after the project id and its slash. */
+  /** Prefix of the key, after the project id and its slash. */
   prefix?: string;
-  /** ISO 8601 with a zone; createdAt from then on. */
+  /** ISO 8601 with a time zone; files created at this time or later. */
   since?: string;
-  /** createdAt before then. */
+  /** Files created before this time. */
   until?: string;
-  /** Top-level keys and what they equal, at most 5; what is no string compares as its JSON text. */
+  /** Up to 5 top-level keys and their values; values other than strings compare as JSON text. */
   metadata?: Record<string, string | number | boolean | null>;
-  /** Adds metadata to every file of the list. */
+  /** Adds metadata to every file in the list. */
   include?: "metadata";
 }
 
 export interface UpdateFileBody {
-  /** Replaces all of it. */
+  /** Replaces all metadata. */
   metadata?: Metadata;
-  /** Shown, and used for downloads. The key and the URL stay. */
+  /** Display name, also used for downloads. The key and the URL do not change. */
   name?: string;
 }
 
-/** A page and where the next one begins. */
+/** One page and the cursor of the next. */
 export type Page<Key extends string, Item> = { [K in Key]: Item[] } & {
   nextCursor: string | null;
   hasMore: boolean;

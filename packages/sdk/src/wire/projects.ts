@@ -22,13 +22,13 @@ export interface ProjectKey {
   type: KeyType;
   /** Masked, such as `svc_live_Ab3d…`. */
   prefix: string;
-  /** Shown this once; absent when a repeated call is replayed. */
+  /** Shown only once; absent when a repeated call is replayed. */
   secret?: string;
 }
 
 export interface CreatedProject {
   project: Project;
-  /** Present where `createKeys` was sent. */
+  /** Present if `createKeys` was sent. */
   keys?: ProjectKey[];
 }
 
@@ -56,7 +56,7 @@ export interface CreateKeyBody {
 
 export interface CreatedKey {
   key: ApiKey;
-  /** Shown this once; absent when a repeated call is answered again. */
+  /** Shown only once; absent when a repeated call is replayed. */
   secret?: string;
 }
 

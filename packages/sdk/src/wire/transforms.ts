@@ -3,11 +3,11 @@ export type VariantFormat = "auto" | "avif" | "webp" | "jpeg" | "png";
 
 export interface TransformImageBody {
   key: string;
-  /** 1 to 4096; at least one of the two sides is needed. */
+  /** 1 to 4096; width, height or both are required. */
   width?: number;
   height?: number;
   fit?: FitMode;
-  /** 1 to 100; 85 unless given. */
+  /** 1 to 100. Default: 85. */
   quality?: number;
   format?: VariantFormat;
   /** `signed` URLs expire, `public` ones do not. */

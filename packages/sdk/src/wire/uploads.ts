@@ -12,7 +12,7 @@ export interface RequestUploadBody {
 
 export interface RequestedUpload {
   fileId: string;
-  /** Takes one PUT of exactly the announced type and size, for 15 minutes. */
+  /** Accepts one PUT of exactly the declared type and size, for 15 minutes. */
   uploadUrl: string;
   key: string;
   cdnUrl: string;
@@ -20,11 +20,11 @@ export interface RequestedUpload {
 
 export interface CompleteUploadBody {
   fileId: string;
-  /** Replaces what was given before. */
+  /** Replaces the earlier metadata. */
   metadata?: Metadata;
 }
 
-/** One file of a batch, by its position in the request: what it got, or why it got nothing. */
+/** The result or error of one file in a batch, by its position in the request. */
 export type BatchItem<Success> = { index: number } & (Success | ErrorBody);
 
 export interface MultipartRef {
@@ -45,7 +45,7 @@ export interface UploadedPart {
 export interface InitiatedMultipart extends MultipartRef {
   key: string;
   cdnUrl: string;
-  /** Bytes of every part but the last. */
+  /** Bytes per part, except the last. */
   partSize: number;
   parts: SignedPart[];
 }

@@ -7,9 +7,9 @@ export interface UsageRecord {
   transformUnits: number;
 }
 
-/** The month that is under way. */
+/** The current month. */
 export interface CurrentUsage extends UsageRecord {
-  /** Uploads of this month that are still open; they count toward the limit. */
+  /** This month's open uploads; they count toward the limit. */
   reservedUploads: number;
   /** Storage reserved by open uploads. */
   reservedBytes: number;

@@ -73,7 +73,7 @@ export interface DeliveryQuery {
 export interface RedeliverBody {
   ids?: string[];
   filter?: { status?: DeliveryStatus; routeSlug?: string; since?: string; until?: string };
-  /** Count what matches and send nothing. */
+  /** Only count matches; send nothing. */
   dryRun?: boolean;
 }
 
@@ -87,7 +87,7 @@ export interface SigningKeys {
   next: string;
 }
 
-/** One event of the stream. `body` is the text that is signed and delivered. */
+/** One event in the stream. `body` is the text that is signed and delivered. */
 export interface StreamedEvent {
   messageId: string;
   event: EventType;
