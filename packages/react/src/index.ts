@@ -46,7 +46,7 @@ export type { UploadActions } from "./core/queue.ts";
 export { findFault } from "./core/rules.ts";
 export { isUnderWay } from "./core/summarize.ts";
 export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";
-// Whole, because an application can add to an interface (`Register`) only where it is exported by a star.
+// A star export, because applications can augment an interface (`Register`) only through one.
 export type * from "./core/types.ts";
 export { useAllUploads } from "./core/use-all-uploads.ts";
 export { usePageDrag } from "./core/use-page-drag.ts";

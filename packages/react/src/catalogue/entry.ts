@@ -17,18 +17,18 @@ export interface PropEntry {
   description: string;
 }
 
-/** Everything that docs, registry, gallery page and tools say about a component comes from its entry. */
+/** The single source for what docs, registry, gallery page and tools say about a component. */
 export interface CatalogueEntry {
   /** The exported name, such as `UploadDropzone`. */
   name: string;
   /** Its name in URLs and the registry, such as `upload-dropzone`. */
   slug: string;
   category: Category;
-  /** One sentence: what it is and when to take it. */
+  /** One sentence: what it is and when to use it. */
   description: string;
-  /** Words that people who look for it might use. */
+  /** Likely search terms. */
   keywords: string[];
   props: PropEntry[];
-  /** A whole, compiling example. */
+  /** A complete example that compiles. */
   usage: string;
 }

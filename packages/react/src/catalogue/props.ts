@@ -33,7 +33,7 @@ const shared: PropEntry[] = [
   ),
 ];
 
-/** What every component takes that makes its own list, some names left out. */
+/** The props of every component that creates its own list, minus the given names. */
 export function sharedProps(...without: string[]): PropEntry[] {
   return shared.filter(({ name }) => !without.includes(name));
 }
@@ -43,7 +43,7 @@ export function slots(...names: string[]): PropEntry {
   return prop("classNames", type, "Your own classes, added to each part's own.");
 }
 
-/** The shortest whole example: one component, one callback. */
+/** The shortest complete example: one component, one callback. */
 export function simpleUsage(name: string, attributes = "", children = ""): string {
   const given = `route="files"${attributes === "" ? "" : ` ${attributes}`}`;
   const open = `<${name} ${given} onUploaded={({ file }) => console.log(file.url)}`;

@@ -11,7 +11,7 @@ import { ClipIcon, DownIcon, UpIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
 export type AttachmentTrayProps = UploadProps & {
-  /** Bytes that all attachments together may have; no limit unless given. */
+  /** Maximum total size of all attachments in bytes. Default: no limit. */
   maxTotalSize?: number;
   words?: { attach?: string; attachments?: string; full?: (name: string) => string };
   classNames?: ClassNames<"root" | "bar" | "chips" | "chip">;
@@ -27,10 +27,10 @@ export function AttachmentTray({ maxTotalSize, words = {}, classNames, ...props 
     validate(file) {
       const fault = props.validate?.(file) ?? null;
       if (fault !== null || maxTotalSize === undefined) return fault;
-      // What is refused for another reason takes no room.
+      // Files rejected for other reasons take up no space.
       if (findFault(file, upload.rules, labels, locale) !== null) return null;
       if (spent.current + file.size > maxTotalSize) return full(file.name);
-      // Several files of one drop share what room there is.
+      // Files dropped together share the remaining space.
       spent.current += file.size;
       return null;
     },

@@ -13,7 +13,7 @@ export type AvatarUploadProps = UploadPropsWithout<"autoStart" | "maxFileCount">
   /** The picture that is in use now. */
   src?: string;
   alt?: string;
-  /** Pixels on each side of what is uploaded; 512 unless given. */
+  /** Width and height of the uploaded picture in pixels. Default: 512. */
   sizePx?: number;
   words?: Partial<CropperWords & { change: string; unreadable: string }>;
   classNames?: ClassNames<"root" | "picture" | "button">;

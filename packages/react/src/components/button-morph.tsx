@@ -12,7 +12,7 @@ import { Root } from "../parts/root.tsx";
 
 export type ButtonMorphProps = UploadProps & {
   children?: ReactNode;
-  /** How long it stays a tick; 2,500 unless given. */
+  /** How long the tick is shown. Default: 2,500. */
   resetAfterMs?: number;
   classNames?: ClassNames<"root" | "button" | "error">;
 };

@@ -116,7 +116,7 @@ function listWays(upload: Upload, words: NonNullable<ButtonSplitProps["menu"]>) 
     {
       text: words.clipboard ?? "From the clipboard",
       icon: <ClipboardIcon />,
-      // Whoever says no to the browser's question has changed their mind: nothing to report.
+      // The user declined the browser's permission prompt, so there is nothing to report.
       act: () => void readClipboardFiles().then(upload.add, () => {}),
     },
   ];

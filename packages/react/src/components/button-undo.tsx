@@ -11,7 +11,7 @@ import { TotalTrack } from "../parts/total-track.tsx";
 
 export type ButtonUndoProps = UploadPropsWithout<"autoStart"> & {
   children?: ReactNode;
-  /** How long people may change their minds; 5,000 unless given. */
+  /** How long the upload can be undone. Default: 5,000. */
   delayMs?: number;
   undoText?: string;
   /** Shown while it waits. */
@@ -47,7 +47,7 @@ export function ButtonUndo(props: ButtonUndoProps) {
           {children}
         </ChooseButton>
       ) : (
-        // A new key starts the ring anew with every added file.
+        // A new key restarts the ring with every added file.
         <div key={stagedIds} className="us-undo-wait">
           <svg className="us-undo-ring" viewBox="0 0 24 24" aria-hidden="true">
             <circle cx="12" cy="12" r="9" pathLength="1" style={{ animationDuration: `${delayMs}ms` }} />

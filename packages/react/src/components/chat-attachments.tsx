@@ -30,7 +30,7 @@ export function ChatAttachments(props: ChatAttachmentsProps) {
   useEffect(() => {
     if (!isSending || isBusy) return;
     setIsSending(false);
-    // With a file missing the message is not what its author meant: they decide.
+    // A message with a missing file is not what its author meant, so let them decide.
     if (status === "failed") return;
     onSend?.({ text: text.trim(), files: items.flatMap(({ uploaded }) => uploaded ?? []) });
     setText("");

@@ -11,7 +11,7 @@ import { Root } from "../parts/root.tsx";
 import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type DropzonePageProps = UploadProps & {
-  /** The page, or a part of it; `useUpload` inside is not needed. */
+  /** The page or a part of it; it does not need to call `useUpload`. */
   children?: ReactNode;
   classNames?: ClassNames<"root" | "overlay" | "list" | "item">;
 };

@@ -13,7 +13,7 @@ import { onEnter } from "../parts/on-enter.ts";
 import { Root } from "../parts/root.tsx";
 
 export type DropzoneTerminalProps = UploadProps & {
-  /** What stands before the cursor. */
+  /** The prompt before the cursor. */
   prompt?: string;
   classNames?: ClassNames<"root" | "line" | "input">;
 };
@@ -30,7 +30,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
   const [answer, setAnswer] = useState(`${labels.dropHere}, or type: ${help}`);
   const lines = useRef<HTMLOListElement>(null);
   const lineCount = upload.items.length;
-  // As in a terminal: what was added last is in sight.
+  // As in a terminal, keep the last line in view.
   useEffect(() => {
     if (lineCount > 0) lines.current?.scrollTo({ top: lines.current.scrollHeight });
   }, [lineCount]);
@@ -85,7 +85,7 @@ function drawBar({ progress }: UploadItem): string {
   return `[${"#".repeat(filled)}${".".repeat(barCells - filled)}] ${String(Math.round(progress * 100)).padStart(3)} %`;
 }
 
-/** Does what was typed and says what was done. */
+/** Runs a command and returns its output. */
 function run(typed: string, upload: Upload): string {
   const [name = "", which] = typed.trim().toLowerCase().split(/\s+/);
   const id = which === undefined ? undefined : upload.items[Number(which) - 1]?.id;

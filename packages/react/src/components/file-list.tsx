@@ -11,7 +11,7 @@ import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 export interface FileListProps {
   /** What `useUpload` returned. */
   upload: Upload;
-  /** What stands there while the list is empty. */
+  /** Shown while the list is empty. */
   emptyText?: string;
   classNames?: ClassNames<"root" | "head" | "list" | "item">;
 }

@@ -15,7 +15,7 @@ import { Thumb } from "../parts/thumb.tsx";
 import { Track } from "../parts/track.tsx";
 
 export type GalleryGridProps = UploadProps & {
-  /** Hears of every new order. */
+  /** Called with every new order. */
   onReorder?: (items: readonly UploadItem[]) => void;
   words?: { cover?: string; move?: (name: string) => string };
   classNames?: ClassNames<"root" | "tile" | "add">;

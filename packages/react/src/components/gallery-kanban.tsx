@@ -120,7 +120,7 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
   );
 }
 
-/** What dropping a card on a column does; null where it means nothing. */
+/** What dropping a card on a column does; null if nothing. */
 function findMove(upload: Upload, { id, status }: UploadItem, to: Column): (() => void) | null {
   if (to === "waiting") return status === "uploading" || status === "waiting" ? () => upload.pause(id) : null;
   if (to === "stopped") return columnOf[status] === "underWay" ? () => upload.cancel(id) : null;

@@ -13,7 +13,7 @@ import { Root } from "../parts/root.tsx";
 import { Thumb } from "../parts/thumb.tsx";
 
 export type GalleryPolaroidProps = UploadProps & {
-  /** Hears of every caption that was written. */
+  /** Called with every caption written. */
   onCaption?: (item: UploadItem, caption: string) => void;
   words?: { caption?: (name: string) => string };
   classNames?: ClassNames<"root" | "card" | "caption" | "button">;

@@ -56,7 +56,7 @@ export function GalleryTimeline({ classNames, ...props }: GalleryTimelineProps) 
   );
 }
 
-/** Days of the reader's calendar, not of Greenwich's. */
+/** Days in the user's time zone, not UTC. */
 function groupByDay(items: readonly UploadItem[]): [string, UploadItem[]][] {
   const days = new Map<string, UploadItem[]>();
   for (const item of items.toSorted((a, b) => b.file.lastModified - a.file.lastModified)) {

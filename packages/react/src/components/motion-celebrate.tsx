@@ -11,7 +11,7 @@ import { TotalTrack } from "../parts/total-track.tsx";
 
 export type MotionCelebrateProps = UploadProps & {
   children?: ReactNode;
-  /** Said when everything is there. */
+  /** Shown when everything is uploaded. */
   doneText?: ReactNode;
   classNames?: ClassNames<"root" | "button" | "done">;
 };
@@ -59,7 +59,7 @@ export function MotionCelebrate({
   );
 }
 
-/** The same throw every time: nobody sees the difference, and servers and browsers agree. */
+/** Deterministic, so that server and browser render the same; nobody sees the difference. */
 function throwPiece(i: number): CSSProperties {
   const angle = (i / pieces.length) * 2 * Math.PI;
   const reach = 5 + ((i * 37) % 50) / 10;

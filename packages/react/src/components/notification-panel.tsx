@@ -13,7 +13,7 @@ import { FleetingButton } from "../parts/fleeting-button.tsx";
 import { CloseIcon, DownIcon, UpIcon } from "../parts/icons.tsx";
 
 export interface NotificationPanelProps {
-  /** Asks before the page is left while something is under way; true unless given. */
+  /** Asks for confirmation before the page is left during an upload. Default: true. */
   warnsBeforeLeaving?: boolean;
   words?: { title?: string; fold?: string; unfold?: string };
   classNames?: ClassNames<"root" | "head" | "list" | "item">;
@@ -83,13 +83,13 @@ export function NotificationPanel({
   );
 }
 
-/** What all files are at together, and how many of them. */
+/** The combined state of all files, and their number. */
 function describeAll({ items, status, waitSeconds }: UploadList, labels: Labels): string {
   if (items.every((item) => item.status === "done")) return labels.allDone(items.length);
-  // Idle with files in it: every one was cancelled.
+  // Idle with files in the list means that all were cancelled.
   const shown = status === "idle" ? "cancelled" : status;
   const isShown = (item: UploadItem) => (shown === "uploading" ? isUnderWay(item) : item.status === shown);
-  // Without the seconds: the line is read out whenever it changes.
+  // Omits the seconds, because screen readers announce every change.
   const said = waitSeconds === null ? shown : "waiting";
   return `${labels.status[said]} ${items.filter(isShown).length}`;
 }

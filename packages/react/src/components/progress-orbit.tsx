@@ -9,7 +9,7 @@ import { CheckIcon, UploadIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
 export type ProgressOrbitProps = UploadProps & {
-  /** How many files have an orbit of their own; 5 unless given. */
+  /** How many files get their own orbit. Default: 5. */
   maxOrbits?: number;
   classNames?: ClassNames<"root" | "space" | "moon" | "button" | "details">;
 };

@@ -19,7 +19,7 @@ export type Source = (typeof sources)[number];
 export type SourceTabsProps = UploadProps & {
   /** Which tabs there are, in this order. */
   sources?: readonly Source[];
-  /** How a link becomes a file; straight from the browser unless given, as far as the other site allows. */
+  /** Turns a link into a file. Default: the browser fetches it, if the other site allows that. */
   fetchLink?: (url: string) => Promise<File>;
   words?: Partial<typeof english>;
   classNames?: ClassNames<"root" | "tabs" | "tab" | "panel" | "list" | "item">;

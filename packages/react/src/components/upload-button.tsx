@@ -11,7 +11,7 @@ import { Root } from "../parts/root.tsx";
 import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadButtonProps = UploadProps & {
-  /** What the button says while nothing happens. */
+  /** The button's label while idle. */
   children?: ReactNode;
   /** False shows the button alone. */
   hasDetails?: boolean;

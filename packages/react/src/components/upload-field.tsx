@@ -9,13 +9,13 @@ import { Root } from "../parts/root.tsx";
 import { UnfinishedRows } from "../parts/unfinished-rows.tsx";
 
 export type UploadFieldProps = UploadProps & {
-  /** The name under which a form sends the files. */
+  /** The form field's name. */
   name: string;
   label: ReactNode;
-  /** What a form sends for each file; `id` unless given. */
+  /** What the form submits for each file. Default: `id`. */
   value?: "id" | "key" | "url";
   isRequired?: boolean;
-  /** What the browser says when a form is sent too early. */
+  /** Validation messages for a form submitted too early. */
   messages?: { missing?: string; waiting?: string };
   classNames?: ClassNames<"root" | "label" | "button" | "hint" | "list" | "item">;
 };

@@ -8,7 +8,7 @@ import { CloseIcon, UploadIcon } from "../parts/icons.tsx";
 import { UploadDropzone } from "./upload-dropzone.tsx";
 
 export type UploadModalProps = UploadProps & {
-  /** What the button that opens it says. */
+  /** The label of the button that opens it. */
   children?: ReactNode;
   title?: ReactNode;
   classNames?: ClassNames<"root" | "trigger" | "dialog" | "title">;

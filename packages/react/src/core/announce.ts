@@ -2,7 +2,7 @@ import { formatSeconds } from "./format.ts";
 import type { Labels } from "./labels.ts";
 import type { UploadItem } from "./types.ts";
 
-/** What a screen reader should say of a change; null where it is not worth a word. */
+/** What a screen reader should announce about a change; null if nothing. */
 export function announce(
   labels: Labels,
   items: UploadItem[],
@@ -14,7 +14,7 @@ export function announce(
   const failed = changed.find(({ status }) => status === "failed" || status === "rejected");
   if (failed !== undefined) return labels.failed(failed.file.name, failed.error?.message ?? "");
   const held = changed.filter(({ status }) => status === "waiting");
-  // Once for all that wait, and never for the seconds that pass.
+  // Announced once for all waiting files, and not on every second of the countdown.
   if (held[0] !== undefined && held.length === items.filter(({ status }) => status === "waiting").length)
     return labels.heldBack(formatSeconds(held[0].waitSeconds ?? 0, locale));
   const last = changed.at(-1);

@@ -1,22 +1,22 @@
-/** Whether a drag carries files at all, and not text or a link. */
+/** Whether a drag carries files rather than text or a link. */
 export function hasFiles(data: DataTransfer | null): boolean {
   return data?.types.includes("Files") ?? false;
 }
 
 export interface DroppedFiles {
   files: File[];
-  /** Names of folders, and of files in them, that the browser could not open. */
+  /** Names of folders and files that the browser could not open. */
   unreadable: string[];
 }
 
-/** Chromium has it. */
+/** Chromium only. */
 interface WithHandle {
   getAsFileSystemHandle?(): Promise<unknown>;
 }
 
-/** The files of a drop, with those inside dropped folders. */
+/** The files of a drop, including those inside dropped folders. */
 export async function readDroppedFiles(data: DataTransfer): Promise<DroppedFiles> {
-  // The list is emptied as soon as the event is over, so everything is taken before the first wait.
+  // The list is emptied when the event ends, so read everything before the first await.
   const dropped = [...data.items]
     .filter(({ kind }) => kind === "file")
     .map((item) => {
@@ -37,7 +37,7 @@ export async function readDroppedFiles(data: DataTransfer): Promise<DroppedFiles
   return { files: found.flat(), unreadable };
 }
 
-/** What cannot be opened is named and left out: the others are uploaded all the same. */
+/** Files that cannot be opened are reported and skipped; the others are still uploaded. */
 async function readEntry(entry: FileSystemEntry, unreadable: string[]): Promise<File[]> {
   try {
     if (entry.isFile) {
@@ -56,7 +56,7 @@ async function readEntry(entry: FileSystemEntry, unreadable: string[]): Promise<
 async function listFolder(entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = entry.createReader();
   const children: FileSystemEntry[] = [];
-  // A reader hands out a hundred at a time.
+  // A reader returns at most 100 entries at a time.
   for (;;) {
     const more = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

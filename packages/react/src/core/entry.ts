@@ -1,7 +1,7 @@
 import type { UploadState, UploadTask } from "@upstow/sdk/client";
 import type { UploadItem } from "./types.ts";
 
-/** What a list keeps of one file. */
+/** A list's state of one file. */
 export interface Entry {
   id: string;
   file: File;
@@ -19,7 +19,7 @@ export function createEntry(file: File, rejection: Error | null): Entry {
   return { id: `us-${nextId++}`, file, task: null, rejection, previewUrl: null, seen: null, item: null };
 }
 
-/** Only what can be seen has one. */
+/** Only previewable files have one. */
 export function createPreview({ file, rejection }: Pick<Entry, "file" | "rejection">): string | null {
   return rejection === null && /^(image|video)\//.test(file.type) ? URL.createObjectURL(file) : null;
 }
@@ -31,7 +31,7 @@ export function setPreview(entry: Entry, url: string | null): void {
   entry.item = null;
 }
 
-/** The same object as before while nothing has changed. */
+/** Returns the same object while nothing has changed. */
 export function describe(entry: Entry): UploadItem {
   const { id, file, task, rejection, previewUrl } = entry;
   const state = task?.getState() ?? null;

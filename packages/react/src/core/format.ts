@@ -3,7 +3,7 @@ import type { Limits, Rules, UploadItem } from "./types.ts";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
-/** Such as `4.2 MB`, in the words of the locale; 1 MB is 1,048,576 bytes. */
+/** Such as `4.2 MB`, formatted for the locale; 1 MB is 1,048,576 bytes. */
 export function formatBytes(bytes: number, locale?: string): string {
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10));
   return new Intl.NumberFormat(locale, {
@@ -24,7 +24,7 @@ export function formatSeconds(seconds: number, locale?: string): string {
   }).format(isLong ? seconds / 60 : seconds);
 }
 
-/** What a file is at, in words. */
+/** A file's state in words. */
 export function describeStatus(
   { status, waitSeconds }: Pick<UploadItem, "status" | "waitSeconds">,
   labels: Labels,
@@ -33,7 +33,7 @@ export function describeStatus(
   return waitSeconds === null ? labels.status[status] : labels.waiting(formatSeconds(waitSeconds, locale));
 }
 
-/** What a person should know beforehand, such as `Images, PDF · up to 4 MB each`. */
+/** The rules to show users beforehand, such as `Images, PDF · up to 4 MB each`. */
 export function describeRules(rules: Rules, labels: Labels, locale?: string): string {
   const { allowedTypes, limits = {}, ...ofAll } = rules;
   const name = (type: string) => (type === "*/*" ? "" : typeName(type, labels));

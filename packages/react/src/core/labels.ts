@@ -1,6 +1,6 @@
 import type { ItemStatus } from "./types.ts";
 
-/** Every word that components say by themselves. Give your own to `UpstowProvider`. */
+/** All built-in texts of the components. Pass your own to `UpstowProvider`. */
 export interface Labels {
   chooseFile: string;
   chooseFiles: string;
@@ -27,9 +27,9 @@ export interface Labels {
   offline: string;
   each: string;
   left: string;
-  /** One file, or all, held back by the rate limit for this time. */
+  /** One file or all files are waiting for the rate limit for this time. */
   waiting: (time: string) => string;
-  /** For screen readers, when that begins. */
+  /** For screen readers, when the wait begins. */
   heldBack: (time: string) => string;
   upTo: (size: string) => string;
   atMost: (count: number) => string;
@@ -42,7 +42,7 @@ export interface Labels {
   isEmpty: (name: string) => string;
   /** Another file was chosen to continue this one. */
   otherFile: (name: string) => string;
-  /** Of an unfinished upload, such as `63% of 16 MB`. */
+  /** Progress of an unfinished upload, such as `63% of 16 MB`. */
   doneOf: (percent: string, size: string) => string;
   unreadable: (name: string) => string;
   status: Record<ItemStatus, string>;

@@ -13,28 +13,28 @@ type ButtonProps = Marked<ButtonHTMLAttributes<HTMLButtonElement>>;
 type Marked<Props> = Props & { [name: `data-${string}`]: string | undefined };
 
 export interface PropGetters {
-  /** Takes drops and pastes. */
+  /** Accepts drops and pastes. */
   getRootProps(given?: Attributes): Marked<Attributes>;
-  /** The same, and a click on anything that is no control opens the chooser. */
+  /** The same, and a click on anything but a control opens the file chooser. */
   getDropzoneProps(given?: Attributes): Marked<Attributes>;
-  /** For the hidden `<input>`, which must be somewhere. */
+  /** For the hidden `<input>`, which must be rendered somewhere. */
   getInputProps(): InputHTMLAttributes<HTMLInputElement> & { ref: RefObject<HTMLInputElement | null> };
   getButtonProps(given?: ButtonHTMLAttributes<HTMLButtonElement>): ButtonProps;
-  /** For a button that does something to one file. */
+  /** For a button that acts on one file. */
   getActionProps(action: ItemAction, item: UploadItem): ButtonProps;
-  /** Of one file, or of all together. */
+  /** For one file, or for all together. */
   getProgressProps(item?: UploadItem): Marked<Attributes>;
   /** For the element whose text is `announcement`. */
   getStatusProps(): Attributes;
   open(once?: { accept?: string; capture?: string; isFolder?: boolean }): void;
-  /** Continues an unfinished upload: opens its file again where the browser can, and the chooser where it cannot. */
+  /** Resumes an unfinished upload: reopens its file if the browser can, otherwise opens the file chooser. */
   continueUpload(id: string): void;
 }
 
 interface Parts {
   queue: Queue;
   input: RefObject<HTMLInputElement | null>;
-  /** What the open chooser is for, where that is not to add files. */
+  /** What the open file chooser is for, if not for adding files. */
   onChosen: RefObject<((file: File) => void) | null>;
   list: UploadList;
   rules: Rules;
@@ -51,7 +51,7 @@ export function createPropGetters(parts: Parts): PropGetters {
   const accept = rules.allowedTypes.join(",");
   const isMultiple = rules.maxFileCount !== 1;
 
-  /** What is dragged has types before it has names. */
+  /** During a drag, types are known but names are not. */
   function judge(data: DataTransfer): Drag {
     const types = [...data.items].filter(({ kind }) => kind === "file").map(({ type }) => type);
     const isFine = types.some((type) => type === "" || isAccepted(rules.allowedTypes, type));
@@ -134,7 +134,7 @@ export function createPropGetters(parts: Parts): PropGetters {
       disabled: isDisabled,
       onChange({ currentTarget }) {
         const files = [...(currentTarget.files ?? [])];
-        // Choosing the same file again must be a change again.
+        // Selecting the same file again must trigger a change event.
         currentTarget.value = "";
         const [first] = files;
         if (first === undefined) return;
@@ -187,8 +187,8 @@ export function progressProps(of: { progress: number; status: string }, label: s
 }
 
 /**
- * `--us-progress` for style sheets. Absent at zero: markup from a server then carries no style attribute, which a
- * strict Content-Security-Policy would refuse; what a browser sets later is no attribute.
+ * `--us-progress` for style sheets. Absent at zero, so that server-rendered markup has no style attribute, which a
+ * strict Content-Security-Policy would block; styles set later by script are allowed.
  */
 export function progressStyle(progress: number): Pick<Attributes, "style"> {
   if (progress === 0) return {};

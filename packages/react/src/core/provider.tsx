@@ -15,13 +15,13 @@ import type { RegisteredRouter } from "./types.ts";
 import { createUploaderStore, type UploaderStore } from "./uploader-store.ts";
 
 export interface UpstowProviderProps extends Omit<UploaderOptions, "endpoint"> {
-  /** Where your backend has its route handler; `/api/upload` unless given. */
+  /** The URL of your backend's route handler. Default: `/api/upload`. */
   endpoint?: string;
-  /** An uploader of your own making; the other options are its business then. */
+  /** Your own uploader, which then replaces the other options. */
   uploader?: Uploader;
-  /** Your words for what components say. */
+  /** Replaces the components' built-in texts. */
   labels?: Partial<Labels>;
-  /** How sizes and times are written, such as `de`; the browser's way unless given. */
+  /** The locale of sizes and times, such as `de`. Default: the browser's. */
   locale?: string;
   children?: ReactNode;
 }
@@ -34,7 +34,7 @@ interface Surroundings {
 
 const Context = createContext<Surroundings | null>(null);
 
-/** Everything below it shares one queue, which goes on while components come and go. */
+/** Its children share one queue, which keeps running while components mount and unmount. */
 export function UpstowProvider(props: UpstowProviderProps) {
   const { endpoint = "/api/upload", uploader, labels, locale, children } = props;
   const latest = useRef(props);
@@ -53,7 +53,7 @@ export function UpstowProvider(props: UpstowProviderProps) {
   }, [endpoint, uploader]);
   useEffect(() => store.hold(), [store]);
 
-  // A server does not know the browser's way. What it drew has to be drawn like that once more, then in that way.
+  // The server does not know the browser's locale. Render as the server did first, then in the browser's locale.
   const isInBrowser = useSyncExternalStore(subscribeToNothing, isTrue, isFalse);
   const written = locale ?? (isInBrowser ? undefined : "en");
   const value = useMemo(
@@ -69,11 +69,11 @@ const isFalse = () => false;
 
 export function useSurroundings(): Surroundings {
   const value = useContext(Context);
-  if (value === null) throw new Error("Put an <UpstowProvider> around your upload components.");
+  if (value === null) throw new Error("Wrap your upload components in an <UpstowProvider>.");
   return value;
 }
 
-/** The words in use. */
+/** The current texts. */
 export function useLabels(): Labels {
   return useSurroundings().labels;
 }

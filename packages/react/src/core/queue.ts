@@ -18,26 +18,26 @@ export interface UploadActions {
   resume(id?: string): void;
   cancel(id?: string): void;
   retry(id?: string): void;
-  /** Takes a file off the list, and stops it first if need be. */
+  /** Removes a file from the list, stopping it first if necessary. */
   remove(id: string): void;
 }
 
 /** The files of one component. */
 export interface Queue extends UploadActions {
-  /** What a drop named and nobody can open is listed as refused. */
+  /** Dropped files that cannot be opened are listed as rejected. */
   add(files: Iterable<File>, unreadable?: readonly string[]): void;
-  /** Begins with staged files. */
+  /** Starts staged files. */
   start(id?: string): void;
-  /** Takes files that are done, refused, failed or cancelled off the list. */
+  /** Removes files that are done, rejected, failed or cancelled from the list. */
   clear(): void;
   /**
-   * Continues an unfinished upload with this file, which has to be the same. Without one, the browser is asked for it:
-   * false where it cannot open it, and a person has to choose it again.
+   * Resumes an unfinished upload with this file, which has to be the same. Without one, the browser reopens it; returns
+   * false if it cannot, and the user has to select the file again.
    */
   continueUpload(id: string, file?: File): Promise<boolean>;
-  /** Gives an unfinished upload up. */
+  /** Discards an unfinished upload. */
   discard(id: string): void;
-  /** Puts a file before the one that is at this place now. */
+  /** Moves a file before the one currently at this position. */
   move(id: string, toIndex: number): void;
   subscribe(listener: () => void): () => void;
   getSnapshot(): UploadList;
@@ -51,12 +51,12 @@ export const emptyList: UploadList = {
   announcement: "",
 };
 
-/** Keeps files in order from the moment they are chosen, whatever the provider's uploader is at. */
+/** Keeps files in the order they were selected, whatever state the provider's uploader is in. */
 export function createQueue(getUploader: () => Uploader, getSettings: () => QueueSettings): Queue {
   const listeners = new Set<() => void>();
   let entries: Entry[] = [];
   let saved: SavedUpload[] = [];
-  /** There were some: what happens to the list may change what is left of them. */
+  /** Whether there were any: changes to the list may affect the rest. */
   let hasUnfinished = false;
   let unfinished: UnfinishedUpload[] = [];
   let snapshot = emptyList;
@@ -95,7 +95,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     for (const listener of [...listeners]) listener();
     tell(changed, isAllDone ? items : null);
     if (hasUnfinished && (changed.length > 0 || items.length !== before.size)) void lookForUnfinished();
-    // Uploads go on after their component has gone, and so do its callbacks.
+    // Uploads continue after their component unmounts, and so do its callbacks.
     if (listeners.size === 0 && !items.some(isUnderWay)) detach();
   }
 
@@ -108,7 +108,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     refresh();
   }
 
-  /** A file that is on the list already is not offered once more. */
+  /** A file that is already on the list is not offered again. */
   function setUnfinished(found: SavedUpload[]): void {
     const isListed = (upload: SavedUpload) =>
       entries.some(({ file, rejection }) => rejection === null && isSameFile(upload, file));
@@ -136,7 +136,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   function add(readable: Iterable<File>, unreadable: readonly string[] = []): void {
     const { options, rules, labels, locale } = getSettings();
     const files = [...readable];
-    // An empty clipboard or folder must not take the place of the one file that is there.
+    // An empty clipboard or folder must not replace the one existing file.
     if (options.isDisabled || files.length + unreadable.length === 0) return;
     attach();
     const { maxFileCount } = rules;
@@ -163,7 +163,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     );
   }
 
-  /** Lists a file that is not taken, with the reason. */
+  /** Lists a rejected file with the reason. */
   function refuse(file: File, message: string): void {
     attach();
     entries = [...entries, createEntry(file, new UpstowError(message, { code: "VALIDATION_ERROR" }))];
@@ -189,7 +189,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     refresh();
   };
 
-  /** All at once: what is left in between is no state of the list. */
+  /** All at once, so that no intermediate state is visible. */
   function removeAll(leaving: Entry[]): void {
     if (leaving.length === 0) return;
     entries = entries.filter((entry) => !leaving.includes(entry));
@@ -201,7 +201,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     refresh();
   }
 
-  /** A browser keeps a file for as long as it has an address: nobody looks, no addresses. */
+  /** Object URLs keep files in memory, so they exist only while someone is subscribed. */
   function hidePreviews(): void {
     for (const entry of entries) setPreview(entry, null);
   }
@@ -252,7 +252,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     },
     subscribe(listener) {
       attach();
-      // First: a list that nobody listens to lets go of the uploader when it changes.
+      // Done first, because a list without listeners releases the uploader when it changes.
       listeners.add(listener);
       if (listeners.size === 1) {
         showPreviews();
@@ -269,7 +269,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
   };
 }
 
-/** Null where the browser has no way to it, or its user does not agree. */
+/** Null if the browser cannot reopen it or the user does not agree. */
 async function reopen(upload: SavedUpload | undefined): Promise<File | null> {
   try {
     const { handle } = upload ?? {};
@@ -287,7 +287,7 @@ const isSameFile = (upload: SavedUpload, { name, size, lastModified }: File) =>
 
 const isKept = ({ status }: UploadItem) => !["rejected", "failed", "cancelled"].includes(status);
 
-/** What a callback throws is for its author to see; thrown here, it would pass for a failure of the upload. */
+/** Errors in callbacks are reported separately; thrown here, they would look like a failed upload. */
 function call<Given>(callback: ((given: Given) => void) | undefined, given: Given): void {
   try {
     callback?.(given);

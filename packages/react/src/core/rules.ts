@@ -2,7 +2,7 @@ import { formatBytes, typeName } from "./format.ts";
 import type { Labels } from "./labels.ts";
 import type { Limits, Rules, UploadOptions } from "./types.ts";
 
-/** The component's own wishes come before what the route says; the backend checks again in any case. */
+/** The component's own rules take precedence over the route's; the backend checks again in any case. */
 export function mergeRules(options: UploadOptions, ofRoute: Rules | undefined): Rules {
   const { accept, maxFileSize, maxFileCount } = options;
   const limits = Object.entries(ofRoute?.limits ?? {}).map(([type, own]) => [
@@ -22,7 +22,7 @@ function toMediaRange(type: string): string {
   return type === "pdf" ? "application/pdf" : `${type}/*`;
 }
 
-/** The limits of the most specific type that a file is of, with that type; those of the route otherwise. */
+/** The most specific type that matches a file and its limits; otherwise the route's limits. */
 export function limitsOf({ type: given }: File, rules: Rules): Limits & { type?: string } {
   const type = mediaType(given || unknownType);
   for (const range of [type, familyOf(type), "*/*"]) {
@@ -32,7 +32,7 @@ export function limitsOf({ type: given }: File, rules: Rules): Limits & { type?:
   return { maxFileSize: rules.maxFileSize, maxFileCount: null };
 }
 
-/** Browsers do not know every type; the backend then sees the same fallback. */
+/** Browsers do not know every type; the backend uses the same fallback. */
 const unknownType = "application/octet-stream";
 
 const mediaType = (given: string) => (given.split(";", 1)[0] ?? "").trim().toLowerCase();
@@ -56,7 +56,7 @@ interface Fault {
   message: string;
 }
 
-/** Why these files, which are on the list, leave no room for this one; null where there is room. */
+/** Why the files on the list leave no room for this one; null if there is room. */
 export function findExcess(file: File, kept: File[], rules: Rules, labels: Labels): Fault | null {
   const { type, maxFileCount } = limitsOf(file, rules);
   const code = "TOO_MANY_FILES";
@@ -68,7 +68,7 @@ export function findExcess(file: File, kept: File[], rules: Rules, labels: Label
   return { code, message: `${file.name}: ${typeName(type, labels)}, ${labels.atMost(maxFileCount)}` };
 }
 
-/** Why this file cannot be uploaded; null where it can. */
+/** Why this file cannot be uploaded; null if it can. */
 export function findFault(file: File, rules: Rules, labels: Labels, locale?: string): Fault | null {
   const { name, size } = file;
   if (!isAccepted(rules.allowedTypes, file.type || unknownType, name))

@@ -19,7 +19,7 @@ export interface ReactHelpers<Router extends FileRouter> {
   useUploader(): Uploader<Router>;
   /** Uploads without a component: resolves when all files are stored. */
   uploadFiles: Uploader<Router>["upload"];
-  /** The same component, which now knows your routes: `const Dropzone = typed(UploadDropzone)`. */
+  /** The same component, typed with your routes: `const Dropzone = typed(UploadDropzone)`. */
   typed<Props extends Pick<UploadProps, "upload">>(
     component: (props: Props) => ReactNode,
   ): <Name extends RouteName<Router>>(
@@ -27,7 +27,7 @@ export interface ReactHelpers<Router extends FileRouter> {
   ) => ReactNode;
 }
 
-/** Ties hooks and components to a router's types, where an application has several; for one router, see `Register`. */
+/** Binds hooks and components to a router's types, for applications with several; for one router, see `Register`. */
 export function generateReactHelpers<Router extends FileRouter>(
   options: Partial<UploaderOptions> = {},
 ): ReactHelpers<Router> {

@@ -7,10 +7,10 @@ import type {
   UploadStatus,
 } from "@upstow/sdk/client";
 
-/** `staged` waits for `start`; `rejected` was never sent, because it breaks a rule. */
+/** `staged` waits for `start`; `rejected` was never sent because it breaks a rule. */
 export type ItemStatus = "staged" | "rejected" | UploadStatus;
 
-/** One file in a list, the same object until something about it changes. */
+/** One file in a list; the same object until it changes. */
 export interface UploadItem<Result = unknown> {
   readonly id: string;
   readonly file: File;
@@ -20,15 +20,15 @@ export interface UploadItem<Result = unknown> {
   /** 0 to 1. */
   readonly progress: number;
   readonly bytesPerSec: number;
-  /** Null while nothing can be said. */
+  /** Null while unknown. */
   readonly secondsLeft: number | null;
   /** Counts down while the upload is `waiting` for the rate limit; null otherwise. */
   readonly waitSeconds: number | null;
-  /** This upload goes on where an earlier page stopped. */
+  /** This upload resumes one from an earlier page. */
   readonly isResumed: boolean;
   readonly error: Error | null;
   readonly uploaded: UploadedFile<Result> | null;
-  /** For pictures and videos: an address that shows the file before it is uploaded. */
+  /** For images and videos: a URL that shows the file before it is uploaded. */
   readonly previewUrl: string | null;
 }
 
@@ -42,29 +42,29 @@ export interface UnfinishedUpload {
   readonly progress: number;
 }
 
-/** What all files of a list are at together: under way beats paused, paused beats staged, and so on. */
+/** The combined state of a list: uploading takes precedence over paused, paused over staged, and so on. */
 export type ListStatus = "idle" | "staged" | "uploading" | "paused" | "failed" | "done";
 
 export interface UploadList<Result = unknown> {
   readonly items: readonly UploadItem<Result>[];
-  /** To be continued or discarded; empty until they are known. */
+  /** Can be resumed or discarded; empty until known. */
   readonly unfinished: readonly UnfinishedUpload[];
   readonly status: ListStatus;
-  /** Over all files that were not refused, failed or cancelled. */
+  /** Across all files that were not rejected, failed or cancelled. */
   readonly sentBytes: number;
   readonly totalBytes: number;
   /** 0 to 1. */
   readonly progress: number;
   readonly bytesPerSec: number;
   readonly secondsLeft: number | null;
-  /** Counts down while the rate limit holds everything back; null otherwise. */
+  /** Counts down while everything waits for the rate limit; null otherwise. */
   readonly waitSeconds: number | null;
   readonly isOnline: boolean;
-  /** What a screen reader should say now. */
+  /** What a screen reader should announce now. */
   readonly announcement: string;
 }
 
-/** Null stands for no limit. */
+/** Null means no limit. */
 export interface Limits {
   /** Bytes. */
   maxFileSize: number | null;
@@ -74,32 +74,32 @@ export interface Limits {
 /** What a route accepts. */
 export interface Rules extends Limits {
   allowedTypes: readonly string[];
-  /** Of each type, where they differ. */
+  /** Per type, where they differ. */
   limits?: Record<string, Limits> | undefined;
 }
 
 export interface UploadOptions<Input = unknown, Result = unknown> {
   /** A route of your backend's file router. */
   route: string;
-  /** Sent along to the route, if it asks for something. */
+  /** Input for the route, if it declares one. */
   input?: Input | undefined;
-  /** MIME types (`image/*`, or `image` for short) or endings (`.csv`); what the route allows unless given. */
+  /** MIME types (`image/*`, or `image` for short) or extensions (`.csv`). Default: what the route allows. */
   accept?: readonly (FileType | `.${string}`)[] | undefined;
-  /** Bytes; what the route allows unless given. */
+  /** Bytes. Default: what the route allows. */
   maxFileSize?: number | undefined;
-  /** Files in the list; what the route allows unless given. With 1, a new file takes the place of the old. */
+  /** Files in the list. Default: what the route allows. With 1, a new file replaces the old one. */
   maxFileCount?: number | undefined;
   /** False keeps new files `staged` until `start` is called. */
   autoStart?: boolean | undefined;
   isDisabled?: boolean | undefined;
-  /** A sentence refuses the file. */
+  /** Return a message to reject the file. */
   validate?: ((file: File) => string | null) | undefined;
   onAdded?: ((items: UploadItem<Result>[]) => void) | undefined;
-  /** Once for every file that your backend has confirmed. */
+  /** Called once for every file that your backend has confirmed. */
   onUploaded?: ((done: { file: UploadedFile<Result>; item: UploadItem<Result> }) => void) | undefined;
-  /** Refused and failed files. */
+  /** Called for rejected and failed files. */
   onFailed?: ((failure: { error: Error; item: UploadItem<Result> }) => void) | undefined;
-  /** When nothing is under way any more and nothing failed. */
+  /** Called when all uploads have finished and none failed. */
   onAllDone?: ((items: readonly UploadItem<Result>[]) => void) | undefined;
 }
 
@@ -121,7 +121,7 @@ export type RegisteredRouter = Register extends { router: infer Router extends F
 
 export type RouteName<Router = RegisteredRouter> = keyof Router & string;
 
-/** Of one route: `input` is needed exactly where the route asks for one. */
+/** Options for one route: `input` is required if the route declares one. */
 export type RouteOptions<Router, Name extends RouteName<Router>> = Omit<
   UploadOptions<RouteInput<Router, Name>, RouteResult<Router, Name>>,
   "route" | "input"

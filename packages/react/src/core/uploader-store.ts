@@ -1,12 +1,12 @@
 import { createUploader, type Uploader, type UploaderOptions } from "@upstow/sdk/client";
 import type { Rules } from "./types.ts";
 
-/** Keeps the uploader of a provider: made when first needed, made anew after it was let go. */
+/** Holds a provider's uploader: created on first use, and again after it was released. */
 export interface UploaderStore {
   get(): Uploader;
-  /** The rules of every route, asked for once. Empty where the backend does not tell. */
+  /** The rules of every route, requested once. Empty if the backend does not provide them. */
   getRules(): Promise<Record<string, Rules>>;
-  /** Keeps the uploader until the function that it returns is called. */
+  /** Keeps the uploader alive until the returned function is called. */
   hold(): () => void;
 }
 
@@ -29,7 +29,7 @@ export function createUploaderStore(given: Uploader | undefined, options: Upload
     hold() {
       clearTimeout(release);
       return () => {
-        // React mounts, unmounts and mounts again while developing: whoever is back at once finds the same uploader.
+        // In development React mounts, unmounts and remounts; an immediate remount gets the same uploader.
         release = setTimeout(() => {
           if (given === undefined) uploader?.destroy();
           uploader = undefined;

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 import { hasFiles } from "./dropped-files.ts";
 
-/** True while somebody drags files over the page, wherever. */
+/** True while files are dragged anywhere over the page. */
 export function usePageDrag(): boolean {
   const [isDragging, setIsDragging] = useState(false);
   useEffect(() => {
@@ -12,7 +12,7 @@ export function usePageDrag(): boolean {
     const end = () => setIsDragging(false);
     document.addEventListener("dragenter", enter);
     document.addEventListener("dragleave", leave);
-    // Seen on the way down: a component may keep the drop to itself.
+    // In the capture phase, because a component may stop propagation of the drop.
     document.addEventListener("drop", end, true);
     return () => {
       document.removeEventListener("dragenter", enter);

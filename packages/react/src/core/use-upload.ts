@@ -17,19 +17,19 @@ import type {
   UploadOptions,
 } from "./types.ts";
 
-/** Everything that a component needs to show and to do. */
+/** Everything a component needs. */
 export interface Upload<Result = unknown>
   extends UploadList<Result>,
     Omit<Queue, "getSnapshot" | "subscribe" | "continueUpload">,
     PropGetters {
-  /** Opens the file chooser; with `accept` and `capture` for this time only. */
+  /** Opens the file chooser; `accept` and `capture` apply to this call only. */
   open(once?: { accept?: string; capture?: string; isFolder?: boolean }): void;
-  /** The same functions for as long as the list lives, for rows that draw only what moved. */
+  /** Stable for the lifetime of the list, so that rows re-render only when they change. */
   actions: UploadActions;
-  /** What is dragged over the root: nothing, files it takes, or files it does not. */
+  /** What is dragged over the root: nothing, accepted files, or files that are not accepted. */
   drag: Drag;
   rules: Rules;
-  /** The rules in words; empty until the backend has told them. */
+  /** The rules in words; empty until the backend has sent them. */
   hint: string;
   isDisabled: boolean;
 }
@@ -91,7 +91,7 @@ function useList(options: UploadOptions): Upload {
 }
 
 interface Shared {
-  /** What `useUpload` returned, to share one list between components; otherwise `route` makes a list. */
+  /** The result of `useUpload`, to share one list between components; otherwise `route` creates a list. */
   upload?: Upload | undefined;
 }
 
@@ -99,7 +99,7 @@ type PropsOf<Router> =
   | { [Name in RouteName<Router>]: RouteOptions<Router, Name> & Shared }[RouteName<Router>]
   | (Shared & Partial<Omit<UploadOptions, "route">> & { upload: Upload; route?: undefined });
 
-/** What every component takes that makes its own list; of your own routes, once they are registered. */
+/** The props of every component that creates its own list; typed with your routes once they are registered. */
 export type UploadProps = Register extends { router: infer Router extends FileRouter }
   ? PropsOf<Router>
   : Partial<UploadOptions> & Shared;
@@ -110,7 +110,7 @@ export type UploadPropsWithout<Keys extends string> = UploadProps extends infer 
     : never
   : never;
 
-/** The list a component was given, or one of its own. `never`: callbacks of every route's result are welcome. */
+/** The list passed to a component, or its own. `never` accepts callbacks for any route's result. */
 export function useGivenUpload(
   props: Partial<Omit<UploadOptions<unknown, never>, "route">> & { route?: string | undefined } & Shared,
   defaults?: Partial<UploadOptions>,

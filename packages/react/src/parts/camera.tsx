@@ -6,7 +6,7 @@ export interface CameraWords {
   noCamera: string;
 }
 
-/** Shows what the camera sees and hands out photos. It is switched off as soon as it is out of sight. */
+/** Shows the camera's picture and takes photos. The camera is turned off as soon as it is hidden. */
 export function Camera({ words, onPhoto }: { words: CameraWords; onPhoto(file: File): void }) {
   const video = useRef<HTMLVideoElement>(null);
   const [isMissing, setIsMissing] = useState(false);

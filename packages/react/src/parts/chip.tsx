@@ -15,7 +15,7 @@ interface ChipProps {
   className?: string | undefined;
 }
 
-/** A file in little room. */
+/** A compact view of a file. */
 export const Chip = memo(function Chip({ item, actions, className }: ChipProps) {
   return (
     <li className={cx("us-chip", className)} data-status={item.status}>

@@ -1,4 +1,4 @@
-/** Your own classes for a component's parts, added to its own. */
+/** Extra classes for a component's parts. */
 export type ClassNames<Slot extends string> = Partial<Record<Slot, string>>;
 
 export function cx(...names: (string | false | undefined)[]): string {

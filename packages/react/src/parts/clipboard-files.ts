@@ -1,4 +1,4 @@
-/** Pictures and other files on the clipboard. Browsers ask the user first; text is left alone. */
+/** Images and other files on the clipboard. Browsers ask the user first; text is ignored. */
 export async function readClipboardFiles(): Promise<File[]> {
   const found: File[] = [];
   for (const item of await navigator.clipboard.read()) {

@@ -1,4 +1,4 @@
-/** Which square of a picture is shown: zoom from 1 on, place from -1 (start) to 1 (end) on each axis. */
+/** Which square of a picture is shown: zoom of at least 1, position from -1 (start) to 1 (end) on each axis. */
 export interface Crop {
   zoom: number;
   x: number;
@@ -11,7 +11,7 @@ export function clampCrop({ zoom, x, y }: Crop): Crop {
   return { zoom: clamp(zoom, 1, 5), x: clamp(x, -1, 1), y: clamp(y, -1, 1) };
 }
 
-/** Moves the picture under the frame by a share of the frame's width. */
+/** Moves the picture under the frame by a fraction of the frame's width. */
 export function panCrop(crop: Crop, image: ImageBitmap, dx: number, dy: number): Crop {
   const side = Math.min(image.width, image.height) / crop.zoom;
   const shift = (delta: number, length: number) => (length > side ? (delta * side * 2) / (length - side) : 0);
@@ -29,7 +29,7 @@ export function drawCrop(canvas: HTMLCanvasElement, image: ImageBitmap, crop: Cr
 
 const writable = ["image/png", "image/jpeg", "image/webp"];
 
-/** The square as a file, in the type it had where browsers can write that, otherwise as PNG. */
+/** The square as a file, in its original type if browsers can encode it, otherwise as PNG. */
 export async function cropToFile(file: File, image: ImageBitmap, crop: Crop, sizePx: number): Promise<File> {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = sizePx;

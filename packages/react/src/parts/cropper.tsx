@@ -10,12 +10,12 @@ export interface CropperWords {
 
 interface CropperProps {
   file: File;
-  /** Pixels on each side of the result. */
+  /** Width and height of the result in pixels. */
   sizePx: number;
   words: CropperWords;
   onCropped(file: File): void;
   onBack(): void;
-  /** The file is no picture that this browser can draw. */
+  /** The browser cannot decode the file as an image. */
   onUnreadable(): void;
 }
 
@@ -27,7 +27,7 @@ const steps: Record<string, [number, number]> = {
   ArrowDown: [0, step],
 };
 
-/** A round window over a picture: moved by hand or with the arrow keys, zoomed with a slider. */
+/** A round window over a picture: moved by dragging or with the arrow keys, zoomed with a slider. */
 export function Cropper({ file, sizePx, words, onCropped, onBack, onUnreadable }: CropperProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const held = useRef<{ x: number; y: number } | null>(null);

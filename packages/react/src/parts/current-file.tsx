@@ -19,7 +19,7 @@ const interest: ItemStatus[] = [
   "done",
 ];
 
-/** The file that most wants attention; null where there is none. */
+/** The file that needs attention most; null if there is none. */
 export function findCurrent(items: readonly UploadItem[]): UploadItem | null {
   const rank = (item: UploadItem) => interest.indexOf(item.status);
   return items.reduce<UploadItem | null>(
@@ -28,7 +28,7 @@ export function findCurrent(items: readonly UploadItem[]): UploadItem | null {
   );
 }
 
-/** One line for all files: the one that most wants attention, and how many there are beside it. */
+/** One line for all files: the one that needs attention most, and the number of others. */
 export function CurrentFile({ upload, className }: { upload: Upload; className?: string | undefined }) {
   const item = findCurrent(upload.items);
   if (item === null) return null;

@@ -28,7 +28,7 @@ const icons: Record<ItemAction, ReactNode> = {
   remove: <CloseIcon />,
 };
 
-/** Those of one place turn into each other and keep the focus. */
+/** Buttons with the same slot replace each other and keep the focus. */
 const places: Record<ItemAction, string> = {
   pause: "go",
   resume: "go",
@@ -40,12 +40,12 @@ const places: Record<ItemAction, string> = {
 interface FileActionsProps {
   item: UploadItem;
   actions: UploadActions;
-  /** Leaves out what there is no room for. */
+  /** Omits buttons for which there is no room. */
   only?: ItemAction[];
   className?: string | undefined;
 }
 
-/** The buttons that make sense for a file as it is now. */
+/** The buttons that apply to a file's current state. */
 export function FileActions({ item, actions, only, className = "us-actions" }: FileActionsProps) {
   const group = useHeirOfFocus(findNext);
   const shown = available[item.status].filter((action) => only?.includes(action) ?? true);
@@ -69,10 +69,10 @@ function ActionButton({ item, actions, action }: ActionButtonProps) {
   );
 }
 
-/** Not the button beside it: whoever presses Enter once more must not do something else with it. */
+/** Not the neighbouring button: pressing Enter again must not trigger a different action. */
 const findGroup = (button: HTMLButtonElement) => button.parentElement;
 
-/** The next file's first button, the one that chooses files, or the last one of the file before. */
+/** The next file's first button, the choose button, or the previous file's last button. */
 function findNext(group: HTMLDivElement): HTMLElement | null {
   const root = group.closest(".us-ui");
   const find = (selector: string) => [...(root?.querySelectorAll<HTMLElement>(selector) ?? [])];

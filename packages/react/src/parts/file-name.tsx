@@ -5,7 +5,7 @@ interface FileNameProps {
   className?: string;
 }
 
-/** Cuts a long name in the middle, because its ending is what people look for. */
+/** Truncates a long name in the middle, because people look for its end. */
 export const FileName = memo(function FileName({ name, className = "us-name" }: FileNameProps) {
   const letters = splitLetters(name);
   return (
@@ -16,9 +16,9 @@ export const FileName = memo(function FileName({ name, className = "us-name" }: 
   );
 });
 
-/** As people see them: an emoji or a letter with its accent is one. */
+/** Grapheme clusters: an emoji or an accented letter counts as one. */
 function splitLetters(text: string): string[] {
-  // Firefox has it since 2024.
+  // Supported by Firefox since 2024.
   if (!("Segmenter" in Intl)) return [...text];
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }

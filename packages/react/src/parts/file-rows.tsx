@@ -36,7 +36,7 @@ interface FileRowsProps {
   classNames?: ClassNames<"list" | "item"> | undefined;
 }
 
-/** A line for every file; nothing where there are none. */
+/** A row per file; nothing if there are none. */
 export function FileRows({ items, actions, classNames }: FileRowsProps) {
   const labels = useLabels();
   if (items.length === 0) return null;

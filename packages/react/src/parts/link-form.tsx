@@ -13,7 +13,7 @@ interface LinkFormProps {
   onFile(file: File): void;
 }
 
-/** Fetches a file from an address and hands it out. No `<form>`, because it may stand in one. */
+/** Fetches a file from a URL. Not a `<form>`, because it may be inside one. */
 export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps) {
   const id = useId();
   const [url, setUrl] = useState("");
@@ -37,7 +37,7 @@ export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps
         <input
           id={id}
           ref={field}
-          // Of no form: one around it may be sent without an address here.
+          // Detached from any form around it, which may be submitted without a URL here.
           form=""
           className="us-link-input"
           type="url"
@@ -68,7 +68,7 @@ async function fetchFile(url: string): Promise<File> {
   return new File([blob], decode(name), { type: blob.type });
 }
 
-/** Addresses may have a percent sign that stands for itself. */
+/** URLs may contain a literal percent sign. */
 function decode(name: string): string {
   try {
     return decodeURIComponent(name);

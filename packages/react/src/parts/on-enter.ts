@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from "react";
 
-/** For a line that may stand in somebody's form: Enter does what the line is for, and does not send the form. */
+/** For an input that may be inside a form: Enter triggers its own action instead of submitting the form. */
 export function onEnter(act: () => void): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.key !== "Enter" || event.nativeEvent.isComposing) return;

@@ -5,13 +5,13 @@ import { cx } from "./class-names.ts";
 
 interface RootProps extends HTMLAttributes<HTMLElement> {
   upload: Upload;
-  /** Shows a list that belongs to another component, which has the input and speaks for it. */
+  /** Shows a list owned by another component, which renders the input and the announcements. */
   isView?: boolean;
-  /** A click on anything that is no control opens the chooser. */
+  /** A click on anything but a control opens the file chooser. */
   isClickable?: boolean;
 }
 
-/** The outermost element: takes drops and pastes, holds the input, tells screen readers what happens. */
+/** The outermost element: accepts drops and pastes, contains the input, announces changes to screen readers. */
 export function Root({
   upload,
   isView = false,

@@ -6,7 +6,7 @@ interface ThumbProps {
   className?: string | undefined;
 }
 
-/** The picture itself, the first frame of a video, or the ending of the name. */
+/** The image itself, the first frame of a video, or the file extension. */
 export function Thumb({ item, className }: ThumbProps) {
   const { file, previewUrl } = item;
   const names = cx("us-thumb", className);

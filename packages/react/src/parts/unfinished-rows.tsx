@@ -13,7 +13,7 @@ interface UnfinishedRowsProps {
   classNames?: ClassNames<"list" | "item"> | undefined;
 }
 
-/** A line for every upload that an earlier page left unfinished; nothing where there are none. */
+/** A row per upload that an earlier page left unfinished; nothing if there are none. */
 export function UnfinishedRows({ upload, classNames }: UnfinishedRowsProps) {
   const { labels, locale } = useSurroundings();
   if (upload.unfinished.length === 0) return null;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** An address for a file's content, for as long as it is shown. */
+/** An object URL for a file's content, for as long as it is shown. */
 export function useObjectUrl(file: File | null): string | null {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {
