@@ -1,7 +1,7 @@
 export const ENVIRONMENTS = ["live", "test"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** An API key's type is the environment it acts in. */
+/** An API key's type is the environment it works in. */
 export type KeyType = Environment;
 
 export const ROUTE_ENVIRONMENTS = ["all", ...ENVIRONMENTS] as const;

@@ -30,7 +30,7 @@ const routerFields = {
     type: ["integer", "null"],
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: "bytes; null leaves it to the tier",
+    description: "bytes; null means the tier's limit",
   }),
   webhookUrl: Type.Unsafe<string | null>({
     type: ["string", "null"],
@@ -58,7 +58,7 @@ export const CreateRouterBody = Type.Object({
 });
 export const UpdateRouterBody = Type.Partial(CreateRouterBody);
 
-/** Unlike other lists, this one is returned whole unless a page is asked for. */
+/** Unlike other lists, this one is returned whole unless a page is requested. */
 export const RouterQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: "return a page; without it, all routes" }),

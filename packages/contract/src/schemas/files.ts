@@ -18,7 +18,7 @@ import Type from "../type.ts";
 import { FILE_STATUSES } from "../vocabulary.ts";
 import { ErrorEnvelope, Moment, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
 
-// Not a Type.Record: its pattern for keys knows no line breaks, and answers would leave such keys out.
+// Not a Type.Record: its key pattern excludes line breaks, so responses would drop such keys.
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   additionalProperties: true,
@@ -29,16 +29,16 @@ export const Metadata = Type.Unsafe<Record<string, unknown>>({
 const fileFields = {
   id: Type.String({ description: "the fileId of upload calls" }),
   key: Type.String({ description: "storage key: project, route, a random part and the name, with slashes" }),
-  name: Type.String({ description: "as it was uploaded or changed later" }),
+  name: Type.String({ description: "as uploaded or later renamed" }),
   size: Type.Integer({ description: "bytes" }),
   type: Type.String({ description: "MIME type" }),
-  url: Type.String({ description: "permanent address of the file" }),
+  url: Type.String({ description: "permanent URL of the file" }),
   status: StringEnum(FILE_STATUSES),
 };
 const sha256 = {
   sha256: Type.Unsafe<string | null>({
     ...NullableString,
-    description: "hex; null where the service never saw the bytes in one piece",
+    description: "hex; null if the service never saw the bytes in one piece",
   }),
 };
 
@@ -62,7 +62,7 @@ export const FilePage = Page("files", FileListItem);
 const metadataFilter = Type.String({
   maxLength: METADATA_FILTER_MAX,
   description:
-    "Top-level metadata key equals this; a value that is no string compares as its JSON text. At most 5 keys.",
+    "Top-level metadata key equals this; values other than strings compare as JSON text. At most 5 keys.",
 });
 export const FileQuery = Type.Object({
   ...PageQuery.properties,
@@ -76,13 +76,16 @@ export const FileQuery = Type.Object({
   ),
   routeSlug: Type.Optional(Type.String({ minLength: 1, maxLength: SLUG_MAX })),
   name: Type.Optional(
-    Type.String({ maxLength: FILE_NAME_MAX, description: "contained in the name, any case" }),
+    Type.String({ maxLength: FILE_NAME_MAX, description: "substring of the name, case-insensitive" }),
   ),
   prefix: Type.Optional(
-    Type.String({ maxLength: FILE_KEY_MAX, description: "of the key, after the project id and its slash" }),
+    Type.String({
+      maxLength: FILE_KEY_MAX,
+      description: "prefix of the key, after the project id and its slash",
+    }),
   ),
-  since: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "createdAt from this time on" })),
-  until: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "createdAt before this time" })),
+  since: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created at this time or later" })),
+  until: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created before this time" })),
   include: Type.Optional(StringEnum(["metadata"], { description: "adds metadata to every file" })),
   "metadata.{key}": Type.Optional(metadataFilter),
 });
@@ -92,7 +95,7 @@ export const UpdateFileBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: FILE_NAME_MAX,
-      description: "shown, and used for downloads; the key stays",
+      description: "display name, also used for downloads; the key does not change",
     }),
   ),
 });
@@ -110,17 +113,17 @@ export const BulkDeleteResult = Type.Object({
   failures: Type.Array(
     Type.Object({ key: Type.String(), code: StringEnum(Object.keys(ERROR_STATUS)), message: Type.String() }),
   ),
-  reclaimedBytes: Type.Integer({ description: "storage that is free again" }),
+  reclaimedBytes: Type.Integer({ description: "storage freed" }),
 });
 
 export const RequestUploadBody = Type.Object({
   fileName: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
   fileSize: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "bytes" }),
   contentType: Type.String({
-    description: "a MIME type; the PUT's Content-Type must equal it byte for byte",
+    description: "a MIME type; the PUT's Content-Type must match it byte for byte",
     minLength: 3,
     maxLength: CONTENT_TYPE_MAX,
-    // Printable ASCII after the type: the value travels in a header and in a signature.
+    // Printable ASCII after the type, because the value is sent in a header and signed.
     pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$",
   }),
   routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX, description: "a file route of the project" }),
@@ -129,7 +132,7 @@ export const RequestUploadBody = Type.Object({
 export const RequestedUpload = Type.Object({
   fileId: Type.String({ description: "for complete" }),
   uploadUrl: Type.String({
-    description: "takes one PUT of exactly the announced type and size, for 15 minutes",
+    description: "accepts one PUT of exactly the declared type and size, for 15 minutes",
   }),
   key: Type.String({ description: "storage key" }),
   cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
@@ -168,23 +171,23 @@ const multipartRef = {
 const partNumber = Type.Integer({ minimum: 1, maximum: PARTS_MAX });
 const signedPart = Type.Object({
   partNumber: Type.Integer({ description: "from 1" }),
-  uploadUrl: Type.String({ description: "takes a PUT of this part, for 1 hour" }),
+  uploadUrl: Type.String({ description: "accepts a PUT of this part, for 1 hour" }),
 });
 
 export const InitiatedMultipart = Type.Object({
   ...multipartRef,
   key: Type.String({ description: "storage key" }),
   cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
-  partSize: Type.Integer({ description: "bytes of every part but the last" }),
+  partSize: Type.Integer({ description: "bytes per part, except the last" }),
   parts: Type.Array(signedPart),
 });
 export const CompleteMultipartBody = Type.Object({
   ...multipartRef,
   parts: Type.Array(
     Type.Object({
-      // Which numbers an upload has depends on its size, so the upload checks them.
+      // The valid numbers depend on the upload's size, so the upload checks them.
       partNumber: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
-      etag: Type.String({ minLength: 1, maxLength: ETAG_MAX, description: "of the answer to its PUT" }),
+      etag: Type.String({ minLength: 1, maxLength: ETAG_MAX, description: "from the response to its PUT" }),
     }),
     {
       maxItems: PARTS_MAX,

@@ -36,7 +36,7 @@ export const ProjectKey = Type.Object({
 
 export const CreatedProject = Type.Object({
   project: Project,
-  keys: Type.Optional(Type.Array(ProjectKey, { description: "present where createKeys was sent" })),
+  keys: Type.Optional(Type.Array(ProjectKey, { description: "present if createKeys was sent" })),
 });
 export const UpdateProjectBody = Type.Object({ name: Type.Optional(projectName) });
 

@@ -14,7 +14,7 @@ export function StringEnum<const Values extends readonly string[]>(
 }
 
 export const Timestamp = Type.String({ format: "date-time", description: "ISO 8601 with milliseconds, UTC" });
-/** What filters by time take. */
+/** The value of time filters. */
 export const Moment = Type.String({
   maxLength: MOMENT_MAX,
   format: "date-time",

@@ -7,7 +7,11 @@ export const FIT_MODES = ["scale-down", "contain", "cover", "crop", "pad"] as co
 export const VARIANT_FORMATS = ["auto", "avif", "webp", "jpeg", "png"] as const;
 export const VARIANT_DELIVERIES = ["signed", "public"] as const;
 
-const side = Type.Integer({ minimum: 1, maximum: 4096, description: "pixels; width or height is needed" });
+const side = Type.Integer({
+  minimum: 1,
+  maximum: 4096,
+  description: "pixels; width, height or both are required",
+});
 
 export const TransformImageBody = Type.Object({
   key: Type.String({
@@ -17,14 +21,14 @@ export const TransformImageBody = Type.Object({
   }),
   width: Type.Optional(side),
   height: Type.Optional(side),
-  fit: Type.Optional(StringEnum(FIT_MODES, { description: "scale-down when left out" })),
-  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "85 when left out" })),
-  format: Type.Optional(StringEnum(VARIANT_FORMATS, { description: "auto when left out" })),
-  delivery: Type.Optional(StringEnum(VARIANT_DELIVERIES, { description: "signed when left out" })),
+  fit: Type.Optional(StringEnum(FIT_MODES, { description: "default: scale-down" })),
+  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "default: 85" })),
+  format: Type.Optional(StringEnum(VARIANT_FORMATS, { description: "default: auto" })),
+  delivery: Type.Optional(StringEnum(VARIANT_DELIVERIES, { description: "default: signed" })),
 });
 
 export const TransformedImage = Type.Object({
-  url: Type.String({ description: "address of the variant" }),
+  url: Type.String({ description: "URL of the variant" }),
   expiresAt: Type.Unsafe<string | null>({ ...NullableString, description: "null for public delivery" }),
   delivery: StringEnum(VARIANT_DELIVERIES),
   transform: Type.Object({
@@ -36,10 +40,10 @@ export const TransformedImage = Type.Object({
   }),
   usage: Type.Object({
     period: Type.String({ description: "YYYY-MM, UTC" }),
-    used: Type.Integer({ description: "units of this month" }),
+    used: Type.Integer({ description: "units used this month" }),
     limit: Type.Integer(),
-    units: Type.Integer({ description: "what this variant costs: 1, or 3 for auto" }),
-    counted: Type.Boolean({ description: "false where this month has it already" }),
+    units: Type.Integer({ description: "cost of this variant: 1, or 3 for auto" }),
+    counted: Type.Boolean({ description: "false if it was already counted this month" }),
   }),
 });
 

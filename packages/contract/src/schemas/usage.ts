@@ -11,10 +11,10 @@ export const UsageRecord = Type.Object({
   transformUnits: Type.Integer(),
 });
 
-/** The month that is under way, with what uploads that are still open have reserved. */
+/** The current month, including what open uploads have reserved. */
 export const CurrentUsage = Type.Object({
   ...UsageRecord.properties,
-  reservedUploads: Type.Integer({ description: "uploads of this month that are still open" }),
+  reservedUploads: Type.Integer({ description: "open uploads this month" }),
   reservedBytes: Type.Integer({ description: "storage reserved by open uploads" }),
 });
 

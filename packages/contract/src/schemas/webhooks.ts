@@ -7,7 +7,7 @@ import { Moment, NullableInteger, NullableString, Page, PageQuery, StringEnum, T
 export const DELIVERY_STATUSES = ["pending", "delivered", "dead"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Why an attempt failed. `interrupted` means that this service stopped before it could note the outcome. */
+/** Why an attempt failed. `interrupted` means that the service stopped before it could record the outcome. */
 export const DELIVERY_ERRORS = [
   "timeout",
   "dns",
@@ -25,7 +25,7 @@ export const DELIVERY_ERRORS = [
 ] as const;
 export type DeliveryErrorClass = (typeof DELIVERY_ERRORS)[number];
 
-/** `test` is what the test call of a file route sends; its payload looks like a real one. */
+/** `test` is sent by a file route's test call; its payload looks like a real one. */
 export const EVENT_TYPES = ["upload.completed", "test"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -61,17 +61,17 @@ export const DeliveryAttempt = Type.Object({
   at: Timestamp,
   durationMs: Type.Unsafe<number | null>({
     type: ["integer", "null"],
-    description: "null while the attempt runs, and where it was interrupted",
+    description: "null while the attempt is running or if it was interrupted",
   }),
   statusCode: NullableInteger,
   error: Type.Unsafe<DeliveryErrorClass | null>({
     type: ["string", "null"],
     enum: [...DELIVERY_ERRORS, null],
-    description: "null for a success",
+    description: "null on success",
   }),
   response: Type.Unsafe<string | null>({
     type: ["string", "null"],
-    description: "the first 16 KiB of the answer's body",
+    description: "the first 16 KiB of the response body",
   }),
 });
 
@@ -107,12 +107,12 @@ export const RedeliverBody = Type.Object({
     }),
   ),
   filter: Type.Optional(redeliverFilter),
-  dryRun: Type.Optional(Type.Boolean({ description: "count what matches and send nothing" })),
+  dryRun: Type.Optional(Type.Boolean({ description: "only count matches; send nothing" })),
 });
 export const RedeliverResult = Type.Object({
   matched: Type.Integer(),
   queued: Type.Integer({
-    description: "0 on a dry run; what is being sent at that moment follows when that has ended",
+    description: "0 on a dry run; deliveries being sent right now are queued again afterwards",
   }),
 });
 
@@ -129,12 +129,12 @@ export const EventStreamQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: EVENT_REPLAY_MAX,
-      description: "begin with this many past events; Last-Event-ID, where sent, goes before",
+      description: "start with this many past events; Last-Event-ID takes precedence if sent",
     }),
   ),
 });
 
-/** What the `data` of one event in the stream holds. `body` is the text that is signed and delivered. */
+/** The `data` of one event in the stream. `body` is the text that is signed and delivered. */
 export const StreamedEvent = Type.Object({
   messageId: Type.String(),
   event: StringEnum(EVENT_TYPES),
