@@ -68,7 +68,7 @@ export async function createInstallation(
         running = started.server;
         return { ...started.server, output: started.output };
       }
-      if (attempt === startAttempts || !started.output.includes("is taken"))
+      if (attempt === startAttempts || !started.output.includes("is in use by another program"))
         throw new Error(`the server did not start:\n${started.output}`);
       await wait(250);
     }

@@ -34,10 +34,10 @@ import { createDispatcher, type DispatcherOptions } from "./webhooks/dispatcher.
 export interface App {
   http: FastifyInstance;
   deps: Deps;
-  /** What to show the operator the first time; null on every later start. */
+  /** What to show the operator on the first start; null on every later one. */
   firstStart: FirstStart | null;
   listen(): Promise<void>;
-  /** Takes no new requests, finishes those in flight, then lets go of everything. */
+  /** Stops accepting requests, finishes those in flight, then releases everything. */
   close(): Promise<void>;
 }
 
@@ -46,15 +46,15 @@ export interface AppOptions {
   now?: () => number;
   rateWindowMs?: number;
   bodyWithinMs?: number;
-  /** How long a client may move nothing of a body or a response. */
+  /** How long a client may stall a body or a response. */
   idleTransferMs?: number;
   certificateLookMs?: number;
-  /** No variable sets it: the program always hashes at full cost. */
+  /** For tests; no variable sets it, so the service always hashes at full cost. */
   passwordCost?: PasswordCost;
   webhooks?: DispatcherOptions;
 }
 
-/** The composition root: the program and the tests both start here. What was opened when it fails is closed again. */
+/** The composition root: the program and the tests both start here. If it fails, everything already opened is closed. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   await using opened = new AsyncDisposableStack();
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
@@ -105,7 +105,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     log,
     now,
   };
-  // The keys that are made first are shown when the server listens, and never again.
+  // The first keys are shown when the server listens, and never again.
   const firstStart = await setUpInstallation(deps, () => checkAddress(addressOf(config)));
   const services = {
     lastUsed: createLastUsed(db),
@@ -114,7 +114,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   };
   opened.defer(async () => {
     await services.transforms.close();
-    // A database that is away must not keep the rest from closing.
+    // An unavailable database must not prevent the rest from closing.
     await unlessReadOnly(writeTallies(services)).catch((error) =>
       log.error({ err: error }, "the last tallies are lost"),
     );
@@ -145,16 +145,13 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     watch.every(options.certificateLookMs ?? 30_000, "look for a renewed certificate", renew);
   }
 
-  // Uploads would be sent there all the same, and only their senders would see them refused.
+  // Otherwise uploads would still be sent there, and only their senders would see the errors.
   async function lookAtBucket(): Promise<void> {
     try {
       await storage.store.check();
     } catch (error) {
       if (http.server.listening)
-        log.error(
-          { err: error },
-          "the bucket cannot be used; until it can, uploads fail: see `upstow doctor`",
-        );
+        log.error({ err: error }, "the bucket cannot be used, so uploads fail; see `upstow doctor`");
     }
   }
 

@@ -43,31 +43,31 @@ export interface Config {
   databaseUrl: string | null;
   s3: S3Config | null;
   redisUrl: string | null;
-  /** The first signs and encrypts, all verify and decrypt. Null: kept in the data directory. */
+  /** The first signs and encrypts, all verify and decrypt. Null means it is stored in the data directory. */
   secrets: string[] | null;
   tls: TlsConfig | null;
   trustedProxies: CidrList;
   connectionLimit: ConnectionLimit;
-  /** Private networks that may use plain HTTP. Null: none. */
+  /** Private networks that may use plain HTTP. Null means none. */
   httpFrom: CidrList | null;
-  /** Whether answers over HTTPS tell browsers to use nothing else. */
+  /** Whether HTTPS responses include Strict-Transport-Security. */
   hsts: boolean;
-  /** Lets the trusted proxies send files of the embedded store in our place. */
+  /** Lets trusted proxies send files of the embedded store on our behalf. */
   sendfile: SendfileConfig | null;
-  /** How to tell a CDN that a file is gone. Null: no shared cache is allowed to keep files. */
+  /** How to tell a CDN that a file was deleted. Null means shared caches may not store files. */
   cdnPurge: CdnPurgeConfig | null;
   webhookAllowCidrs: CidrList;
   webhookRetryBaseMs: number;
   storageAllowCidrs: CidrList;
   allowedOrigins: string[];
   metricsToken: string | null;
-  /** Requests per minute and key, unless the account has limits of its own. Null: no limit. */
+  /** Requests per minute and key, unless the account has its own limits. Null means no limit. */
   rateLimits: RateLimits;
   logLevel: LogLevel;
-  /** Where the keys go that the first start makes. */
+  /** Where the keys of the first start are written. */
   firstStartKeys: FirstStartKeys;
   logRetentionDays: number;
-  /** Names that begin like ours and mean nothing, most likely misspelt. */
+  /** Unknown names with our prefix, most likely misspelt. */
   unknownVariables: string[];
 }
 
@@ -75,7 +75,7 @@ export { ConfigError };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Names that clients read; listed so that a server started beside them does not call them unknown. */
+/** Names that clients read, listed so that a server in the same environment does not report them as unknown. */
 const clientVariables = ["UPSTOW_URL", "UPSTOW_API_KEY"];
 
 export function readConfig(env: Env): Config {
@@ -165,7 +165,7 @@ function readS3(read: ReadValue): S3Config | null {
   }
   if (!forcePathStyle && !(takesHostStyle(endpoint) && takesHostStyle(publicEndpoint))) {
     throw new ConfigError(
-      "UPSTOW_S3_FORCE_PATH_STYLE must be true: a bucket's name cannot stand in front of the endpoint's IP address",
+      "UPSTOW_S3_FORCE_PATH_STYLE must be true: a bucket's name cannot be prepended to the endpoint's IP address",
     );
   }
   const place = { bucket, endpoint, publicEndpoint, region, forcePathStyle, prefix };

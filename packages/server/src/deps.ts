@@ -14,29 +14,29 @@ import type { CdnPurge } from "./serving/purge.ts";
 import type { ObjectStore, ObjectStores } from "./storage/object-store.ts";
 import type { Dispatcher } from "./webhooks/dispatcher.ts";
 
-/** What use cases work with. Made once, by the composition root. */
+/** The dependencies of use cases. Created once, by the composition root. */
 export interface Deps {
   config: Config;
   db: Database;
   /** The installation's own store. */
   store: ObjectStore;
-  /** Where a file may be. */
+  /** All stores that may hold a file. */
   stores: ObjectStores;
   customerBuckets: CustomerBuckets;
   customHosts: CustomHosts;
   limiter: RateLimiter;
   keyring: Keyring;
-  /** Vets the addresses that customers give us to call. */
+  /** Checks addresses that customers ask us to call. */
   webhookGuard: OutboundGuard;
   /** Sends events; a nudge tells it that there may be a new one. */
   dispatcher: Pick<Dispatcher, "nudge" | "announce" | "deliver" | "leaseMs">;
-  /** Bytes served that are not yet written down. */
+  /** Bytes served but not yet recorded. */
   bandwidth: Bandwidth;
-  /** Null where no CDN keeps files. */
+  /** Null if no CDN caches files. */
   cdn: CdnPurge | null;
-  /** Long reads of all accounts, step by step. */
+  /** Runs long reads of all accounts step by step. */
   turns: FairTurns;
-  /** Less than the full one in tests. */
+  /** Lower in tests. */
   passwordCost: PasswordCost | undefined;
   metrics: Registry;
   log: FastifyBaseLogger;

@@ -285,7 +285,10 @@ describe("a start that cannot work", () => {
     const emptied = await mkdtemp(join(tmpdir(), "upstow-start-"));
     t.after(() => rm(emptied, { recursive: true }));
     await writeFile(join(emptied, "secret"), "\n");
-    assert.match(await failToStart({ UPSTOW_DATA_DIR: emptied }), /has lost the installation's secret/);
+    assert.match(
+      await failToStart({ UPSTOW_DATA_DIR: emptied }),
+      /no longer contains the installation's secret/,
+    );
     assert.match(await failToStart({ UPSTOW_HOST: "fe80::1" }), /UPSTOW_HOST fe80::1/);
   });
 });

@@ -153,6 +153,6 @@ describe("a proxy that sends files in our place", () => {
     assert.deepEqual(set("x-accel-redirect:/o/"), { header: "X-Accel-Redirect", prefix: "/o/" });
     assert.deepEqual(set("X-Sendfile:/"), { header: "X-Sendfile", prefix: "/" });
     for (const value of ["X-Sendfile", "X-Sendfile:o/", "X-Sendfile:/o", "Location:/o/", "X-Sendfile:/a?b/"])
-      assert.throws(() => set(value), /^ConfigError: UPSTOW_SENDFILE must be such as/);
+      assert.throws(() => set(value), /^ConfigError: UPSTOW_SENDFILE must be like/);
   });
 });

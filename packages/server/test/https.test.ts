@@ -206,9 +206,9 @@ describe("TLS in the process", () => {
     await once(open, "secureConnect");
 
     await writeFile(former.certPath, "half a certif");
-    await logged(/UPSTOW_TLS_CERT must name a PEM file/);
+    await logged(/UPSTOW_TLS_CERT must be a PEM file/);
     await copyFile(renewed.certPath, former.certPath);
-    await logged(/UPSTOW_TLS_KEY does not belong/);
+    await logged(/UPSTOW_TLS_KEY does not match/);
     assert.deepEqual([await isServed(former), await isServed(renewed)], [true, false]);
 
     await copyFile(renewed.keyPath, former.keyPath);

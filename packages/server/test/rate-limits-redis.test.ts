@@ -107,7 +107,7 @@ describe("rate limits in Redis", { skip: redisMissing }, () => {
     assert.ok(allowed >= 10 && allowed <= 20, `${allowed} were let through`);
     assert.ok(statuses.every((status) => status === 200 || status === 429));
     assert.equal((await app.call("GET", "usage", { key: tenant.live })).status, 429);
-    assert.equal(app.logLines.filter((line) => line.includes("Redis is away")).length, 1);
+    assert.equal(app.logLines.filter((line) => line.includes("Redis is unavailable")).length, 1);
   });
 
   it("are counted in the database, by all servers together, while Redis is away", async (t) => {

@@ -29,7 +29,7 @@ import {
 import { type ObjectStore, StorageUnavailable } from "../storage/object-store.ts";
 import { createS3Store, type S3Store } from "../storage/s3/index.ts";
 
-/** The database that the configuration names, brought up to date. Operator commands open it beside a server. */
+/** The configured database, migrated. Operator commands may open it while a server is running. */
 export async function openDatabase(config: Config, options: PostgresOptions = {}): Promise<Database> {
   const { databaseUrl, dataDir } = config;
   const db = databaseUrl === null ? openEmbedded(dataDir) : await connect(databaseUrl, options);
@@ -55,7 +55,7 @@ function openEmbedded(dataDir: string): Database {
 
 const embeddedPath = (dataDir: string) => join(dataDir, "upstow.db");
 
-/** What an installation that is on PostgreSQL now, or is to be, has in its data directory. */
+/** The data directory of an installation that uses PostgreSQL, or is about to. */
 export function openFormer({ databaseUrl, dataDir }: Config): Database | null {
   const path = embeddedPath(dataDir);
   return databaseUrl !== null && existsSync(path) ? openSqlite(path) : null;
@@ -65,7 +65,7 @@ export function openKeyring(config: Config): Keyring {
   return createKeyring(config.secrets ?? [readOrCreateSecret(config.dataDir)]);
 }
 
-/** A store with what it needs of the server around it. */
+/** A store and what it needs from the server around it. */
 export interface Storage {
   store: ObjectStore;
   addRoutes(http: FastifyInstance, limiter: RateLimiter, readOnly: ReadOnlyMode): void;
@@ -80,7 +80,7 @@ export interface TransferOptions {
   onSlowBody: () => void;
 }
 
-/** The store that the configuration names. */
+/** The configured store. */
 export async function openStorage(deps: StorageDeps, transfers: TransferOptions): Promise<Storage> {
   const { s3 } = deps.config;
   return s3 === null ? openEmbeddedStorage(deps, transfers) : openBucket(deps, s3);
@@ -119,7 +119,7 @@ async function openEmbeddedStorage(deps: StorageDeps, transfers: TransferOptions
   }
 }
 
-/** A body that could not be recorded need not be read. One that is under way is refused by the database. */
+/** Don't read a body that could not be recorded. The database rejects one that is already being sent. */
 function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadReceiver {
   return {
     async receive(request, response) {
@@ -139,10 +139,10 @@ export function createBucketStore(s3: S3Config): S3Store {
   });
 }
 
-/** A customer's bucket may be hostile: answers of about 1 MiB, and no more connections than it needs. */
+/** A customer's bucket may be hostile: limit responses to about 1 MiB, and open few connections. */
 const bucketBounds = { pageSize: 250, maxSockets: 128 };
 
-/** Buckets of customers, behind the same guard as their webhooks. */
+/** Customers' buckets, behind the same address guard as their webhooks. */
 export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBuckets {
   const guard = createOutboundGuard({ allow: storageAllowCidrs });
   return {
@@ -169,7 +169,7 @@ const pickCredentials = ({ accessKeyId, secretAccessKey }: BucketCredentials) =>
   secretAccessKey,
 });
 
-/** What a reader of the bucket gets is as safe as what the service would send. */
+/** Responses straight from the bucket are as safe as the service's own. */
 function describeObject(contentType: string) {
   return {
     contentType: servedType(contentType),
@@ -177,7 +177,7 @@ function describeObject(contentType: string) {
   };
 }
 
-/** Clients upload to the bucket itself. Only an embedded database still ties the service to one process. */
+/** Clients upload directly to the bucket, so only an embedded database limits the service to one process. */
 function openBucket(deps: StorageDeps, s3: S3Config): Storage {
   const { dataDir, databaseUrl } = deps.config;
   const lock = databaseUrl === null ? lockDataDir(dataDir) : null;

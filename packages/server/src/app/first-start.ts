@@ -24,7 +24,7 @@ export interface FirstStart {
   loginToken: string;
 }
 
-/** Makes the owner, a project and its keys the first time; null ever after, on whichever instance came second. */
+/** Creates the owner, a project and its keys on the first start; null on later starts and on other instances. */
 export async function setUpInstallation(
   deps: Pick<Deps, "db" | "keyring" | "now">,
   beforeFirst: () => Promise<unknown> = async () => {},
@@ -32,7 +32,7 @@ export async function setUpInstallation(
   const installation = await deps.db.get(findInstallation, {});
   if (installation !== null) {
     checkSecretUnchanged(deps.keyring, installation.secret_check);
-    // While the installation is read-only, it is left to the first start after that.
+    // While the installation is read-only, this is left to the first start afterwards.
     if (deps.keyring.checks.length > 1) await unlessReadOnly(replaceSecret(deps, installation.secret_check));
     return null;
   }
@@ -75,9 +75,9 @@ export function checkSecretUnchanged(keyring: Keyring, known: string): void {
 }
 
 /**
- * At a start with an older secret behind the first. Everything that is kept sealed is sealed with the first one, before
- * that is noted as the installation's: from then on the service starts without the older one, and has to be able to open
- * it all. Keys of public variants are sealed anew at every start.
+ * Runs at a start with an older secret after the first. Everything sealed is re-sealed with the first secret before that
+ * is recorded as the installation's, because from then on the service starts without the older one and must be able to
+ * open everything. Keys of public variants are re-sealed at every start.
  */
 async function replaceSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
   await resealSigningKeys(deps);

@@ -15,7 +15,7 @@ import { forgetOldMessages } from "../webhooks/retention.ts";
 
 const variantCacheBytes = 10 * GB;
 
-/** Parts of the running service that routes and background work share. */
+/** Parts of the running service shared by routes and background work. */
 export interface Services {
   lastUsed: LastUsed;
   bandwidth: Bandwidth;

@@ -44,7 +44,7 @@ interface HttpOptions {
   addStorageRoutes: (http: FastifyInstance) => void;
 }
 
-/** Everything that answers requests, in the order in which a request meets it. */
+/** Everything that handles requests, in the order in which it applies. */
 export async function createHttp(
   deps: Deps,
   services: Services,
@@ -94,7 +94,7 @@ export async function createHttp(
   return http;
 }
 
-/** Every route here needs a key, counts to one of its rate windows, and may be repeated safely. */
+/** Every route here requires a key, counts toward one of its rate limit windows, and can be retried safely. */
 function customerApi(app: FastifyInstance, deps: Deps, services: Services): void {
   app.register(
     async (scope) => {

@@ -2,9 +2,8 @@ import { createHook } from "node:async_hooks";
 import { setFlagsFromString } from "node:v8";
 
 /**
- * V8 forgets a shape that no living object has when it collects garbage to save memory, and code that was compiled for
- * it is slow until it is compiled again, or for ever. Without this, uploads after a pause of some seconds take a fifth
- * more CPU.
+ * When V8 collects garbage to save memory, it drops shapes that no live object has, and code optimised for them is slow
+ * until it is recompiled, or forever. Without this, uploads after a pause of a few seconds use 20% more CPU.
  */
 export function keepShapes(): void {
   keepShapeOfTicks();
@@ -14,8 +13,8 @@ export function keepShapes(): void {
 const kept: object[] = [];
 
 /**
- * Without it every process.nextTick would take a microsecond more after the first such collection, and a request makes
- * about ten. An object of that shape is only ever handed to a hook.
+ * Without it, every process.nextTick takes a microsecond longer after the first such collection, and a request makes
+ * about ten. Objects of that shape are only ever passed to a hook.
  */
 function keepShapeOfTicks(): void {
   const hook = createHook({
@@ -28,9 +27,9 @@ function keepShapeOfTicks(): void {
 }
 
 /**
- * By itself V8 saves memory whenever there is nothing to do for some seconds, and so forgets the shapes of requests,
- * promises and rows; the next thousand uploads are slow. Garbage is still collected then, but after a heavy load some
- * memory stays that V8 would give back.
+ * By default, V8 saves memory after a few idle seconds and drops the shapes of requests, promises and rows; the next
+ * thousand uploads are slow. Garbage is still collected, but after a heavy load some memory is kept that V8 would
+ * otherwise release.
  */
 function keepShapesWhileIdle(): void {
   setFlagsFromString("--no-memory-reducer-favors-memory");

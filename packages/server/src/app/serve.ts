@@ -15,7 +15,7 @@ async function serve(): Promise<void> {
   const config = await settlePort(readConfig(process.env));
   const logger = createLogger(config);
   for (const name of config.unknownVariables) {
-    logger.warn({ variable: name }, "this variable means nothing to Upstow; check its spelling");
+    logger.warn({ variable: name }, "unknown variable; check its spelling");
   }
   const app = await createApp(config, { logger });
   closeOnSignals(app);
@@ -28,7 +28,7 @@ async function serve(): Promise<void> {
   trimMemorySoon();
 }
 
-/** Whether a person reads what is written. Programs get JSON, as containers and journals do. */
+/** Whether a person reads the output. Containers, journals and other programs get JSON. */
 const isRead = stdout.isTTY === true && !process.argv.includes("--json");
 
 function createLogger({ logLevel }: Config): Logger {
@@ -43,7 +43,7 @@ function showWelcome(config: Config, { firstStart }: App): void {
   console.log(isRead ? styleWelcome(`${welcome}\n${more}`, stdout) : welcome);
 }
 
-/** URLs bear the port, so one that may be any has to be known before the first of them is made. */
+/** URLs contain the port, so a random one has to be picked before the first URL is created. */
 async function settlePort(config: Config): Promise<Config> {
   if (config.port !== 0) return config;
   return readConfig({ ...process.env, UPSTOW_PORT: String(await checkAddress(addressOf(config))) });
@@ -52,7 +52,7 @@ async function settlePort(config: Config): Promise<Config> {
 function closeOnSignals(app: App): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, async () => {
-      app.deps.log.info({ signal }, "finishing what is in flight");
+      app.deps.log.info({ signal }, "finishing requests in flight");
       await app.close();
       process.exit(0);
     });

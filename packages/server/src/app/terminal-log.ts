@@ -14,10 +14,10 @@ interface LogLine {
   [field: string]: unknown;
 }
 
-/** Names and messages of others must not steer the terminal. */
+/** Names and messages from others must not control the terminal. */
 const clean = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
 
-/** Where the logger writes when a person is watching: lines to read instead of JSON. Colours follow NO_COLOR. */
+/** Log output for people: readable lines instead of JSON. Colours respect NO_COLOR. */
 export function createTerminalLog(terminal: NodeJS.WriteStream): { write(line: string): void } {
   const style: Style = (format, text) => styleText(format, text, { stream: terminal });
   return {
@@ -56,7 +56,7 @@ function describeMessage(style: Style, entry: LogLine): string {
   );
 }
 
-/** The welcome as it is, with its parts told apart: what is a key or an address, and what is advice. */
+/** The welcome text with styling that sets keys and URLs apart from advice. */
 export function styleWelcome(text: string, terminal: NodeJS.WriteStream): string {
   const style: Style = (format, part) => styleText(format, part, { stream: terminal });
   return text

@@ -8,9 +8,8 @@ type CollectGarbage = (options: {
 }) => Promise<void>;
 
 /**
- * Gives back what only starting needed: compiling a few hundred modules leaves some thirty megabytes of garbage
- * that V8 would keep until there is pressure, and an idle service has none. An idle service takes 102 MiB with this and
- * 123 without.
+ * Releases memory that only startup needed: compiling a few hundred modules leaves about 30 MB of garbage, which V8
+ * keeps until there is pressure, and an idle service has none. An idle service uses 102 MiB with this, 123 MiB without.
  */
 export function trimMemorySoon(): void {
   setTimeout(() => {

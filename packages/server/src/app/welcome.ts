@@ -7,7 +7,7 @@ import type { FirstStart } from "./first-start.ts";
 
 export const readyLine = (config: Config) => `Upstow is ready at ${config.publicUrl}`;
 
-/** What a person sees once the server listens. The keys are shown this one time. */
+/** Shown once the server listens. The keys are shown only this once. */
 export function welcome(config: Config, firstStart: FirstStart | null): string {
   const ready = readyLine(config);
   if (firstStart === null) return ready;
@@ -35,14 +35,14 @@ curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.test
 `;
 }
 
-/** A container that only was given a port answers nobody; null where somebody can reach the service. */
+/** A container with only a published port is not reachable; null if the service is. */
 export function findUnreachable({ host, publicUrl, tls, httpFrom }: Config): string | null {
   const isMeantForOthers = !isLoopbackHost(host) && publicUrl.startsWith("http:");
   if (!isMeantForOthers || tls !== null || httpFrom !== null) return null;
   return "Only requests from this machine or container are accepted, all others need https. Behind a proxy, set UPSTOW_PUBLIC_URL=https://… and UPSTOW_TRUSTED_PROXIES; with a certificate, UPSTOW_TLS_CERT and UPSTOW_TLS_KEY. To accept plain HTTP from private networks such as Docker's, set UPSTOW_HTTP_FROM=172.16.0.0/12.";
 }
 
-/** What a person at a terminal is told besides: what a first start has shown is far up by then. */
+/** Additional hints at a terminal; the output of the first start has scrolled away by then. */
 export function describeService(config: Config, isFirstStart: boolean): string {
   const { publicUrl, dataDir, rateLimits } = config;
   const quiet =
@@ -59,7 +59,7 @@ export function describeService(config: Config, isFirstStart: boolean): string {
 `;
 }
 
-/** A first application meets the limit soon: all its users share one key. */
+/** A first application hits the limit soon, because all its users share one key. */
 function rateNote({ upload, other }: RateLimits): string {
   if (upload === null || other === null) return "Rate limits are off (UPSTOW_RATE_LIMITS).";
   return `A key may send ${upload} upload requests per minute, two for each small file or batch of 100, and ${other} others;
@@ -85,14 +85,14 @@ function firstUpload(publicUrl: string, key: string): string {
   ].join("\n");
 }
 
-/** What to print once the server listens. Logs of containers are kept and shipped, so keys may go to a file instead. */
+/** What to print once the server listens. Container logs are stored and shipped, so keys may go to a file instead. */
 export function showFirstStart(config: Config, firstStart: FirstStart | null): string {
   const shown = welcome(config, firstStart);
   if (firstStart === null || config.firstStartKeys === "print") return shown;
   const path = join(config.dataDir, "first-start.txt");
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-    // Not written into one that is there: it may be a link, or readable by others.
+    // Never overwrites an existing file, which may be a link or readable by others.
     rmSync(path, { force: true });
     writeFileSync(path, shown, { flag: "wx", mode: 0o600 });
     return `${readyLine(config)}\n\n  The keys of this first start are in ${path}. Read the file, then delete it.\n`;

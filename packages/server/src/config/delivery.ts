@@ -2,7 +2,7 @@ import { isLoopbackHost } from "../kernel/net/listen-address.ts";
 
 export interface SendfileConfig {
   header: "X-Accel-Redirect" | "X-Sendfile";
-  /** The object directory as the proxy knows it, with a slash at the end. */
+  /** The object directory from the proxy's point of view, with a trailing slash. */
   prefix: string;
 }
 
@@ -18,13 +18,13 @@ export function sendfile(value: string): SendfileConfig {
   );
   if (header === undefined) {
     throw new Error(
-      `must be such as X-Accel-Redirect:/internal/objects/ or X-Sendfile:/srv/upstow/data/objects/, not "${value}"`,
+      `must be like X-Accel-Redirect:/internal/objects/ or X-Sendfile:/srv/upstow/data/objects/, not "${value}"`,
     );
   }
   return { header, prefix };
 }
 
-/** The message never repeats the value, which holds a token. */
+/** The message never includes the value, which contains a token. */
 export function cdnPurge(value: string): CdnPurgeConfig {
   const [, driver, id = "", token = ""] = /^(cloudflare|fastly):([\w-]+):([\x21-\x7e]+)$/.exec(value) ?? [];
   if (driver === "cloudflare") return { driver, zoneId: id, token };
@@ -33,7 +33,7 @@ export function cdnPurge(value: string): CdnPurgeConfig {
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopbackHost(url.hostname));
   if (url === null || !isSafe || url.username !== "" || url.password !== "") {
     throw new Error(
-      "must be cloudflare:<zone id>:<token>, fastly:<service id>:<token> or an https address without a user name",
+      "must be cloudflare:<zone id>:<token>, fastly:<service id>:<token> or an https URL without a user name",
     );
   }
   return { driver: "http", url: url.href };

@@ -1,11 +1,11 @@
 export interface ConfigVariable {
   name: string;
-  /** As the operator would write it, or in words where it is not a fixed value. */
+  /** As the operator would write it, or in words if it is not a fixed value. */
   default: string;
   about: string;
 }
 
-/** What every variable does, for the documentation. A test holds it to what `readConfig` asks for. */
+/** What every variable does, for the documentation. A test compares it with what `readConfig` reads. */
 export const configReference: readonly ConfigVariable[] = [
   { name: "UPSTOW_HOST", default: "`localhost`", about: "address to listen on; `0.0.0.0` for all" },
   { name: "UPSTOW_PORT", default: "`4000`", about: "port; `0` for any that is free" },

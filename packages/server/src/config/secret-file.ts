@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { ConfigError } from "../config.ts";
 import { leastSecretLength } from "./values.ts";
 
-/** The installation's own secret, made at first start. Losing it voids every presigned URL and sealed value. */
+/** The installation's own secret, created on first start. Losing it voids every presigned URL and sealed value. */
 export function readOrCreateSecret(dataDir: string): string {
   const path = join(dataDir, "secret");
   return readSecret(path) ?? createSecret(dataDir, path);
@@ -22,16 +22,16 @@ export function readOrCreateSecret(dataDir: string): string {
 function readSecret(path: string): string | null {
   try {
     const secret = readFileSync(path, "utf8").trim();
-    // An empty one would sign too, and anybody could do it.
+    // An empty secret would work too, but then anyone could sign.
     if (secret.length >= leastSecretLength) return secret;
-    throw new ConfigError(`${path} has lost the installation's secret; bring it back from a backup`);
+    throw new ConfigError(`${path} no longer contains the installation's secret; restore it from a backup`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Written whole under another name and then linked, so that two starters agree on one secret. */
+/** Written to a temporary file and then linked, so that concurrent starts agree on one secret. */
 function createSecret(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
@@ -44,7 +44,7 @@ function createSecret(dataDir: string, path: string): string {
     rmSync(draft, { force: true });
   }
   const secret = readSecret(path);
-  if (secret === null) throw new Error(`the secret at ${path} vanished while it was made`);
+  if (secret === null) throw new Error(`the secret at ${path} disappeared while it was being created`);
   return secret;
 }
 

@@ -21,7 +21,7 @@ export function readTlsFiles(certPath: string, keyPath: string): TlsConfig {
   const cert = readPem("UPSTOW_TLS_CERT", certPath, (pem) => void new X509Certificate(pem));
   const key = readPem("UPSTOW_TLS_KEY", keyPath, (pem) => void createPrivateKey(pem));
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new ConfigError("UPSTOW_TLS_KEY does not belong to the certificate of UPSTOW_TLS_CERT");
+    throw new ConfigError("UPSTOW_TLS_KEY does not match the certificate in UPSTOW_TLS_CERT");
   }
   return { certPath, keyPath, cert, key };
 }
@@ -32,12 +32,12 @@ function readPem(name: string, path: string, check: (pem: string) => void): stri
     pem = readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${name} names a file that cannot be read (${code}): ${path}`);
+    throw new ConfigError(`${name} is a file that cannot be read (${code}): ${path}`);
   }
   try {
     check(pem);
     return pem;
   } catch {
-    throw new ConfigError(`${name} must name a PEM file that holds what its name says: ${path}`);
+    throw new ConfigError(`${name} must be a PEM file with the expected contents: ${path}`);
   }
 }

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { RATE_LIMITS, type RateLimits, type RateWindowName } from "@upstow/contract";
 
-// What a variable may hold. A message goes on where the name of the variable stops.
+// Parsers of variables. Messages continue a sentence that starts with the variable's name.
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -25,7 +25,7 @@ export function hostName(value: string): string {
   return value;
 }
 
-/** Need not exist yet, but it must be possible to make it. */
+/** Need not exist yet, but it must be possible to create it. */
 export function directory(value: string): string {
   const wanted = resolve(value);
   let nearest = wanted;
@@ -33,7 +33,7 @@ export function directory(value: string): string {
   if (!statSync(nearest).isDirectory()) throw new Error(`must be a directory, and ${nearest} is a file`);
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK);
-    // Only trying tells for sure: nobody can make one in /proc, where Node itself would try for ever.
+    // The only reliable check is to try: no one can create one in /proc, where Node itself would retry forever.
     if (nearest !== wanted) rmdirSync(mkdtempSync(join(nearest, ".upstow-")));
   } catch {
     throw new Error(`must be a directory that this user may write to, unlike ${nearest}`);
@@ -57,7 +57,7 @@ export function onOrOff(value: string): boolean {
 export function httpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    throw new Error(`must be an http or https address, not "${value}"`);
+    throw new Error(`must be an http or https URL, not "${value}"`);
   }
   if (url.search !== "" || url.hash !== "" || url.username !== "") {
     throw new Error("must have no user name, query or fragment");
@@ -65,22 +65,22 @@ export function httpUrl(value: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-// The URLs below may hold a password, so their messages never repeat the value.
+// The URLs below may contain a password, so their messages never include the value.
 export function postgresUrl(value: string): string {
   if (!/^postgres(ql)?:\/\//.test(value) || !isReadable(value)) {
-    throw new Error("must be a postgres:// address, such as postgres://user:password@host:5432/upstow");
+    throw new Error("must be a postgres:// URL, such as postgres://user:password@host:5432/upstow");
   }
   return value;
 }
 
 export function redisUrl(value: string): string {
   if (!/^rediss?:\/\//.test(value) || !isReadable(value) || !/^(\/\d*)?$/.test(new URL(value).pathname)) {
-    throw new Error("must be a redis:// or rediss:// address, such as redis://user:password@host:6379/0");
+    throw new Error("must be a redis:// or rediss:// URL, such as redis://user:password@host:6379/0");
   }
   return value;
 }
 
-/** A password with a percent sign that was not encoded would only be noticed by the driver. */
+/** Otherwise only the driver would notice an unencoded percent sign in a password. */
 function isReadable(address: string): boolean {
   try {
     const { username, password, pathname } = new URL(address);
@@ -97,7 +97,7 @@ export function secretList(value: string): string[] {
   const secrets = value.split(",").map((secret) => secret.trim());
   if (secrets.some((secret) => secret.length < leastSecretLength)) {
     throw new Error(
-      `must hold secrets of at least ${leastSecretLength} characters each, separated by commas`,
+      `must contain secrets of at least ${leastSecretLength} characters each, separated by commas`,
     );
   }
   return secrets;
@@ -121,7 +121,7 @@ export function logLevel(value: string): LogLevel {
 
 const mostRequests = 1_000_000_000;
 
-/** `off`, or any of the windows with a number each; those not named keep their default. */
+/** `off`, or a number for any of the windows; the others keep their default. */
 export function rateLimits(value: string): RateLimits {
   if (value === "off") return { upload: null, transform: null, other: null };
   const limits: Record<RateWindowName, number> = { ...RATE_LIMITS };
@@ -147,7 +147,7 @@ export function firstStartKeys(value: string): FirstStartKeys {
   throw new Error(`must be print or file, not "${value}"`);
 }
 
-/** A value that the operator has to correct; its message is the one line they see. */
+/** A value the operator has to correct; the message is the one line they see. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
