@@ -10,8 +10,8 @@ export type Role = ProjectRole;
 const ranks: Record<Role, number> = { viewer: 0, developer: 1, owner: 2 };
 
 /**
- * The actor as whom a signed-in person uses a project. One that they have no part in is not found, like one that
- * does not exist.
+ * The actor that represents a signed-in person in a project. A project they are not a member of is not found, as if it
+ * did not exist.
  */
 export async function enterProject(
   deps: Pick<Deps, "db">,

@@ -36,7 +36,7 @@ const AccountBody = Type.Object({
   ),
 });
 
-/** What the operator's commands do, for the account that owns the installation. */
+/** The operator's commands, for the account that owns the installation. */
 export function adminRoutes(app: ApiApp, deps: Deps): void {
   app.addHook("onRequest", async ({ session }) => {
     const installation = await deps.db.get(findInstallation, {});
@@ -82,7 +82,7 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-/** How the installation stands, for its owner. */
+/** The installation's status, for its owner. */
 async function getStatus(deps: Deps) {
   const { config, db } = deps;
   const [counts, queue, reports, storage] = await Promise.all([
@@ -118,7 +118,7 @@ async function getStatus(deps: Deps) {
   };
 }
 
-/** A bucket has no size to show; a disk has. */
+/** A disk has a size to show; a bucket does not. */
 async function examineStorage({ config, store }: Deps) {
   const problem = await store.check().then(
     () => null,

@@ -20,7 +20,7 @@ import { createSession, type Entrant, type Session, type Visitor } from "./sessi
 import type { SignedIn, SignInCredentials } from "./sign-in.ts";
 import { throttleAddress, throttleConfirmation } from "./throttle.ts";
 
-/** Whose link it is, for the page that asks for the password; null for the first start's, which has no address. */
+/** The link's account, for the page that asks for the password; null for the first start's link, which has no email. */
 export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): Promise<string | null> {
   await throttleAddress(deps, visitor.address, "link");
   const link = await deps.db.get(findLoginLink, { tokenHash: hash("sha256", token), now: deps.now() });
@@ -29,8 +29,8 @@ export async function lookAtLink(deps: Deps, token: string, visitor: Visitor): P
 }
 
 /**
- * Exchanges a link of the operator for a session; whoever holds it says how they will sign in from then on. It needs
- * no second factor, which may be what was lost. Every other way in ends: it may belong to whoever prepared or took over
+ * Exchanges an operator's link for a session; its holder sets new sign-in credentials. It needs no second factor, which
+ * may be what was lost. All other credentials are revoked, because they may belong to someone who prepared or took over
  * the account.
  */
 export async function claim(
@@ -44,7 +44,7 @@ export async function claim(
   checkNewPassword(given.password);
   const now = deps.now();
   const tokenHash = hash("sha256", given.token);
-  // Hashing is work, which only the holder of a link may ask for.
+  // Hashing is expensive, so only the holder of a link may trigger it.
   if ((await deps.db.get(findLoginLink, { tokenHash, now })) === null) throw usedLink();
   const passwordHash = await passwords.hash(given.password);
   return withFreeEmail(email, () =>
@@ -63,8 +63,8 @@ export async function claim(
 }
 
 /**
- * Without a new password the old one stays. Ends every other session: whoever knew the old password is out, but not if
- * they added a passkey, so those that are named go too.
+ * Without a new password the old one is kept. Ends every other session, so anyone who knew the old password is signed
+ * out. They may have added a passkey, so the listed passkeys are removed too.
  */
 export async function changeCredentials(
   deps: Deps,
@@ -90,19 +90,19 @@ export async function changeCredentials(
   );
 }
 
-/** One that is gone already, or is somebody else's, is nothing to remove. */
+/** Ignores passkeys that are already gone or belong to someone else. */
 async function removePasskeys(tx: Queryable, accountId: string, which: "all" | string[]): Promise<void> {
   if (which === "all") await tx.run(deletePasskeysOfAccount, { accountId });
   else for (const id of which) await tx.run(deletePasskey, { id, accountId });
 }
 
-/** Sign-ins that have begun come first: one that was just completed has a session by then, which ends too. */
+/** Ends pending sign-ins first: one that was just completed has a session by then, which is ended too. */
 async function endSessions(tx: Queryable, accountId: string): Promise<void> {
   await tx.run(deleteStepsOfAccount, { accountId });
   await tx.run(deleteSessionsOfAccount, { accountId });
 }
 
-/** A session that was left open must not be enough to change how its owner signs in. Returns what was compared. */
+/** An unattended session must not be enough to change how its owner signs in. Returns what was compared. */
 export async function confirmPassword(
   deps: Deps,
   passwords: PasswordWork,

@@ -30,7 +30,7 @@ const StorageBody = Type.Object({
   secretAccessKey: text,
 });
 
-/** A project's own bucket, for its owner in the dashboard. Credentials go in and never come out. */
+/** A project's own bucket, for its owner in the dashboard. Credentials are write-only. */
 export function customerStorageRoutes(app: ApiApp, deps: Deps): void {
   const enter = (session: Session, projectId: string) =>
     enterProject(deps, session, { projectId, environment: "live" }, "owner");
@@ -87,7 +87,7 @@ export function cdnDomainRoutes(app: ApiApp, deps: Deps): void {
   });
 }
 
-/** What the check asks for, through the domain. */
+/** The URL that the check requests through the domain. */
 export function cdnCheckRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { nonce: string } }>(
     `${checkPath}:nonce`,

@@ -16,7 +16,7 @@ import { findSession } from "./sessions.ts";
 
 const hashedForEver = "public, max-age=31536000, immutable";
 
-/** The dashboard's files, read when somebody first looks. Every path that is no asset shows the one page. */
+/** The dashboard's files, read on first use. Every path except assets serves the same page. */
 export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
   const policy = policyFor(deps);
@@ -32,7 +32,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
 
   for (const path of ["/dashboard", "/dashboard/*"]) {
     app.get(path, { schema }, async (request, reply) => {
-      // An unknown call of the API must not look like a page.
+      // An unknown API call must not return a page.
       if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
       const { index } = await pages();
       const origins = await originsOfVisitor(deps, signer, request);
@@ -54,7 +54,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** The buckets of whoever opens the page: no one else is told where customers keep their files. */
+/** The buckets of the current user: no one else learns where customers store their files. */
 async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequest): Promise<string[]> {
   const { value: token } = signer.unsign(findSessionCookie(request) ?? "");
   if (token === null) return [];
@@ -62,26 +62,26 @@ async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequ
     const session = await findSession(deps, token);
     return session === null ? [] : await findStorageOrigins(deps, session.accountId);
   } catch (error) {
-    // The page itself says that the service does not answer, better than an error in its place.
+    // The page itself reports that the service is unavailable, which is better than an error instead of it.
     request.log.warn({ err: error }, "the buckets of a visitor could not be found out");
     return [];
   }
 }
 
-/** The page compares what its policy names with what it needs later on, and asks for a new one. */
+/** The page compares its policy with what it needs later, and reloads for a new one. */
 function withOrigins({ plain }: PageFile, origins: string[]): string {
   return plain
     .toString()
     .replace('name="storage-origins" content=""', `name="storage-origins" content="${origins.join(" ")}"`);
 }
 
-/** For who opens an asset as if it were a page. */
+/** For assets opened as pages. */
 const assetPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * Scripts and styles come from the dashboard's assets alone; files also from where they are served, and they are sent to where they are
- * stored, which may be a customer's bucket. Only a file can be framed, for the browser's PDF viewer, and nobody puts a
- * frame around the dashboard.
+ * Scripts and styles may only come from the dashboard's assets. Files may also come from where they are served and be
+ * sent to where they are stored, which may be a customer's bucket. Only files may be framed, for the browser's PDF
+ * viewer, and no one may frame the dashboard.
  */
 function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buckets: string[]) => string {
   const { publicUrl, cdnUrl } = deps.config;
@@ -116,7 +116,7 @@ function headersWith(policy: string): Record<string, string> {
   };
 }
 
-/** Where browsers reach a bucket directly, to upload and where delivery redirects to it. */
+/** The bucket's origin for browsers, for uploads and for redirects when serving files. */
 function storageOrigins({ store }: Pick<Deps, "store">): string[] {
   const headers = { contentType: "text/plain", contentDisposition: "inline" };
   const address = store.directReads?.presignGet("a", { ...headers, expiresInSec: 1 });
@@ -159,11 +159,11 @@ interface PageFile {
 
 interface Pages {
   index: PageFile;
-  /** By name below assets/. */
+  /** By name, below assets/. */
   assets: Map<string, PageFile>;
 }
 
-/** The built dashboard, a few hundred kilobytes; null where it has not been built. */
+/** The built dashboard, a few hundred kilobytes; null if it has not been built. */
 async function findPages(): Promise<Pages | null> {
   try {
     const names = await readdir(new URL("assets/", dashboardFolder));

@@ -6,17 +6,17 @@ const shortest = 10;
 const longest = 200;
 const mostWaiting = 20;
 
-/** A flood of strangers must not keep out who is signed in, or has been on the same device. */
+/** A flood of strangers must not lock out people who are signed in, or known devices. */
 type Lane = "known" | "stranger";
 
 export interface PasswordWork {
-  /** For who is signed in or holds a link. */
+  /** For people who are signed in or hold a link. */
   hash(password: string): Promise<string>;
-  /** Takes the same time where there is no hash to compare with. */
+  /** Takes the same time if there is no hash to compare with. */
   verify(password: string, hash: string | null, lane?: Lane): Promise<boolean>;
 }
 
-/** One at a time: each takes 64 MiB, and a flood of sign-ins must not take the memory of the uploads. */
+/** One at a time: each needs 64 MiB, and a flood of sign-ins must not take memory from uploads. */
 export function createPasswordWork(cost?: PasswordCost): PasswordWork {
   let decoy: Promise<string> | undefined;
   const waiting: Record<Lane, (() => Promise<void>)[]> = { known: [], stranger: [] };

@@ -68,7 +68,7 @@ function toProject(row: ProjectRow, role: Role) {
   };
 }
 
-/** For the account that pays for what a deleted project left behind; to everybody else the project is gone. */
+/** For the account that pays for a deleted project's remaining files; to everyone else the project is gone. */
 export function deletedProjectRoutes(app: ApiApp, deps: Deps): void {
   app.get("/projects/deleted", { schema }, async ({ session }) => {
     const rows = await deps.db.all(listDeletedProjects, { accountId: session.accountId });
@@ -93,7 +93,7 @@ export function deletedProjectRoutes(app: ApiApp, deps: Deps): void {
 
 const anyUpload = { key: "a", contentType: "text/plain", sizeBytes: 1, expiresInSec: 1 };
 
-/** Where browsers send files that go to buckets of the account's projects. */
+/** The origins to which browsers upload files of the account's projects with buckets. */
 export async function findStorageOrigins(
   { db, stores, log }: Pick<Deps, "db" | "stores" | "log">,
   accountId: string,
@@ -101,10 +101,10 @@ export async function findStorageOrigins(
   const rows = await db.all(listAccessibleStores, { accountId });
   const origins = rows.map(async ({ id }) => {
     try {
-      // Rows may be older than the check of endpoints.
+      // Rows may predate the endpoint check.
       return findSafeOrigin(await (await stores.get(id)).presignPut(anyUpload));
     } catch (error) {
-      // Such as credentials that no secret opens any more. The pages are of use without that bucket.
+      // Such as credentials that no current secret can decrypt. The pages still work without that bucket.
       log.warn({ err: error, store: id }, "the address of a bucket could not be found out");
       return null;
     }

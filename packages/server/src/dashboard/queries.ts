@@ -63,7 +63,7 @@ export const deleteSessionsOfAccount = statement((q, p: { accountId: string }) =
   q.deleteFrom("console_session").where("account_id", "=", p.accountId),
 );
 
-/** Whether it still lasts, for what outlives a request. */
+/** Whether the session is still valid, for streams that outlive a request. */
 export const findLastingSession = statement((q, p: { id: string; now: number }) =>
   q.selectFrom("console_session").select("id").where("id", "=", p.id).where("expires_at", ">", p.now),
 );
@@ -81,7 +81,7 @@ export const findLoginLink = statement((q, p: { tokenHash: string; now: number }
     .where("login_link.expires_at", ">", p.now),
 );
 
-/** The row goes with its use, so that of two who follow the link only one gets in. */
+/** Deletes the row on use, so that only one of two people with the same link gets in. */
 export const takeLoginLink = statement((q, p: { tokenHash: string; now: number }) =>
   q
     .deleteFrom("login_link")
@@ -101,7 +101,7 @@ interface NewCredentials {
   now: number;
 }
 
-/** Nobody vouches for a new address, but the installation's owner for their own. */
+/** A new email is unverified, except for the installation's owner. */
 export const setCredentials = statement((q, p: NewCredentials) =>
   q
     .updateTable("account")
@@ -115,7 +115,7 @@ export const setCredentials = statement((q, p: NewCredentials) =>
     .where("id", "=", p.accountId),
 );
 
-/** The operator gave the link to whom the address belongs; they don't know of another that is typed instead. */
+/** The operator gave the link to the owner of this email; a different one that is typed instead is unverified. */
 export const recoverCredentials = statement((q, p: NewCredentials) =>
   q
     .updateTable("account")
@@ -129,14 +129,14 @@ export const recoverCredentials = statement((q, p: NewCredentials) =>
     .where("id", "=", p.accountId),
 );
 
-/** Changes nothing: keeps others from changing how somebody gets into the account until the transaction ends. */
+/** Changes nothing, but locks the account's credentials until the transaction ends. */
 export const holdAccount = statement((q, p: { accountId: string }) =>
   q.updateTable("account").set({ updated_at: sql`updated_at` }).where("id", "=", p.accountId),
 );
 
 /**
- * Changes nothing: finds the account only while it still has the password that was checked, and keeps others from
- * changing it until the transaction ends.
+ * Changes nothing: finds the account only while it still has the password that was checked, and locks it until the
+ * transaction ends.
  */
 export const holdPassword = statement((q, p: { accountId: string; passwordHash: string }) =>
   q
@@ -167,7 +167,7 @@ const accessible = (q: QueryCreator<Schema>, accountId: string) =>
       ]),
     );
 
-/** The project with what its account may do, and how the asking account stands to it; no row for strangers. */
+/** The project with its account's limits and the caller's role; no row for strangers. */
 export const findAccess = statement((q, p: { projectId: string; accountId: string }) =>
   accessible(q, p.accountId)
     .innerJoin("account", "account.id", "project.account_id")
@@ -186,7 +186,7 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
     ]),
 );
 
-/** The buckets that projects of the account keep files in. */
+/** The buckets in which the account's projects store files. */
 export const listAccessibleStores = statement((q, p: { accountId: string }) =>
   accessible(q, p.accountId)
     .innerJoin("customer_store", "customer_store.project_id", "project.id")
@@ -209,7 +209,7 @@ export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
     .limit(LIST_MAX),
 );
 
-/** The account with what all its projects store. */
+/** The account with the total storage of its projects. */
 export const listAccounts = statement((q, p: { pattern: string; before: string; take: number }, dialect) =>
   q
     .selectFrom("account")
@@ -241,7 +241,7 @@ export const findAccountById = statement((q, p: { id: string }) =>
   q.selectFrom("account").selectAll().where("id", "=", p.id),
 );
 
-/** All of these are small tables or have an index that holds little more than what is counted. */
+/** All of these are small tables, or have an index of little more than the counted rows. */
 export const measureInstallation = statement((q, _: object, dialect) =>
   q.selectNoFrom([
     sql<number>`(select count(*) from account)`.as("accounts"),
@@ -254,13 +254,13 @@ export const measureInstallation = statement((q, _: object, dialect) =>
   ]),
 );
 
-/** In either environment. The words are those of the index that lists files. */
+/** In either environment. The condition matches that of the index that lists files. */
 const filesLeft = sql`from file where file.project_id = project.id and file.status <> 'DELETED'`;
 
-/** There is no counter of files; where there are very many, counting them all would hold others up. */
+/** There is no file counter, and counting very many files would block others. */
 export const mostCounted = 1_000;
 
-/** What the account pays for: deleted projects that still hold files or what is known of their events. */
+/** What the account still pays for: deleted projects that have files or events left. */
 export const listDeletedProjects = statement((q, p: { accountId: string }, dialect) =>
   q
     .selectFrom("project")
@@ -286,7 +286,7 @@ export const listDeletedProjects = statement((q, p: { accountId: string }, diale
     .limit(DELETED_PROJECTS_MAX),
 );
 
-/** Deleted or not. Members, whatever their role, do not pay. */
+/** Deleted or not. Members do not pay, whatever their role. */
 export const findPaidProject = statement((q, p: { id: string; accountId: string }) =>
   q.selectFrom("project").select("id").where("id", "=", p.id).where("account_id", "=", p.accountId),
 );

@@ -13,13 +13,13 @@ import { openSessions, requireSameOrigin, requireSession } from "./session/open-
 import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
-/** The dashboard's pages and what they call: with a session in a cookie, never with an API key. */
+/** The dashboard's pages and their API: authenticated by a session cookie, never by an API key. */
 export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   pageRoutes(app, deps);
   cdnCheckRoutes(app, deps);
   app.register(
     async (scope) => {
-      // The pages read no more than they know.
+      // The pages ignore fields they do not know.
       scope.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
       scope.addHook("onRequest", async (request, reply) => {
         reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });

@@ -31,7 +31,7 @@ const AccountBody = Type.Object({
   ),
 });
 
-/** How people get in: no session yet. */
+/** Sign-in routes, without a session. */
 export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   app.post("/claim/look", { schema: { ...schema, body: LinkBody } }, async (request) => ({
     email: await lookAtLink(deps, request.body.token, visitorOf(request)),

@@ -18,7 +18,7 @@ const idleMs = 14 * dayMs;
 const longestMs = 60 * dayMs;
 const touchEveryMs = 5 * 60 * 1000;
 
-/** A person at the dashboard. */
+/** A signed-in user. */
 export interface Session {
   id: string;
   accountId: string;
@@ -27,21 +27,21 @@ export interface Session {
   mayOwnProjects: boolean;
 }
 
-/** Who asks to be let in, as far as the request tells. */
+/** Someone who wants to sign in, as far as the request shows. */
 export interface Visitor {
   address: string;
   userAgent: string;
-  /** What the browser kept of an earlier sign-in, whoever put it there. */
+  /** What the browser kept from an earlier sign-in; untrusted. */
   device: string | null;
 }
 
-/** A visitor with the token that was made for them, and with what their browser presented, whoever put it there. */
+/** A visitor with their new token, and the untrusted one their browser sent. */
 export interface Entrant extends Visitor {
   token: string;
   oldToken: string;
 }
 
-/** Ends the one that the browser came with. The database never learns a token. */
+/** Ends the session the browser came with. The database never sees a token. */
 export async function createSession(
   tx: Queryable,
   now: number,

@@ -18,10 +18,10 @@ export interface SignInCredentials {
   password: string;
 }
 
-/** In, or one step further: the ticket goes with the one-time code. */
+/** Signed in, or a ticket to send with the one-time code. */
 export type SignedIn = { accountId: string } | { ticket: string };
 
-/** The answer is the same, and as slow, whether the account is unknown or the password wrong. */
+/** The response is the same, and equally slow, whether the account is unknown or the password wrong. */
 export async function signIn(
   deps: Deps,
   passwords: PasswordWork,
@@ -42,7 +42,7 @@ export async function signIn(
   const accountId = account.id;
   const now = deps.now();
   return deps.db.transact(async (tx) => {
-    // Checking takes a while, and a change of the password in the meantime has ended all sessions.
+    // Checking takes a while, and a password change in the meantime has ended all sessions.
     if ((await tx.run(holdPassword, { accountId, passwordHash })) === 0) throw wrongCredentials();
     const totp = await tx.get(findTotp, { accountId });
     const needsCode = totp !== null && totp.confirmed_at !== null;

@@ -3,21 +3,21 @@ import type { Deps } from "../deps.ts";
 import { addressGroup, addressNetwork } from "../kernel/net/cidr-list.ts";
 import { rateLimited } from "../kernel/rate-limiter.ts";
 
-// All per minute.
+// All limits are per minute.
 const triesPerAddress = 10;
 const triesPerNetwork = 60;
 const triesPerAccountAndNetwork = 10;
-/** From everywhere together. It takes ten networks to use it up, and shuts out nobody who is known. */
+/** From all networks together. It takes ten networks to exhaust, and does not apply to known devices. */
 const triesPerAccount = 100;
 const triesPerDevice = 10;
 const confirmationsPerSession = 10;
 
 type LimiterDeps = Pick<Deps, "limiter">;
 
-/** What is counted apart, so that wrong passwords of a neighbour keep nobody from using something else. */
+/** Counted separately, so that a neighbour's wrong passwords do not block other actions. */
 type Way = "sign-in" | "code" | "link" | "passkey";
 
-/** Everything that lets somebody in, or tells whether a secret is right, counts here. */
+/** Everything that signs someone in, or reveals whether a secret is right, counts here. */
 export async function throttleAddress(
   deps: LimiterDeps,
   address: string,
@@ -25,14 +25,14 @@ export async function throttleAddress(
 ): Promise<void> {
   const bucket = addressGroup(address);
   await spend(deps, `${way}:${bucket}`, triesPerAddress);
-  // Of an IPv4 network the neighbours are strangers to each other.
+  // Neighbours in an IPv4 network are strangers to each other.
   if (bucket !== address) await spend(deps, `${way}-network:${addressNetwork(address)}`, triesPerNetwork);
 }
 
 /**
- * A stranger who guesses uses up what their own network may try, not what the account's owner may. A device that has
- * signed in to the account before is counted by itself. By the email as it was typed, so that accounts that don't exist
- * are counted alike.
+ * A stranger who guesses uses up their own network's attempts, not the account owner's. A device that has signed in to
+ * the account before is counted separately. Counted by the email as typed, so that accounts that don't exist are
+ * treated the same.
  */
 export async function throttlePassword(
   deps: LimiterDeps,
@@ -49,7 +49,7 @@ export async function throttlePassword(
   await spend(deps, account, triesPerAccount);
 }
 
-/** Only who is signed in gets here, so nobody else can use it up. */
+/** Only signed-in users get here, so no one else can use it up. */
 export function throttleConfirmation(deps: LimiterDeps, sessionId: string): Promise<void> {
   return spend(deps, `confirm:${sessionId}`, confirmationsPerSession);
 }

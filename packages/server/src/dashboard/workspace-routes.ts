@@ -39,8 +39,8 @@ import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";
 import { spend } from "./throttle.ts";
 
 /**
- * One environment of one project. The customer API's own routes answer here too: what differs is who may call them,
- * so rules and answers cannot drift apart.
+ * One environment of one project. It reuses the customer API's routes with different authorization, so that rules and
+ * responses cannot drift apart.
  */
 export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   app.register(
@@ -91,7 +91,7 @@ interface WorkspaceParams {
 function targetOf(request: FastifyRequest): { projectId: string; environment: Environment } {
   const { projectId, environment, id } = request.params as WorkspaceParams;
   const known = ENVIRONMENTS.find((name) => name === environment);
-  // The routes of a project name it once more; here that is never another one.
+  // A project's routes contain its id again; here it is always the same one.
   const namesAnother = request.routeOptions.config.ownProject === true && id !== projectId;
   if (known === undefined || namesAnother) throw notFound("Project");
   return { projectId, environment: known };
@@ -102,7 +102,7 @@ function roleFor({ method, routeOptions }: FastifyRequest): Role {
   return routeOptions.config.role ?? (isReading ? "viewer" : "developer");
 }
 
-/** The described API is the one with keys. */
+/** Only the API with keys is documented. */
 function undocumented(app: ApiApp): ApiApp {
   const add = (method: "get" | "post" | "patch" | "delete") => ({
     [method]: (path: string, options: RouteShorthandOptions, handler: never) =>
@@ -117,7 +117,7 @@ interface SignedRequest {
   body: string;
 }
 
-/** The delivery as it would be sent now, to be tried by hand: a receiver takes it for five minutes. */
+/** The delivery as it would be sent now, for manual testing: receivers accept it for five minutes. */
 async function signAgain(deps: Deps, actor: Actor, id: string): Promise<SignedRequest> {
   const { projectId, environment } = actor;
   const delivery = await deps.db.get(findDelivery, { projectId, environment, id });
@@ -162,8 +162,8 @@ const StudioQuery = Type.Object({
 });
 
 /**
- * Shows what a variant would be. It is sent to the signed-in account only and has no URL, so trying
- * things out is not charged for; asking for a URL is. It is bounded instead, and comes after what readers wait for.
+ * Previews a variant. It is sent only to the signed-in account and has no URL, so previews are free; requesting a URL
+ * is not. Previews are limited instead, and have lower priority than variants that readers wait for.
  */
 function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
   app.get("/studio", { schema: { querystring: StudioQuery } }, async ({ actor, query }, reply) => {

@@ -13,10 +13,10 @@ import { throttleAddress } from "../throttle.ts";
 import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./queries.ts";
 import { openStep, takeStep } from "./steps.ts";
 
-/** Loaded by whoever uses passkeys; a start does not pay for it. */
+/** Loaded on first use, to keep startup fast. */
 const loadWebAuthn = () => import("@simplewebauthn/server");
 
-/** Asks the browser for a new passkey: one that also checks who holds it, since it stands for both factors. */
+/** Asks the browser for a new passkey with user verification, because it replaces both factors. */
 export async function startPasskey(deps: Deps, session: Session, origin: string) {
   const { generateRegistrationOptions } = await loadWebAuthn();
   const known = await deps.db.all(listPasskeys, { accountId: session.accountId });
@@ -65,7 +65,7 @@ export async function addPasskey(
   await keepPasskey(deps, session, row);
 }
 
-/** Not if the session has ended meanwhile: it may have ended because the account was taken back from a thief. */
+/** Fails if the session has ended meanwhile: that may have been to take the account back from a thief. */
 export async function keepPasskey(
   { db, now }: Pick<Deps, "db" | "now">,
   session: Session,
@@ -84,7 +84,7 @@ export async function keepPasskey(
   }
 }
 
-/** The browser offers whichever passkeys it has for this site: nobody has to say who they are first. */
+/** The browser offers the passkeys it has for this site, so users need not identify themselves first. */
 export async function startPasskeySignIn(deps: Deps, visitor: Visitor, origin: string) {
   await throttleAddress(deps, visitor.address, "passkey");
   const { generateAuthenticationOptions } = await loadWebAuthn();
@@ -121,7 +121,7 @@ export async function signInWithPasskey(
   }).catch(refuse);
   if (!verified) throw unknownPasskey();
   return deps.db.transact(async (tx) => {
-    // Or a session could begin behind the back of who is ending them all.
+    // Otherwise a session could start while someone is ending all of them.
     await tx.run(holdAccount, { accountId: passkey.account_id });
     const signCount = authenticationInfo.newCounter;
     if ((await tx.run(usePasskey, { id: passkey.id, signCount, now })) === 0) throw unknownPasskey();
@@ -129,7 +129,7 @@ export async function signInWithPasskey(
   });
 }
 
-/** Passkeys belong to a name. The origin was checked to be ours before this is asked. */
+/** Passkeys are bound to a host name. The origin has already been checked to be ours. */
 function siteOf(origin: string): string {
   const { hostname } = new URL(origin);
   if (isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0) {
@@ -138,7 +138,7 @@ function siteOf(origin: string): string {
   return hostname;
 }
 
-/** The library throws for every answer that is not what was asked for; why is of use to attackers only. */
+/** The library throws for every invalid response; the reason would only help attackers. */
 function refuse(error: unknown): never {
   throw unknownPasskey(error);
 }

@@ -10,7 +10,7 @@ export const findTotp = statement((q, p: OfAccount) =>
   q.selectFrom("totp").selectAll().where("account_id", "=", p.accountId),
 );
 
-/** Until it is confirmed, starting again replaces it; no row where one guards the account already. */
+/** Until it is confirmed, starting again replaces it; no row if a confirmed one exists. */
 export const startTotp = statement((q, p: OfAccount & { sealed: string }) =>
   q
     .insertInto("totp")
@@ -31,7 +31,7 @@ export const startTotp = statement((q, p: OfAccount & { sealed: string }) =>
     .returning("account_id"),
 );
 
-/** Only the key that the code was made with: another page may have started again in the meantime. */
+/** Only the secret that the code was checked against: another page may have started over meanwhile. */
 export const confirmTotp = statement((q, p: OfAccount & { sealed: string; now: number }) =>
   q
     .updateTable("totp")
@@ -46,7 +46,7 @@ export const deleteTotp = statement((q, p: OfAccount) =>
   q.deleteFrom("totp").where("account_id", "=", p.accountId),
 );
 
-/** Counted as wrong before it is looked at, so that guesses at the same moment are no faster than others. */
+/** Counted as wrong before it is checked, so that parallel guesses are no faster. */
 export const countTry = statement((q, p: OfAccount & { seen: number; failures: number; nextTryAt: number }) =>
   q
     .updateTable("totp")
@@ -55,7 +55,7 @@ export const countTry = statement((q, p: OfAccount & { seen: number; failures: n
     .where("failures", "=", p.seen),
 );
 
-/** No row changes when the code of this time step, or a later one, was used before. */
+/** Changes no row if a code of this or a later time step was already used. */
 export const useStep = statement((q, p: OfAccount & { step: number }) =>
   q
     .updateTable("totp")
@@ -91,7 +91,7 @@ export const listTotps = statement((q, p: { after: string; take: number }) =>
   q.selectFrom("totp").selectAll().where("account_id", ">", p.after).orderBy("account_id").limit(p.take),
 );
 
-/** Guarded by what was read: who starts again meanwhile has another secret. */
+/** Guarded by the value read, because starting over meanwhile creates another secret. */
 export const resealTotp = statement((q, p: OfAccount & { sealed: string; resealed: string }) =>
   q
     .updateTable("totp")
@@ -126,7 +126,7 @@ export const findPasskey = statement((q, p: { credentialId: string }) =>
   q.selectFrom("passkey").selectAll().where("credential_id", "=", p.credentialId),
 );
 
-/** A count that does not grow is a copied key; those that never count stay at zero. */
+/** A counter that does not grow indicates a cloned key; keys that never count stay at zero. */
 export const usePasskey = statement((q, p: { id: string; signCount: number; now: number }) =>
   q
     .updateTable("passkey")
@@ -168,7 +168,7 @@ export const findStep = statement((q, p: StepParams) =>
     .where("expires_at", ">", p.now),
 );
 
-/** The row goes with its use: an answer to a challenge is taken once. */
+/** Deletes the row on use, so that a challenge can be answered only once. */
 export const takeStepRow = statement((q, p: StepParams) =>
   q
     .deleteFrom("sign_in_step")

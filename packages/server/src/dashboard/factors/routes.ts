@@ -13,7 +13,7 @@ import { confirmCodes, createRecoveryCodes, endCodes, startCodes } from "./totp.
 
 const schema = { hide: true };
 const ticket = Type.String({ minLength: 1, maxLength: 200 });
-/** What the browser's authenticator answered, in the form that the library reads and checks. */
+/** The authenticator's response, in the form that the library parses and verifies. */
 const answer = <T>() =>
   Type.Unsafe<T>({
     type: "object",
@@ -41,7 +41,7 @@ export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-/** Second factors of one's own. Each change asks for the password again. */
+/** The user's own second factors. Each change requires the password again. */
 export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   const confirm = (request: FastifyRequest & { body: { currentPassword: string } }) =>
     confirmPassword(deps, passwords, request.session, request.body.currentPassword);

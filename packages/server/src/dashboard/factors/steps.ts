@@ -8,7 +8,7 @@ const stepMs = 5 * 60 * 1000;
 
 type Kind = SignInStepRow["kind"];
 
-/** Remembers where a sign-in stands; whoever brings the ticket goes on from there. */
+/** Stores the state of a sign-in; the holder of the ticket continues from there. */
 export async function openStep(
   tx: Queryable,
   now: number,
@@ -32,7 +32,7 @@ export async function getStep(db: Queryable, now: number, kind: Kind, ticket: st
   return found;
 }
 
-/** In a transaction: of two who bring the same ticket one goes on. */
+/** In a transaction, so that a ticket can be used only once. */
 export async function takeStep(tx: Queryable, now: number, kind: Kind, ticket: string) {
   const taken = await tx.get(takeStepRow, { tokenHash: hash("sha256", ticket), kind, now });
   if (taken === null) throw stepEnded();

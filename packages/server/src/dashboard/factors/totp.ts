@@ -29,7 +29,7 @@ const freeTries = 5;
 const firstPauseMs = 30_000;
 const longestPauseMs = 60 * 60 * 1000;
 
-/** What an authenticator app needs to know; it guards nothing until a first code was given. */
+/** The setup data for an authenticator app; not active until a first code is entered. */
 export async function startCodes(
   deps: CodeDeps,
   account: { accountId: string; email: string },
@@ -42,7 +42,7 @@ export async function startCodes(
   return { secret, uri: (await openSecret(secret, account.email)).toString() };
 }
 
-/** From here on a password alone does not let anybody in. */
+/** From here on, a password alone is not enough to sign in. */
 export async function confirmCodes(deps: CodeDeps, accountId: string, code: string): Promise<string[]> {
   const row = await deps.db.get(findTotp, { accountId });
   if (row === null) throw invalid("code", "is asked for too early: scan the picture first");
@@ -63,7 +63,7 @@ export async function endCodes(tx: Queryable, accountId: string): Promise<void> 
   await tx.run(deleteTotp, { accountId });
 }
 
-/** A code of the app, or one of the recovery codes. Each is taken once, and wrong ones make the next wait. */
+/** A code from the app, or a recovery code. Each is accepted once, and wrong ones delay the next. */
 export async function checkCode(deps: CodeDeps, accountId: string, given: string): Promise<boolean> {
   const sealed = await takeTry(deps, accountId);
   const code = withoutSpaces(given).toLowerCase();
@@ -78,7 +78,7 @@ export async function checkCode(deps: CodeDeps, accountId: string, given: string
   return step !== null && (await deps.db.run(useStep, { accountId, step })) > 0;
 }
 
-/** Six digits are few: after some wrong codes in a row each further one waits twice as long. */
+/** Six digits are easy to guess, so after a few consecutive wrong codes each further one doubles the wait. */
 async function takeTry(deps: CodeDeps, accountId: string): Promise<string> {
   const now = deps.now();
   return deps.db.transact(async (tx) => {
@@ -98,7 +98,7 @@ export function pauseAfter(failures: number): number {
   return failures < freeTries ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - freeTries));
 }
 
-/** The time step that the code belongs to: this one or a neighbour, for clocks that are a little off. */
+/** The code's time step: the current one or a neighbour, to tolerate clock drift. */
 async function findTimeStep(deps: CodeDeps, sealed: string, code: string): Promise<number | null> {
   const totp = await openSecret(deps.keyring.decrypt(sealed, totpPurpose), "");
   const timestamp = deps.now();
@@ -106,7 +106,7 @@ async function findTimeStep(deps: CodeDeps, sealed: string, code: string): Promi
   return delta === null ? null : totp.counter({ timestamp }) + delta;
 }
 
-/** Loaded by whoever uses codes; a start does not pay for it. */
+/** Loaded on first use, to keep startup fast. */
 async function openSecret(secret: string, label: string): Promise<TOTP> {
   const { Secret, TOTP: Totp } = await import("otpauth");
   return new Totp({ issuer: "Upstow", label, secret: Secret.fromBase32(secret) });
@@ -130,10 +130,10 @@ function tooManyCodes(waitMs: number): AppError {
 }
 
 const howMany = 10;
-/** 80 random bits: a plain hash is enough to keep them by. */
+/** 80 random bits, so a plain hash is enough to store them. */
 const codeLength = 16;
 
-/** Replaces all earlier ones. They are shown this once. */
+/** Replaces all earlier ones. They are shown only once. */
 export async function createRecoveryCodes(tx: Queryable, accountId: string): Promise<string[]> {
   await tx.run(deleteRecoveryCodes, { accountId });
   const codes = Array.from({ length: howMany }, () => randomText(codeLength));
@@ -141,7 +141,7 @@ export async function createRecoveryCodes(tx: Queryable, accountId: string): Pro
   return codes.map((code) => code.replaceAll(/(.{4})(?=.)/g, "$1-"));
 }
 
-/** True for one that was not used before, which ends with it. */
+/** True if the code was unused; it is used up now. */
 async function useRecoveryCode(tx: Queryable, accountId: string, code: string): Promise<boolean> {
   return (await tx.run(takeRecoveryCode, { accountId, codeHash: hash("sha256", code) })) > 0;
 }

@@ -5,7 +5,7 @@ import { type Searcher, searchFiles } from "../../files/list-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
 import type { Actor } from "../../kernel/actor.ts";
 
-/** Each batch is a transaction of its own, so that a large choice holds nobody up. */
+/** Each batch is its own transaction, so that a large selection does not block others. */
 const batchSize = 100;
 
 export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Promise<{ deleted: number }> {
@@ -15,7 +15,7 @@ export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Pro
   return { deleted };
 }
 
-/** Everything that a search finds, whether or not who asked for it waits for the answer. */
+/** Deletes everything a search finds, even if the caller no longer waits for the response. */
 export async function deleteMatching(
   deps: Deps,
   searcher: Searcher,

@@ -29,7 +29,7 @@ import { signUrl } from "../../serving/images/transform-image.ts";
 import type { VariantSigner } from "../../serving/images/variant-signature.ts";
 import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
 
-/** A page that is left may still send 64 KiB; so many ids fit. */
+/** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
 const mostVariants = 100;
 
@@ -83,9 +83,9 @@ const id = Type.String({ minLength: 26, maxLength: 26, pattern: "^[0-9a-hjkmnp-t
 const CountQuery = Type.Object({ ...terms, cursor: PageQuery.properties.cursor });
 const DeleteFoundBody = Type.Object({ ...terms, before: id });
 
-/** What the dashboard shows of a file: an image also small. */
+/** A file as the dashboard shows it, with a thumbnail for images. */
 interface FoundFile extends FileListItem {
-  /** At the installation's own address, which the pages may read from whatever domain the project has. */
+  /** On the installation's own URL, which the pages may read whatever the project's domain is. */
   contentUrl: string;
   thumbnailUrl: string | null;
 }
@@ -101,8 +101,8 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
   };
 
   /**
-   * Its recipe is always the same and nobody can ask for another, so it is not charged for. Files in a customer's own
-   * bucket are never transformed.
+   * The thumbnail's recipe is fixed and no other can be requested, so it is free. Files in a customer's own bucket are
+   * never transformed.
    */
   const toFound = (actor: Actor, row: FoundRow, now: number): FoundFile => {
     const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
@@ -124,7 +124,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
   });
 
-  /** `before` keeps later uploads out of a deletion of what was counted. A long count continues with `cursor`. */
+  /** `before` excludes later uploads when the counted files are deleted. A long count continues with `cursor`. */
   app.get("/search/count", { schema: { querystring: CountQuery } }, async ({ actor, query }) => {
     const { projectId, environment } = actor;
     const before = query.cursor === undefined ? firstIdAt(deps.now() + 1) : startPage(query).before;
@@ -147,11 +147,11 @@ interface SearchQuery {
   type?: string;
   status?: string;
   routeSlug?: string;
-  /** Text anywhere in the metadata; `name=value` is looked for as a pair too. */
+  /** Text anywhere in the metadata; `name=value` also matches as a pair. */
   metadata?: string;
 }
 
-/** What the dashboard searches by: looser than the API's filters, and an empty field is none. */
+/** The dashboard's search filters: looser than the API's, and empty fields are ignored. */
 function toFilter(query: SearchQuery): FileFilter {
   const { name, type = "", status = "", routeSlug = "", metadata = "" } = query;
   const { terms, ...rest } = nameFilter(name);
@@ -183,7 +183,7 @@ function metadataTerms(text: string): Terms {
   };
 }
 
-/** As the text is written inside of a JSON string. */
+/** The text as it appears inside a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

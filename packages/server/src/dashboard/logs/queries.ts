@@ -15,13 +15,13 @@ export interface LogFilter {
 
 const shownColumns = ["message", "type", "key", "data"];
 
-/** In whatever a reader sees of an entry. */
+/** Searches every visible part of an entry. */
 export function matchesFilter(dialect: DialectName, p: LogFilter): RawBuilder<boolean> {
   const columns = shownColumns.map((column) => contains(dialect, column, p.text));
   return sql<boolean>`(cast(${p.type} as text) = '' or type = ${p.type}) and (${sql.join(columns, sql` or `)})`;
 }
 
-/** How much text of an entry a search reads. */
+/** How much of an entry's text a search reads. */
 export const entryBytes = sql<number>`octet_length(message) + coalesce(octet_length(key), 0) + octet_length(data)`;
 
 interface LogSpan extends LogFilter {
@@ -52,7 +52,7 @@ interface LogsFrom extends LogFilter {
   from: string;
 }
 
-/** Up to where the next entries from an id on reach. */
+/** The last id of the next batch of entries from an id on. */
 export const measureLogsFrom = statement((q, p: LogsFrom & { rows: number }) =>
   q
     .selectFrom(

@@ -54,7 +54,7 @@ const StreamQuery = Type.Object({
   text: Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX })),
 });
 
-/** What happens in the project, as it happens. */
+/** The project's log entries as they happen. */
 export function logStreamRoutes(app: ApiApp, deps: Deps): void {
   const streams = createOpenStreams();
   app.addHook("preClose", () => streams.closeAll());
@@ -91,7 +91,7 @@ export function logStreamRoutes(app: ApiApp, deps: Deps): void {
       return (
         reply
           .type("text/event-stream; charset=utf-8")
-          // Some proxies hold a response back until they have a buffer full.
+          // Some proxies delay a response until a buffer is full.
           .header("x-accel-buffering", "no")
           .header("connection", "close")
           .send(stream)
@@ -108,20 +108,20 @@ function tooManyStreams(): AppError {
 
 const lookEveryMs = 1_000;
 const beatMs = 5_000;
-/** Entries read at once; on SQLite a few milliseconds at worst. */
+/** Entries per read; a few milliseconds on SQLite at worst. */
 const entriesPerLook = 500;
-/** An entry is dated when its work begins and appears when that is committed, on any instance. */
+/** An entry's time is when its work starts, but it appears only when that is committed, on any instance. */
 const lateMs = 10_000;
 
 interface Watched extends LogFilter {
   accountId: string;
-  /** Entries shortly before may come again; their ids tell. */
+  /** Entries from shortly before may be sent again; their ids identify them. */
   sinceMs: number;
-  /** Asked before anything is sent: a session that ended sees nothing more. */
+  /** Checked before anything is sent: an ended session sees nothing more. */
   mayWatch: () => Promise<boolean>;
 }
 
-/** Server-sent events, one an entry, until `signal` is aborted or the watcher may no longer watch. */
+/** One server-sent event per entry, until `signal` is aborted or the watcher loses access. */
 async function* streamLogs(
   deps: Pick<Deps, "db">,
   turns: FairTurns,
@@ -143,7 +143,7 @@ async function* streamLogs(
   }
 }
 
-/** Reads the last seconds again each time, and leaves out what was found before. */
+/** Rereads the last few seconds each time and skips entries already found. */
 function createFinder({ db }: Pick<Deps, "db">, turns: FairTurns, watched: Watched) {
   const found = new Set<string>();
   let newestMs = watched.sinceMs;
@@ -161,7 +161,7 @@ function createFinder({ db }: Pick<Deps, "db">, turns: FairTurns, watched: Watch
     if (end !== null) newestMs = Math.max(newestMs, end.newestMs);
     const again = firstIdAt(newestMs - lateMs);
     for (const id of found) if (id < again) found.delete(id);
-    // A full look may have stopped before the newest entries: continue from there, then read the last seconds again.
+    // A full batch may have stopped before the newest entries: continue from there, then reread the last few seconds.
     const hasMore = end !== null && end.count === entriesPerLook && end.id !== from;
     from = hasMore ? end.id : again;
     return { fresh, hasMore };
@@ -169,6 +169,6 @@ function createFinder({ db }: Pick<Deps, "db">, turns: FairTurns, watched: Watch
 }
 
 function formatEntry(row: Parameters<typeof toLog>[0]): string {
-  // JSON text holds no line break, so one data line carries it. The id is where a reconnected stream goes on.
+  // JSON has no raw line breaks, so one data line is enough. A reconnected stream continues from the id.
   return `id: ${row.created_at}\ndata: ${JSON.stringify(toLog(row))}\n\n`;
 }

@@ -28,8 +28,8 @@ const invitationMs = 7 * 24 * 60 * 60 * 1000;
 const invitationsPerMinute = 10;
 
 /**
- * Makes a link to pass on. The answer is the same whether or not somebody has an account with the address, and a
- * second link to it ends the first.
+ * Creates an invite link. The response is the same whether or not the email has an account, and a second link for the
+ * same email replaces the first.
  */
 export async function invite(
   deps: Deps,
@@ -72,7 +72,7 @@ export async function invite(
   return { link: `${deps.config.publicUrl}/dashboard/join#${token}`, expiresAt };
 }
 
-/** What its holder needs to know; not whether the address has an account. */
+/** What its holder needs to know, without revealing whether the email has an account. */
 export async function lookAtInvitation(deps: Deps, token: string, visitor: Visitor) {
   await throttleAddress(deps, visitor.address, "link");
   const found = await deps.db.get(findInvitation, { tokenHash: hash("sha256", token), now: deps.now() });
@@ -81,8 +81,8 @@ export async function lookAtInvitation(deps: Deps, token: string, visitor: Visit
 }
 
 /**
- * One form for both: where the address has an account the password must be its own, and where it has none the account
- * is made with it. Without making one, nobody learns which of the two it was. Joining is the next step for both.
+ * One form for both cases: if the email has an account, its password is required; otherwise the account is created with
+ * it. Without creating one, nobody learns which case it was. Joining is the next step in both.
  */
 export async function signUp(
   deps: Deps,
@@ -94,7 +94,7 @@ export async function signUp(
   checkNewPassword(given.password);
   const known = await deps.db.get(findAccountByEmail, { email });
   if (known !== null) return signIn(deps, passwords, { email, password: given.password }, visitor);
-  // As a sign-in would be, so that the two can't be told apart.
+  // As for a sign-in, so that the two are indistinguishable.
   await throttlePassword(deps, { address: visitor.address, device: null }, email);
   const passwordHash = await passwords.hash(given.password);
   const now = deps.now();
@@ -105,7 +105,7 @@ export async function signUp(
   });
 }
 
-/** Somebody who is signed in takes an invitation that is meant for their address. */
+/** A signed-in user accepts an invitation to their email. */
 export async function accept(deps: Deps, session: Session, token: string): Promise<string> {
   const now = deps.now();
   return deps.db.transact(async (tx) => {

@@ -14,10 +14,10 @@ import {
 export interface Member {
   accountId: string;
   email: string;
-  /** False where nobody but whoever used an invitation's link says that the address is theirs. */
+  /** False if the email is only claimed by whoever used an invite link. */
   emailVerified: boolean;
   role: Role;
-  /** The project counts to this account's limits; it cannot be taken out. */
+  /** The project counts toward this account's limits, so it cannot be removed. */
   paysForProject: boolean;
   since: string;
 }
@@ -50,7 +50,7 @@ export async function changeRole(
   });
 }
 
-/** Holds at their next request. Links that they made end too, or one could let them in again. */
+/** Takes effect on their next request. Links they created are revoked too, or one could let them back in. */
 export async function removeMember(
   deps: Pick<Deps, "db" | "now">,
   member: { projectId: string; accountId: string },

@@ -16,7 +16,7 @@ export const insertInvitation = statement((q, p: InvitationRow) =>
   }),
 );
 
-/** Changes nothing: invitations to a project are made one after the other, so that they can be counted. */
+/** Changes nothing, but serialises the creation of invitations to a project, so that they can be counted. */
 export const holdProject = statement((q, p: { projectId: string }) =>
   q
     .updateTable("project")
@@ -54,7 +54,7 @@ export const findInvitation = statement((q, p: { tokenHash: string; now: number 
     .where("project.deleted_at", "is", null),
 );
 
-/** The row goes with its use, so that of two who follow the link only one joins. */
+/** Deletes the row on use, so that only one of two people with the same link joins. */
 export const takeInvitation = statement((q, p: { tokenHash: string; now: number }) =>
   q
     .deleteFrom("invitation")

@@ -20,7 +20,7 @@ const RoleBody = Type.Object({ role });
 const MemberParams = Type.Object({ ...IdParam.properties, accountId: IdParam.properties.id });
 const InvitationParams = Type.Object({ ...IdParam.properties, invitationId: IdParam.properties.id });
 
-/** For whoever holds a link, signed in or not. */
+/** For the holder of a link, signed in or not. */
 export function joinRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
   app.post("/invitations/look", { schema: { ...schema, body: TokenBody } }, async (request) =>
     lookAtInvitation(deps, request.body.token, visitorOf(request)),

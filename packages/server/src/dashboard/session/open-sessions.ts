@@ -20,11 +20,11 @@ import {
 } from "./session-cookie.ts";
 
 declare module "fastify" {
-  /** Who is signed in; set behind `requireSession`. */
+  /** The signed-in user; set by `requireSession`. */
   interface Session extends Person {}
 }
 
-/** As long as a session may last at all; the server decides whether it still does. */
+/** The maximum lifetime of a session; the server decides whether it is still valid. */
 const maxAgeMs = 60 * 24 * 60 * 60 * 1000;
 
 /** Sessions for the routes of this scope. */
@@ -58,17 +58,17 @@ export async function openSessions(scope: FastifyInstance, deps: Deps): Promise<
 }
 
 /**
- * The library would give everyone a cookie, and take back one that it does not know. Somebody who just signed in anew
- * would lose theirs to the late answer of a request that left with the old one.
+ * The library would give everyone a cookie, and clear one it does not know. A user who just signed in again would lose
+ * theirs to the late response of a request sent with the old one.
  */
 function forgetStranger(request: { session: Partial<FastifyRequest["session"]> | null }): void {
   if (request.session?.accountId === undefined) request.session = null;
 }
 
 /**
- * The table of sessions as the library may use it: to read, on every request, so that a revocation holds at once on
- * every instance. A row begins in the transaction that lets somebody in and ends in one of ours as well, together with
- * what else changes then. Writes and removals of the library come too early or too late for that, and change nothing.
+ * The session table as a read-only store for the library. It is read on every request, so that revocations take effect
+ * immediately on every instance. Our own transactions create and delete rows, together with whatever else changes then.
+ * The library's writes and removals would come too early or too late, so they do nothing.
  */
 function createSessionStore(deps: Pick<Deps, "db" | "now">): SessionStore {
   return {
@@ -85,13 +85,13 @@ export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">
   app.addHook("onRequest", async (request) => {
     const { session } = request;
     if (session.accountId === undefined) throw signedOut();
-    // Counted per account: another session must not bring another window.
+    // Counted per account, so that another session does not get another window.
     const hit = await deps.limiter.hit(`${windowOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
     if (!hit.isAllowed) throw rateLimited(hit);
   });
 }
 
-/** Uploads have a window of their own: a folder of hundreds of files must not lock its owner out of every page. */
+/** Uploads have their own window, so that uploading hundreds of files does not lock the user out of every page. */
 function windowOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.rateWindow === "upload" ? "dashboard-upload" : "dashboard";
 }
@@ -99,8 +99,8 @@ function windowOf({ routeOptions }: FastifyRequest): string {
 const reading = new Set(["GET", "HEAD"]);
 
 /**
- * A change is taken only from the dashboard's own pages. Browsers name the page's origin with every such request and
- * pages cannot forge it, so a request that names none did not come from a page of ours either.
+ * Changes are accepted only from the dashboard's own pages. Browsers send the page's origin with every such request and
+ * pages cannot forge it, so a request without one did not come from our pages either.
  */
 export function requireSameOrigin(config: Pick<Config, "publicUrl">, request: FastifyRequest): void {
   const { origin, host = "", "sec-fetch-site": site } = request.headers;

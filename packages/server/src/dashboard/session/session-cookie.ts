@@ -2,21 +2,21 @@ import { fastifyCookie, Signer } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 
-/** Browsers take the prefix only from the host itself over https: no neighbouring subdomain can plant the cookie. */
+/** Browsers accept the prefix only from the host itself over https, so no other subdomain can plant the cookie. */
 const hostPrefix = "__Host-";
 export const cookieName = `${hostPrefix}upstow_session`;
-/** Tells a browser that has signed in before from strangers. Outlives sessions; browsers keep nothing longer. */
+/** Recognises a browser that has signed in before. Outlives sessions; browsers keep no cookie longer. */
 const deviceCookieName = `${hostPrefix}upstow_device`;
 const deviceMaxAgeSec = 400 * 24 * 60 * 60;
 
 export const cookieAttributes = { path: "/", httpOnly: true, sameSite: "strict" } as const;
 
-/** The newest of the installation's secrets signs and all of them are taken: replacing one signs nobody out. */
+/** The newest secret signs and all of them verify, so replacing one signs nobody out. */
 export function createSessionSigner(keyring: Keyring): Signer {
   return new Signer(keyring.keysFor("dashboard sessions").map((key) => key.export()));
 }
 
-/** As it was sent, signature and all. */
+/** As sent, including the signature. */
 export function findSessionCookie(request: FastifyRequest): string | null {
   return findCookie(request, cookieName);
 }
@@ -25,11 +25,11 @@ export function findDeviceCookie(request: FastifyRequest): string | null {
   return findCookie(request, deviceCookieName);
 }
 
-/** Null also where two have the name: one was planted, and nobody can tell which. */
+/** Also null if two cookies have the name: one was planted, and there is no way to tell which. */
 function findCookie(request: FastifyRequest, secureName: string): string | null {
   const pairs = (request.headers.cookie ?? "").split(";");
   const name = isHttps(request) ? secureName : withoutPrefix(secureName);
-  // The parser keeps the first of a name.
+  // The parser keeps the first cookie of each name.
   const first = fastifyCookie.parse(pairs.join(";"))[name];
   const last = fastifyCookie.parse(pairs.reverse().join(";"))[name];
   return first === last ? (first ?? null) : null;
@@ -44,8 +44,8 @@ export function keepDeviceCookie(request: FastifyRequest, reply: FastifyReply, m
 }
 
 /**
- * The session comes first. Without TLS, which is on a developer's own machine, browsers refuse the prefix, and the
- * library knows one name.
+ * The session cookie first. Without TLS, on a developer's own machine, browsers reject the prefix, and the library
+ * supports only one name.
  */
 export function finishCookies(request: FastifyRequest, reply: FastifyReply): void {
   const cookies = [reply.getHeader("set-cookie") ?? []].flat().map(String);
@@ -60,7 +60,7 @@ function withoutPrefix(cookie: string): string {
   return cookie.startsWith(hostPrefix) ? cookie.slice(hostPrefix.length) : cookie;
 }
 
-/** Of what came here without TLS, a trusted proxy says how it was called; the rest came over loopback. */
+/** For requests without TLS, a trusted proxy reports the original scheme; all others came over loopback. */
 export function isHttps(request: FastifyRequest): boolean {
   return request.protocol === "https";
 }

@@ -15,14 +15,14 @@ export function visitorOf(request: FastifyRequest): Visitor {
   };
 }
 
-/** The page's own origin: of a change it was checked before any route runs, and browsers send it with every one. */
+/** The page's own origin. Browsers send it with every change, and it is checked before any route runs. */
 export function visitorOrigin(request: FastifyRequest): string {
   return request.headers.origin ?? "";
 }
 
 /**
- * Always under a new token: a session planted in somebody's browser never becomes theirs. `signIn` writes it down in
- * the transaction that lets them in, and where nobody is let in the browser keeps what it came with.
+ * Always uses a new token, so that a session planted in someone's browser never becomes theirs. `signIn` stores it in the
+ * transaction that signs them in; if the sign-in fails, the browser keeps its current cookie.
  */
 export async function letIn(
   deps: Pick<Deps, "db" | "keyring">,
@@ -59,9 +59,9 @@ interface KnownAccount {
 }
 
 /**
- * What a browser keeps after a sign-in, to be told from strangers who guess at the same account. It opens nothing: it
- * only has a limit of tries of its own. It ends with the password, so that anyone who knew the old one becomes a stranger.
- * Null for an account without a password.
+ * What a browser keeps after a sign-in, to set it apart from strangers who guess at the same account. It grants no
+ * access, only a separate limit of attempts. It is void when the password changes, so that anyone who knew the old one
+ * becomes a stranger. Null for an account without a password.
  */
 async function markDevice(
   { db, keyring }: DeviceDeps,
@@ -78,7 +78,7 @@ async function markDevice(
   return `${name}.${signatureOf(key, account, name).toString("base64url")}`;
 }
 
-/** The name of a device that has signed in to the account before; null for every other. */
+/** The id of a device that has signed in to the account before; null for all others. */
 export async function findKnownDevice(
   { db, keyring }: DeviceDeps,
   email: string,
