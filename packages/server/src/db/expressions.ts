@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "#kysely";
 import type { DialectName } from "./statement.ts";
 
 /**
- * The database's own clock in epoch milliseconds: the only one that several instances share. It stands still
- * within a statement, so that a condition named twice is answered twice alike.
+ * The database's own clock in epoch milliseconds: the only one that all instances share. It is constant within a
+ * statement, so a condition used twice has the same result.
  */
 export function databaseNow(dialect: DialectName): RawBuilder<number> {
   return dialect === "sqlite"
@@ -11,7 +11,7 @@ export function databaseNow(dialect: DialectName): RawBuilder<number> {
     : sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`;
 }
 
-/** A sum of sizes, at most the largest number that JavaScript has: no sum of the engine's own overflows then. */
+/** A sum of sizes, capped at JavaScript's largest safe integer, so that no further sum overflows. */
 export function sumBytes(dialect: DialectName, column: string): RawBuilder<number> {
   const most = sql.lit(Number.MAX_SAFE_INTEGER);
   return dialect === "sqlite"
@@ -20,9 +20,9 @@ export function sumBytes(dialect: DialectName, column: string): RawBuilder<numbe
 }
 
 /**
- * Whether a column's text is in a JSON array that was passed as one parameter, so that one statement serves any number
- * of them. As an array, PostgreSQL looks each up in an index; as a subquery it would join them with the whole table,
- * for lack of an idea how few they are.
+ * Whether a column's text is in a JSON array passed as one parameter, so that one statement serves any number of values.
+ * As an array, PostgreSQL looks each up in an index; with a subquery it would join the whole table, because it cannot
+ * estimate how few there are.
  */
 export function isOneOf(dialect: DialectName, column: string, jsonArray: string): RawBuilder<boolean> {
   return dialect === "sqlite"

@@ -6,7 +6,7 @@ import { type DialectName, statement } from "./statement.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-/** Does the work, unless another instance does it or has done it within `leaseMs`. The signal ends with the lease. */
+/** Runs the work, unless another instance is doing so or did within `leaseMs`. The signal aborts when the lease ends. */
 export type RunLeased = (name: string, leaseMs: number, work: Work, signal: AbortSignal) => Promise<void>;
 
 interface Lease {
@@ -41,7 +41,7 @@ const extendLease = statement((q, p: Lease & { token: number }, dialect) =>
     .where("token", "=", p.token),
 );
 
-/** Instances agree by the database and its clock who does the work; an embedded database has one instance only. */
+/** Instances use the database and its clock to agree on who does the work; an embedded database has only one. */
 export function createJobLeases(db: Database): RunLeased {
   if (db.dialect === "sqlite") return (_name, _leaseMs, work, signal) => work(signal).then(() => {});
   return async (name, leaseMs, work, signal) => {
@@ -52,7 +52,7 @@ export function createJobLeases(db: Database): RunLeased {
     const extend = async () => {
       if ((await db.run(extendLease, { ...lease, leaseMs })) === 0) lost.abort();
     };
-    // While the database is away nobody else can take the lease either.
+    // While the database is unavailable, no other instance can take the lease either.
     const extending = setInterval(() => void extend().catch(() => {}), leaseMs / 3);
     try {
       await work(AbortSignal.any([signal, lost.signal]));
@@ -65,10 +65,10 @@ export function createJobLeases(db: Database): RunLeased {
   };
 }
 
-/** Rows that one statement of housekeeping changes: a few milliseconds of the one writer that SQLite has. */
+/** Rows changed per housekeeping statement: a few milliseconds of SQLite's single writer. */
 export const STEP_ROWS = 500;
 
-/** Repeats a statement that changes at most `STEP_ROWS` rows until it finds fewer. Others work in between. */
+/** Repeats a statement that changes at most `STEP_ROWS` rows until it finds fewer. Other work runs in between. */
 export async function inSteps(step: (take: number) => Promise<number>, signal?: AbortSignal): Promise<void> {
   while (signal?.aborted !== true) {
     if ((await step(STEP_ROWS)) < STEP_ROWS) return;

@@ -7,9 +7,9 @@ interface Waiting<Job, Result> {
 }
 
 /**
- * Work on the same thing, one call at a time: what arrives while one is under way is done together by the next. Nobody
- * joins a call that had begun before they came, so that nobody is answered from before their question.
- * `doTogether` returns one result for each job, in their order.
+ * Runs work on the same thing one call at a time: jobs that arrive during a call are handled together by the next. No job
+ * joins a call that has already started, so no result is older than its request.
+ * `doTogether` returns one result per job, in order.
  */
 export function createLanes<Job, Result>(
   doTogether: (jobs: Job[], lane: string) => Promise<Result[]>,
@@ -43,14 +43,14 @@ export function createLanes<Job, Result>(
       }
       const first = [waiting];
       lanes.set(lane, first);
-      // Whatever else this turn of the event loop brings comes along.
+      // Jobs from the rest of this event loop turn join in.
       setImmediate(drive, lane, first);
     });
 }
 
 /**
- * One change of a row instead of many: what callers bring that share a transaction and give the same name before
- * `apply` is called, which is in a moment, is added up, and all get the outcome of the one call.
+ * One change of a row instead of many: amounts from callers that share a transaction and use the same name before
+ * `apply` runs, a moment later, are added up, and all callers get its result.
  */
 export function gather<Sum>(
   add: (sum: Sum, more: Sum) => void,

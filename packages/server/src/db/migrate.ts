@@ -24,7 +24,7 @@ import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { failedFiles } from "./migrations/023-failed-files.ts";
 import { type DialectName, statement } from "./statement.ts";
 
-/** In order, forward only. One that has been released is never edited: the next change is a new entry. */
+/** In order, forward only. Released migrations are never edited: the next change is a new entry. */
 const migrations: readonly Migration[] = [
   { id: "001-foundation", sql: foundation },
   { id: "002-files", sql: files },
@@ -54,7 +54,7 @@ const migrations: readonly Migration[] = [
 interface Migration {
   id: string;
   sql: string;
-  /** The engine that it concerns, where the other has nothing to change. */
+  /** The engine it applies to, if not both. */
   only?: DialectName;
 }
 
@@ -83,8 +83,8 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 /**
- * Migrations are written in the SQL that both engines share. SQLite then gets STRICT tables, and PostgreSQL
- * compares text by bytes as SQLite does, so that both list in the same order.
+ * Migrations are written in the SQL that both engines share. SQLite then gets STRICT tables, and PostgreSQL compares
+ * text by bytes like SQLite, so that both list in the same order.
  */
 export function inDialect(sql: string, dialect: DialectName): string {
   if (dialect === "sqlite") return sql.replaceAll("BIGINT", "INTEGER").replaceAll(/^\);$/gm, ") STRICT;");

@@ -11,7 +11,7 @@ export interface DashboardSessionRow {
 
 export type ProjectRole = "owner" | "developer" | "viewer";
 
-/** People whom a project's owner let in; the account that the project belongs to has no row. */
+/** Members of a project; the account that owns the project has no row. */
 export interface ProjectMemberRow {
   project_id: string;
   account_id: string;
@@ -22,11 +22,11 @@ export interface ProjectMemberRow {
 export interface TotpRow {
   account_id: string;
   secret_sealed: string;
-  /** Null until the first code was given: only then it guards the account. */
+  /** Null until the first code was entered; only then does it protect the account. */
   confirmed_at: number | null;
-  /** The time step of the last code that was taken; none is taken twice. */
+  /** The time step of the last accepted code; no code is accepted twice. */
   last_step: number;
-  /** Wrong codes in a row, each of which makes the next wait longer. */
+  /** Consecutive wrong codes; each makes the next wait longer. */
   failures: number;
   next_try_at: number;
 }
@@ -42,7 +42,7 @@ export interface PasskeyRow {
   last_used_at: number | null;
 }
 
-/** Between two requests of a sign-in: a password that waits for its code, or a challenge that was handed out. */
+/** State between two requests of a sign-in: a password awaiting its code, or an issued challenge. */
 export interface SignInStepRow {
   token_hash: string;
   kind: "code" | "passkey" | "new-passkey";

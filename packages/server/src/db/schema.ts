@@ -81,12 +81,12 @@ export interface AccountRow {
   rate_other: number | null;
   transform_units: number | null;
   project_count: number;
-  /** API keys created since `keys_made_since`, an hour at most. */
+  /** API keys created since `keys_made_since`, which is at most an hour ago. */
   keys_made: number;
   keys_made_since: number;
-  /** 0 while nobody has proven that the address is theirs: the service sends no mail, so only the operator can. */
+  /** 0 while the address is unverified: the service sends no email, so only the operator can verify it. */
   email_verified: number;
-  /** 0 for an account made by an invitation, until the operator sets its tier. */
+  /** 0 for an account created by an invitation, until the operator sets its tier. */
   may_own_projects: number;
   created_at: number;
   updated_at: number;
@@ -104,21 +104,21 @@ export interface ProjectRow {
   deleted_at: number | null;
   /** The customer's bucket for new files; null for the installation's store. */
   store_id: string | null;
-  /** Where its files are given out, without a slash at the end; null for the installation's own address. */
+  /** Base URL of its files, without a trailing slash; null for the installation's own. */
   cdn_url: string | null;
-  /** 0 once a deleted project holds nothing that counts toward its account's quotas. */
+  /** 0 once a deleted project has nothing that counts toward its account's quotas. */
   is_counted: number;
 }
 
-/** A bucket that a customer brought. */
+/** A customer's own bucket. */
 export interface CustomerStoreRow {
   id: string;
   project_id: string;
-  /** Null: Amazon's own, of the region. */
+  /** Null means Amazon's own endpoint for the region. */
   endpoint: string | null;
   region: string;
   bucket: string;
-  /** In front of every object's name. */
+  /** Prefix of every object's name. */
   prefix: string;
   force_path_style: number;
   /** The credentials, encrypted. */
@@ -154,7 +154,7 @@ export interface ApiKeyRow {
 export interface IdempotencyRow {
   scope: string;
   request_hash: string;
-  /** Who works on it; a worker that died loses the claim when the lease runs out. */
+  /** The worker that claimed it; a worker that died loses the claim when the lease expires. */
   claim: string;
   lease_until: number;
   status: number | null;
@@ -170,7 +170,7 @@ export interface UsagePeriodRow {
   reserved_uploads: number;
   bandwidth_bytes: number;
   transform_units: number;
-  /** The storage total when the period last saw a change. */
+  /** The storage total after the period's last change. */
   stored_bytes: number;
 }
 
@@ -200,18 +200,18 @@ export interface FileRow {
   sha256: string | null;
   etag: string | null;
   store: string;
-  /** Null for a single upload. */
+  /** Null for a single-request upload. */
   upload_id: string | null;
-  /** The month whose quota an open upload holds; null once that was settled or released. */
+  /** The month whose quota an open upload has reserved; null once settled or released. */
   reserved_period: string | null;
-  /** When to look whether an open upload was abandoned. */
+  /** When to check whether an open upload was abandoned. */
   reap_at: number;
   created_at: number;
   updated_at: number;
   completed_at: number | null;
 }
 
-/** Bytes that no row needs any more; kept until the store has confirmed, and the CDN for the last time. */
+/** Bytes no longer referenced; kept until the store has confirmed their deletion, and the CDN its last purge. */
 export interface StorageDeletionRow {
   id: string;
   store: string;
@@ -227,13 +227,13 @@ export interface DiskObjectRow {
   state: "open" | "final" | "gone";
   /** Null for a single object. */
   upload_id: string | null;
-  /** Of the blob, or declared for the whole multipart upload. */
+  /** Size of the blob, or as declared for the whole multipart upload. */
   size_bytes: number;
   etag: string | null;
   sha256: string | null;
-  /** Null where nothing has arrived, and for multipart. */
+  /** Null if nothing has arrived, and for multipart. */
   blob: string | null;
-  /** The blob that the last change took out, to be removed once that change is durable. */
+  /** The blob replaced by the last change, to be removed once that change is durable. */
   replaced_blob: string | null;
   damaged: number;
   received_at: number | null;
@@ -245,14 +245,14 @@ export interface DiskPartRow {
   part_number: number;
   blob: string;
   size_bytes: number;
-  /** Where the part begins in the finished object; null until then. */
+  /** The part's offset in the completed object; null until then. */
   start_byte: number | null;
   sha256: string;
   damaged: number;
   received_at: number;
 }
 
-/** Keys are encrypted; `previous` still signs beside `current` for a day after a rotation. */
+/** Keys are encrypted; `previous` still signs alongside `current` for a day after a rotation. */
 export interface WebhookSigningKeyRow {
   project_id: string;
   environment: Environment;
@@ -264,12 +264,12 @@ export interface WebhookSigningKeyRow {
 
 export interface WebhookEndpointRow {
   id: string;
-  /** Kept by whoever leases or ends a lease: counting would read what the index still holds of ended ones. */
+  /** Maintained whenever a lease starts or ends: counting would read dead index entries of ended ones. */
   live_leases: number;
   consecutive_timeouts: number;
-  /** When its messages are to be looked at next; null when none waits. */
+  /** When to check its messages next; null if none are waiting. */
   next_run_at: number | null;
-  /** More was due than could be sent at once; the next attempt that ends makes room. */
+  /** More was due than could be sent at once; the next attempt to finish makes room. */
   has_backlog: number;
   touched_at: number;
 }
@@ -281,21 +281,21 @@ export interface WebhookMessageRow {
   id: string;
   project_id: string;
   environment: Environment;
-  /** Counts the environment's events in the order in which they were committed. */
+  /** Numbers the environment's events in commit order. */
   seq: number;
   event: EventType;
   file_id: string;
   route_slug: string;
-  /** The very text that is sent. */
+  /** The exact text that is sent. */
   body: string;
   url: string | null;
   endpoint_id: string | null;
   state: WebhookState;
   attempt_count: number;
-  /** Below zero while an attempt is under way: a redelivery was asked for. */
+  /** Below zero during an attempt means that a redelivery was requested. */
   retried: number;
   retries_allowed: number;
-  /** How often a worker died with it; not charged as a retry. */
+  /** How often a worker died while sending it; does not count as a retry. */
   interruptions: number;
   run_at: number;
   lease_until: number | null;
@@ -303,7 +303,7 @@ export interface WebhookMessageRow {
   created_at: number;
 }
 
-/** Written before the request is made, so that one cut short by a crash shows. */
+/** Written before the request is sent, so that one interrupted by a crash is visible. */
 export interface WebhookAttemptRow {
   message_id: string;
   number: number;
@@ -321,10 +321,10 @@ export interface VariantRow {
   store_key: string;
   state: "rendering" | "ready" | "failed";
   claim: string;
-  /** Until when the claim holds, or until when a failure is not tried again. */
+  /** When the claim expires, or when a failure may be retried. */
   lease_until: number;
   problem: string | null;
-  /** Null for variants from before it was kept. */
+  /** Null for variants rendered before it was recorded. */
   recipe: string | null;
   size_bytes: number | null;
   etag: string | null;
@@ -333,7 +333,7 @@ export interface VariantRow {
   used_at: number;
 }
 
-/** What the month had counted by the end of the day. */
+/** The month's totals at the end of the day. */
 export interface UsageDayRow {
   project_id: string;
   environment: Environment;
@@ -346,21 +346,21 @@ export interface UsageDayRow {
 
 export type RelocationName = "storage" | "database";
 
-/** `copied`: all is there and checked; the next start on the new place switches. `done`: that has happened. */
+/** `copied`: everything is copied and verified, and the next start on the target switches. `done`: it has switched. */
 export type RelocationState = "copying" | "copied" | "switching" | "done" | "abandoned";
 
 export interface RelocationRow {
   name: RelocationName;
-  /** The id of the owner's account, which tells installations apart. */
+  /** The id of the owner's account, which identifies the installation. */
   installation: string;
-  /** The bucket or database, for people and to compare; without credentials. */
+  /** The bucket or database, for display and comparison; without credentials. */
   target: string;
   state: RelocationState;
   started_at: number;
   changed_at: number;
 }
 
-/** In the database that rows are copied to. */
+/** Exists in the target database. */
 export interface RelocatedTableRow {
   name: string;
   /** The primary key of the last row copied, as a JSON array; empty before the first. */

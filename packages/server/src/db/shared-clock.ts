@@ -4,17 +4,17 @@ import { statement } from "./statement.ts";
 
 export interface SharedClock {
   now(): number;
-  /** Compares with the database again. */
+  /** Compares with the database's clock again. */
   adjust(): Promise<void>;
 }
 
 const readClock = statement((q, _: object, dialect) => q.selectNoFrom(databaseNow(dialect).as("now")));
-/** Clocks that are kept by NTP differ by less; whoever has one keeps its own. */
+/** Clocks synchronised by NTP differ by less, and are used as they are. */
 const toleranceMs = 1_000;
 
 /**
- * The machine's clock, corrected where it is not the database's: an instance that is hours ahead would end the
- * uploads of all others, and one that is behind would sign URLs that have expired.
+ * The machine's clock, corrected if it differs from the database's: an instance that is hours ahead would end everyone's
+ * uploads, and one that is behind would sign URLs that have already expired.
  */
 export async function openSharedClock(
   db: Database,
@@ -27,7 +27,7 @@ export async function openSharedClock(
     const answeredAt = machineNow();
     if (row === null) return;
     const apartMs = row.now - (askedAt + answeredAt) / 2;
-    // Half of the way there and back cannot be told from a wrong clock.
+    // Half the round trip cannot be distinguished from clock skew.
     const uncertainMs = (answeredAt - askedAt) / 2 + toleranceMs;
     offsetMs = Math.abs(apartMs) <= uncertainMs ? 0 : Math.round(apartMs);
   }

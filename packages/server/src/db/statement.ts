@@ -15,20 +15,20 @@ import type { Schema } from "./schema.ts";
 
 export type DialectName = "sqlite" | "postgres";
 
-/** SQL text and how to fill its parameters from a call's named values. */
+/** SQL text, and how to bind its parameters from a call's named values. */
 export interface CompiledStatement {
   readonly sql: string;
   bind(params: object): unknown[];
 }
 
-/** A query written once. Building SQL costs more than running it, so that happens once per dialect. */
+/** A query that is compiled once per dialect, because building SQL costs more than running it. */
 export interface Statement<Params, Row> {
   compile(dialect: DialectName): CompiledStatement;
   /** Carries the types; never set. */
   readonly types?: { params: Params; row: Row };
 }
 
-/** Tells the calls of one statement apart, by what they bind. */
+/** Distinguishes calls of one statement by their parameters. */
 export function callKey({ bind }: CompiledStatement, params: object): string {
   const values = bind(params);
   const [only] = values;
@@ -41,7 +41,7 @@ type Build<Params, Row> = (
   dialect: DialectName,
 ) => Compilable<Row>;
 
-/** Stands for a value that each call brings. */
+/** Placeholder for a value passed with each call. */
 class Parameter {
   readonly name: string;
   constructor(name: string) {
@@ -49,7 +49,7 @@ class Parameter {
   }
 }
 
-/** What is the same for every call stands in the text: less to send, and an index with such a condition can serve. */
+/** Constants are part of the text: less to send, and partial indexes can be used. */
 function createCompiler(Dialect: new () => DefaultQueryCompiler): DefaultQueryCompiler {
   return new (class extends Dialect {
     protected override appendValue(value: unknown): void {
@@ -95,7 +95,7 @@ function compile<Params, Row>(build: Build<Params, Row>, dialect: DialectName): 
   return { sql, bind: compileBind(sql, parameters) };
 }
 
-/** Code that reads exactly these names: looking them up one by one for every call costs more than many a query. */
+/** Generated code that reads exactly these names: looking them up one by one costs more than many queries. */
 function compileBind(sql: string, parameters: readonly unknown[]): CompiledStatement["bind"] {
   const values = parameters.map((parameter) => {
     const name = JSON.stringify((parameter as Parameter).name);

@@ -1,6 +1,6 @@
 import type { Schema } from "./schema.ts";
 
-/** Every table once, those first that others refer to. */
+/** Every table once, referenced tables before those that reference them. */
 const everyTable = {
   migration: true,
   account: true,

@@ -2,36 +2,36 @@ import { registerHooks } from "node:module";
 import type postgres from "postgres";
 
 /**
- * What 3.4.9 forgets when a connection is lost; `missing` belongs in front of `before`. The first two are reported
+ * What 3.4.9 forgets when a connection is lost; `missing` has to be inserted before `before`. The first two are reported
  * and open (porsager/postgres#1066, #1208).
  */
 const corrections = [
   {
-    // Without it the ROLLBACK of an interrupted transaction ends the process, outside of every promise, and a query
-    // between a socket's error and its close is never answered.
+    // Without it, the ROLLBACK of an interrupted transaction crashes the process outside of any promise, and a query
+    // between a socket's error and its close never settles.
     before: "    if (stream)\n      return queryError(q, Errors.generic('COPY_IN_PROGRESS'",
     missing:
       "    if (!socket || socket.destroyed) {\n      queryError(q, Errors.connection('CONNECTION_CLOSED', options))\n      return true\n    }\n",
   },
   {
-    // Without it the connection comes back, but never sends anything again.
+    // Without it, the connection is restored but never sends anything again.
     before: "    socket.removeAllListeners()\n    socket = null\n",
     missing: "    chunk = nextWriteTimer = null\n",
   },
   {
-    // Without it a query waits for ever, and a core with it, where something takes the connection for a PostgreSQL
-    // that is away and closes it again.
+    // Without it, a query waits forever at 100% CPU if something accepts the connection in place of an unavailable
+    // PostgreSQL and closes it again.
     before: "    if (initial)\n      return reconnect()\n",
     missing:
       "    if (initial) {\n      queryError(initial, Errors.connection('CONNECTION_CLOSED', options))\n      initial = null\n    }\n",
   },
   {
-    // Without it closing the pool waits for a query that has long been rejected.
+    // Without it, closing the pool waits for a query that was rejected long ago.
     before: "    closedTime = performance.now()\n",
     missing: "    query = null\n",
   },
-  // Without these four a query waits until TCP gives up, for a quarter of an hour, where the server's machine is gone
-  // without a word. A statement that is let run for 10 seconds is answered within them, whatever the answer is.
+  // Without these four, a query waits 15 minutes for TCP to give up if the server's machine vanishes silently. A
+  // statement with a limit of 10 seconds gets a result or an error within them.
   {
     before: "      , connectTimer = timer(",
     missing:
@@ -42,7 +42,7 @@ const corrections = [
   { before: "    idleTimer.cancel()\n    lifeTimer.cancel()\n", missing: "    silenceTimer.cancel()\n" },
 ];
 
-/** Sets the corrected copy apart from one that somebody else in the process may have loaded. */
+/** Distinguishes the corrected copy from one that other code in the process may have loaded. */
 const mark = "?corrected";
 
 export async function loadPostgresDriver(): Promise<typeof postgres> {
@@ -68,7 +68,9 @@ export async function loadPostgresDriver(): Promise<typeof postgres> {
 function correct(source: string): string {
   return corrections.reduce((text, { before, missing }) => {
     if (text.split(before).length !== 2) {
-      throw new Error("postgres.js has changed: see whether its lost connections still need to be corrected");
+      throw new Error(
+        "postgres.js has changed: check whether its handling of lost connections still needs corrections",
+      );
     }
     return text.replace(before, () => missing + before);
   }, source);

@@ -18,7 +18,7 @@ export interface PostgresOptions {
   statementMs?: number;
 }
 
-/** Without a time for statements, none is given up, however long the server is silent. */
+/** Without a time limit, statements wait for the server indefinitely. */
 export function createClient(
   url: string,
   maxConnections: number,
@@ -31,7 +31,7 @@ export function createClient(
     max_lifetime: 60 * 30,
     backoff: (retries: number) => Math.min(1, 0.05 * 2 ** retries),
     fetch_types: false,
-    // Every whole number of ours, bytes and milliseconds included, is below 2^53.
+    // All our integers, including bytes and milliseconds, are below 2^53.
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
       application_name: "upstow",
@@ -91,7 +91,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   };
 }
 
-/** One read for all callers that came before it began. */
+/** One read for all callers that arrived before it started. */
 function shareReads(read: (statement: AnyStatement, params: object) => Promise<unknown>) {
   const lanes = new Map<AnyStatement, (key: string, params: object) => Promise<unknown>>();
   return (statement: AnyStatement, params: object): Promise<unknown> => {

@@ -16,9 +16,8 @@ export interface Transactions {
 }
 
 /**
- * Everybody who uploads to a project changes the same few rows, and would wait for each other's commits, one fsync
- * after another. Work of one lane shares a transaction instead. When some of it fails after something was changed, each
- * is done on its own.
+ * All uploads to a project change the same few rows, and would wait for each other's commits, one fsync after another.
+ * Work in one lane shares a transaction instead. If some of it fails after a change, each job is run on its own.
  */
 export function createTransactions(client: Sql): Transactions {
   async function alone(work: Work): Promise<unknown> {
@@ -56,7 +55,7 @@ export function createTransactions(client: Sql): Transactions {
         return outcomes;
       });
     } catch (error) {
-      // Anything else leaves open whether the transaction was committed: doing it again could do it twice.
+      // After any other error the transaction may have been committed, so repeating it could apply it twice.
       if (error instanceof MemberFailed || conflict.test(codeOf(error))) return null;
       throw explain(error);
     }
@@ -79,18 +78,18 @@ export function createTransactions(client: Sql): Transactions {
 
 class MemberFailed extends Error {}
 
-/** SQLSTATE classes and client codes that mean the server is away or lets nobody in, not that the statement is wrong. */
+/** SQLSTATE classes and client codes which mean that the server is unavailable, not that the statement is wrong. */
 const unavailable =
   /^(08...|25006|25P0[34]|28...|3D000|57P0[12345]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 const uniqueViolation = "23505";
-/** Raised by the triggers that refuse changes, and by nothing else. */
+/** Raised only by the triggers that reject changes. */
 const refusedByTrigger = "UP001";
 
 const prepared = { prepare: true };
 
 /**
- * Awaited, not chained with `then`, which the driver's own kind of promise makes a measurable part of a lookup's cost.
- * `onDirty` is called after a statement that changed rows, or that failed, which makes the transaction unusable.
+ * Awaited instead of chained with `then`, which is measurably slow with the driver's own promises. `onDirty` is called
+ * after a statement that changed rows, or that failed, which makes the transaction unusable.
  */
 export function queryable(client: ISql, onDirty?: () => void): Queryable {
   const ask = async <T>(statement: Statement<object, unknown>, params: object, take: (rows: Rows) => T) => {
@@ -128,14 +127,14 @@ function explain(error: unknown): unknown {
   const code = codeOf(error);
   if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
   if (code === refusedByTrigger) return new DatabaseReadOnly("the database is read-only", { cause: error });
-  // What is fatal ends the connection, whatever was asked over it: a parameter of the address that no server knows.
+  // Fatal errors end the connection whatever was sent, such as for an unknown parameter in the URL.
   const isFatal = (error as { severity?: unknown } | null)?.severity === "FATAL";
   return unavailable.test(code) || isFatal
     ? new DatabaseUnavailable(`PostgreSQL is not available${describeCause(error, code)}`, { cause: error })
     : error;
 }
 
-/** In the server's words where it has some: few operators know what 28P01 is. */
+/** Uses the server's message if there is one: few operators know what 28P01 means. */
 function describeCause(error: unknown, code: string): string {
   const words = error instanceof Error ? error.message.trim().replaceAll(/\s*\n\s*/g, " ") : "";
   if (words === "") return ` (${code})`;

@@ -3,15 +3,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 
 export interface Checkpoints {
-  /** To be called after every commit, with the number of transactions that shared it. */
+  /** Call it after every commit, with the number of transactions that shared it. */
   count(transactions: number): void;
   close(): Promise<void>;
 }
 
 const transactionsApart = 256;
-/** Where so many take longer than this, nobody waits for checkpoints often enough to be worth a thread. */
+/** If this many take longer, checkpoints are too rare to be worth a thread. */
 const loadWithinMs = 1000;
-/** How long the log grows before the engine copies it within a commit: by default, and where a thread comes first. */
+/** How far the log grows before the engine copies it during a commit: by default, and with a thread. */
 const pagesAlone = 1000;
 const pagesWithThread = 4000;
 
@@ -19,9 +19,9 @@ const threadFile = new URL("./checkpoint-thread.mjs", import.meta.url);
 const threadFlags = ["--disable-warning=ExperimentalWarning"];
 
 /**
- * The engine copies its log into the database file within the commit that makes the log long, and everybody waits for
- * the copy and its fsyncs. Under load a thread copies beside the commits. The engine still has its turn, because a log
- * begins anew only when a commit finds all of it copied; little is left to copy then.
+ * The engine copies its log into the database file during the commit that makes the log too long, and every writer waits
+ * for the copy and its fsyncs. Under load, a thread copies in parallel to the commits. The engine still does its part,
+ * because the log restarts only when a commit finds all of it copied; by then little is left to copy.
  */
 export function createCheckpoints(
   writer: DatabaseSync,
@@ -51,12 +51,12 @@ export function createCheckpoints(
       worker.on("error", () => {
         thread = doWithout();
       });
-      // Last: listening would hold the process again.
+      // Done last, because listening would keep the process alive again.
       worker.unref();
       setPages(pagesWithThread);
       return worker;
     } catch {
-      // No more threads are to be had, or allowed.
+      // No more threads are available or allowed.
       return doWithout();
     }
   }

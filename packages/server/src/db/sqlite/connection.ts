@@ -6,23 +6,23 @@ import type { Statement } from "../statement.ts";
 
 export interface Connection {
   database: DatabaseSync;
-  /** The steps of every transaction, prepared: parsing them costs more than taking them. */
+  /** The statements of every transaction, prepared, because parsing them costs more than running them. */
   steps: Record<"begin" | "beginReading" | "commit" | "save" | "release", StatementSync>;
-  /** The tables that its statements have changed since they were last looked at. */
+  /** The tables changed by its statements since the last check. */
   changed: Set<string>;
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
-  /** Whether a statement that has been run changes tables. */
+  /** Whether a statement changes tables; known once it has run. */
   isChanging(statement: object): boolean;
 }
 
-/** Names the tables that a statement changes. */
+/** Returns the tables that a statement changes. */
 type FindChanges = (sql: string) => readonly string[];
 
 export function openConnection(path: string, findChanges: FindChanges = () => []): Connection {
   const database = new DatabaseSync(path, { timeout: 5000 });
-  // Pages of 8 KiB: a body of 10 KiB in pages of 4 costs a twentieth of an upload more.
+  // With pages of 4 KiB instead of 8, an upload of 10 KiB costs 5% more.
   database.exec(`
     PRAGMA page_size = 8192;
     PRAGMA journal_mode = WAL;
@@ -80,7 +80,7 @@ interface Prepared {
   changes: readonly string[];
 }
 
-/** Values come as arrays and become objects here, which takes half the time that the engine's own objects take. */
+/** Rows arrive as arrays and become objects here, which takes half as long as having the engine build objects. */
 function prepareStatement(
   database: DatabaseSync,
   statement: Statement<object, unknown>,
@@ -118,9 +118,9 @@ function readFirst(ready: Prepared, params: SQLInputValue[]): Values | undefined
   }
 }
 
-/** A total that no number holds, of files of absurd sizes, must not keep anybody from seeing the rest. */
+/** A total too large for a number, from files of absurd sizes, must not break reading the rest. */
 function readWide<T>({ run, changes }: Prepared, error: unknown, read: () => T): T {
-  // What changes rows has changed them already.
+  // A changing statement has already changed its rows.
   if ((error as NodeJS.ErrnoException).code !== "ERR_OUT_OF_RANGE" || changes.length > 0) throw error;
   run.setReadBigInts(true);
   try {
@@ -138,16 +138,16 @@ function toNumbers(values: Values): Values {
   );
 }
 
-/** Objects of one shape, made by code that knows it: adding names one by one costs more than the query. */
+/** Generated code that builds objects of one shape: adding properties one by one costs more than the query. */
 function compileRow(names: string[]): Prepared["toRow"] {
   const fields = names.map((name, i) => `${JSON.stringify(name)}: values[${i}]`);
   return new Function("values", `return { ${fields.join(", ")} }`) as Prepared["toRow"];
 }
 
-/** Another process writes. */
+/** Another process is writing. */
 export class DatabaseBusy extends DatabaseUnavailable {}
 
-/** Result codes of SQLite that say the engine, not the statement, is in trouble. */
+/** SQLite result codes that indicate a problem with the engine, not the statement. */
 const engineTrouble = new Map([
   [10, "the database cannot read or write its files"],
   [11, "the database file is damaged"],
@@ -157,7 +157,7 @@ const engineTrouble = new Map([
 const busy = 5;
 const diskFull = 13;
 const uniqueViolations = [1555, 2067];
-/** The only triggers that there are refuse changes. */
+/** The only triggers are those that reject changes. */
 const refusedByTrigger = 1811;
 
 export function guardEngine<T>(call: () => T): T {

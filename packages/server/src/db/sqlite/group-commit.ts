@@ -23,20 +23,20 @@ export interface GroupCommit {
 
 const notRun: Outcome = { isDone: false, error: new Error("the transaction was not run") };
 
-/** More than this many transactions in one commit gain nothing and keep the first caller waiting. */
+/** More transactions per commit gain nothing and keep the first caller waiting. */
 const largestGroup = 256;
-/** A commit costs more than a turn. With more of them those who came first wait too long. */
+/** A commit costs more than a turn of the event loop, but with more turns the first callers wait too long. */
 const mostTurnsWaited = 3;
-/** How long another process, such as an operator's command, may hold the write lock before callers are refused. */
+/** How long another process, such as an operator's command, may hold the write lock before callers are rejected. */
 const lockWithinMs = 5000;
 const lockRetryMs = 5;
 
 const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 
 /**
- * Transactions that arrive in the same turn of the event loop, or in the next ones while more come, share one COMMIT
- * and so one fsync; callers hear of success only after that fsync. None of them sees another fail. A caller who has
- * been alone for a turn does not wait for others, which would cost it a tenth.
+ * Transactions that arrive in the same turn of the event loop, or in the next ones while more arrive, share one COMMIT
+ * and thus one fsync; callers are notified only after that fsync. A failure does not affect the others. A caller that was
+ * alone for one turn does not wait for others, which would cost it 10%.
  */
 export function createGroupCommit(
   writer: Connection,
@@ -55,7 +55,7 @@ export function createGroupCommit(
     else setImmediate(flushWhenQuiet);
   }
 
-  /** While a turn's requests are served more arrive, which the next turn brings. */
+  /** More requests arrive while those of this turn are handled; the next turn brings them. */
   function flushWhenQuiet(alreadyHere = 0, turnsWaited = 0): void {
     const hasGrown = queue.length > Math.max(alreadyHere, 1) && queue.length < largestGroup;
     if (hasGrown && turnsWaited < mostTurnsWaited)
@@ -99,9 +99,9 @@ function tell({ outcome, resolve, reject }: Job): void {
 }
 
 /**
- * Without savepoints, as if nothing could fail. A job that fails before anything was changed, as most refusals do, leaves
- * the others alone. Where one fails later, or another process writes, the group is not settled and has to be run
- * apart. Made of callbacks: async functions would cost a lone insert some percent.
+ * Optimistic, without savepoints. A job that fails before any change, as most rejections do, does not affect the others.
+ * If one fails later, or another process is writing, the group is not settled and its jobs have to run separately. Uses
+ * callbacks, because async functions would cost a single insert a few percent.
  */
 function commitTogether(
   writer: Connection,
@@ -167,7 +167,7 @@ async function commitApart(writer: Connection, snapshot: Snapshot, group: Job[])
     for (const job of group) {
       writer.steps.save.run();
       await new Promise<void>((resolve, reject) => {
-        // A full disk may have made SQLite roll everything back by itself; then the group has failed as a whole.
+        // On a full disk, SQLite may roll everything back by itself; then the whole group has failed.
         runUnit(writer, [job], watch, resolve, (error) => {
           job.outcome = { isDone: false, error };
           if (writer.database.isTransaction) resolve();
@@ -202,7 +202,7 @@ function hasTakenLock(writer: Connection, snapshot: Snapshot): boolean {
   }
 }
 
-/** Waits without holding up the process, as the engine itself would. */
+/** Waits without blocking the process, unlike the engine itself. */
 async function waitForLock(writer: Connection, snapshot: Snapshot): Promise<void> {
   const deadline = performance.now() + lockWithinMs;
   while (!hasTakenLock(writer, snapshot)) {
@@ -211,7 +211,7 @@ async function waitForLock(writer: Connection, snapshot: Snapshot): Promise<void
   }
 }
 
-/** Jobs of one lane are run side by side, each other job by itself. */
+/** Jobs of one lane run concurrently, every other job by itself. */
 function byLane(group: Job[]): Job[][] {
   const units: Job[][] = [];
   const lanes = new Map<string, Job[]>();
@@ -229,8 +229,8 @@ function byLane(group: Job[]): Job[][] {
 }
 
 /**
- * Runs jobs on one transaction and calls the one or the other, once: when all are over, or when one fails after
- * something was changed.
+ * Runs jobs in one transaction and calls one of the two callbacks, once: when all are done, or when one fails after
+ * a change.
  */
 function runUnit(
   writer: Connection,
@@ -276,7 +276,7 @@ function runUnit(
       if (running === 0) onDone();
     };
     const refuse = (error: unknown): void => {
-      // A full disk may have made SQLite roll everything back by itself.
+      // On a full disk, SQLite may roll everything back by itself.
       if (hasChanged || !writer.database.isTransaction) fail(error);
       else settle({ isDone: false, error });
     };
@@ -288,17 +288,17 @@ function runUnit(
   }
 }
 
-/** Refuses work that waits for anything but SQLite, because everyone who writes would wait with it. */
+/** Rejects work that waits for anything but SQLite, because every other writer would wait with it. */
 interface StallWatch {
   start(): void;
-  /** Called, until the next call of this, each time the work is found to wait for something else. */
+  /** Until the next call, runs each time the work is found waiting for something else. */
   onStall(refuse: (reason: Error) => void): void;
   end(): void;
 }
 
 /**
- * SQLite answers at once, so the work of a transaction is a chain of microtasks. Work that is still open in the next
- * phase of the event loop waits for something else.
+ * SQLite is synchronous, so a transaction's work is a chain of microtasks. Work that is still pending in the next phase
+ * of the event loop is waiting for something else.
  */
 function createStallWatch(): StallWatch {
   let refuse: (reason: Error) => void = () => {};

@@ -13,7 +13,7 @@ type Read = (connection: Connection, statement: AnyStatement, params: object) =>
 export const anyTable = "*";
 
 export interface Recall extends Pick<Database, "recall" | "recallAll"> {
-  /** To be called when these tables have changed, before anybody hears of it. Empties the set. */
+  /** Call it when these tables have changed, before anyone is notified. Empties the set. */
   forget(changed: Set<string>): void;
 }
 
@@ -22,7 +22,7 @@ interface Remembered {
   reads: readonly string[];
 }
 
-/** Remembers what was read until this process has changed one of its tables, or another one anything. */
+/** Caches reads until this process changes one of their tables, or another process changes anything. */
 export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Tables): Recall {
   const remembered = new Map<object, Remembered>();
   let asOf = 0;
@@ -76,7 +76,7 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
   };
 }
 
-/** What a statement reads and changes, with everything that triggers and foreign keys add to it. */
+/** What a statement reads and changes, including through triggers and foreign keys. */
 interface Tables {
   reads: readonly string[];
   changes: readonly string[];
@@ -84,7 +84,7 @@ interface Tables {
 
 const changing: number[] = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE];
 
-/** Asks the engine, on a separate connection: asking makes a connection prepare all its statements again. */
+/** Asks the engine on a separate connection, because that makes a connection prepare all its statements again. */
 export function createTableFinder(database: DatabaseSync): (sql: string) => Tables {
   let [reads, changes] = [new Set<string>(), new Set<string>()];
   database.setAuthorizer((action, table) => {

@@ -3,15 +3,15 @@ import { type Connection, guardEngine } from "./connection.ts";
 export interface Snapshot {
   /** A connection that sees only what is durable. */
   open(): Connection;
-  /** Another number once another process has changed anything; never that of a change which `open` does not show yet. */
+  /** Changes when another process has changed anything; never ahead of what `open` shows. */
   revision(): number;
   end(): void;
 }
 
 /**
- * What is read in one turn of the event loop is read from one snapshot: taking and leaving the file's locks costs as
- * much as reading a row. The writer's own cache is warm where another connection would have to read every page again
- * that a commit has touched; while it holds a transaction, its changes are not for others.
+ * All reads in one turn of the event loop use one snapshot, because taking and releasing the file's locks costs as much
+ * as reading a row. The writer's own cache is warm, while another connection would have to re-read every page that a
+ * commit has touched; but during a transaction its changes must not be visible to others.
  */
 export function createSnapshot(writer: Connection, reader: Connection): Snapshot {
   const dataVersion = writer.database.prepare("PRAGMA data_version");
@@ -27,7 +27,7 @@ export function createSnapshot(writer: Connection, reader: Connection): Snapshot
     try {
       writer.steps.commit.run();
     } catch {
-      // A read that failed has ended it, or left it to be undone; nothing of it is to be kept.
+      // A failed read has ended the transaction or left it to be rolled back; there is nothing to keep.
       if (writer.database.isTransaction) writer.database.exec("ROLLBACK");
     }
   }
@@ -53,7 +53,7 @@ export function createSnapshot(writer: Connection, reader: Connection): Snapshot
     open() {
       if (isOpen) return writer;
       if (writer.database.isTransaction) return reader;
-      // Looked at later, it could be that of a change which another process made after what is read here.
+      // Read later, it could include a change that another process made after this snapshot.
       findRevision();
       writer.steps.beginReading.run();
       isOpen = true;

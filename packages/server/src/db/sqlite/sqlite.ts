@@ -6,7 +6,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { anyTable, createRecall, createTableFinder } from "./recall.ts";
 import { createSnapshot } from "./snapshot.ts";
 
-/** The embedded engine. Reads never see what is not yet durable. */
+/** The embedded engine. Reads never see changes that are not yet durable. */
 export function openSqlite(path: string): Database {
   const reader = guardEngine(() => openConnection(path));
   const findTables = createTableFinder(reader.database);
@@ -14,12 +14,12 @@ export function openSqlite(path: string): Database {
     try {
       return findTables(sql).changes;
     } catch {
-      // Of a table that only the transaction under way knows.
+      // For a table that only the current transaction knows.
       return [anyTable];
     }
   };
   const writer = guardEngine(() => openConnection(path, findChanges));
-  // The engine would wait for a lock with the whole process; the group commit waits without.
+  // The engine would block the whole process while waiting for a lock; the group commit waits asynchronously.
   writer.database.exec("PRAGMA busy_timeout = 0");
   reader.database.exec("PRAGMA query_only = ON");
   const messages = new EventEmitter();
