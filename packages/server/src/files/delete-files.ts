@@ -27,8 +27,8 @@ export interface Deletion {
 }
 
 /**
- * Marks the rows, gives back what they held and leaves the bytes to the deletion queue. The URL is dead with the
- * commit, and a file that was deleted before gives nothing back a second time.
+ * Marks the rows as deleted, releases their quota and leaves the bytes to the deletion queue. The URL stops working with
+ * the commit, and a file that was already deleted releases nothing a second time.
  */
 export async function deleteFiles(
   tx: Queryable,
@@ -73,7 +73,7 @@ export async function deleteFiles(
   };
 }
 
-/** A file held stored bytes if it was confirmed, reserved ones while it was open, nothing once it had failed. */
+/** A confirmed file counts as stored bytes, an open one as reserved bytes, a failed one as nothing. */
 function sumReleased(files: DeletedFile[]): Released {
   const released: Released = { storedBytes: 0, reservedBytes: 0, uploadsByPeriod: new Map() };
   for (const file of files) {
@@ -86,7 +86,7 @@ function sumReleased(files: DeletedFile[]): Released {
   return released;
 }
 
-/** A long deletion that gives way to the end of the service; what is gone stays gone. */
+/** A long deletion interrupted by shutdown; files deleted so far stay deleted. */
 export function interrupted(deleted: number): AppError {
   return new AppError(
     "SERVICE_UNAVAILABLE",

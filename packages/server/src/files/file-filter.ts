@@ -7,15 +7,15 @@ import { mediaType } from "./uploads/rules.ts";
 
 export interface FileFilter {
   terms: Terms;
-  /** Whether rows carry their metadata. */
+  /** Whether rows include their metadata. */
   withMetadata: boolean;
-  /** Set where the terms let more files through than match. */
+  /** Set if the terms can select files that do not match. */
   isMatch?: (file: FoundFile) => boolean;
 }
 
 type Query = Pick<FileQuery, "status" | "type" | "routeSlug" | "name" | "prefix" | "include">;
 
-/** Ids whose files can match, and what to test of those; null where none can. */
+/** The ids whose files can match, and what to test on them; null if none can. */
 export interface FileSelection {
   span: Span;
   filter: FileFilter;
@@ -55,7 +55,7 @@ export function statusTerms(status: string | undefined): Terms {
   return status === "FAILED" ? { isFailed: true } : { status };
 }
 
-/** Behind the route, keys hold the file's id: the index finds those. Null where no id begins like it. */
+/** In a key the file's id follows the route, so the index can be used. Null if no id can begin like this. */
 function narrow({ from, before }: Span, prefix: string): Span | null {
   const [, idStart, name] = prefix.split("/", 3);
   if (idStart === undefined) return { from, before };
@@ -74,7 +74,7 @@ interface Part {
   isMatch?: (file: FoundFile) => boolean;
 }
 
-/** As in a route's allowedTypes: case and parameters do not matter. */
+/** As in a route's allowedTypes, case and parameters are ignored. */
 function typeFilter(type: string | undefined): Part {
   if (type === undefined || type === "*/*") return { terms: {} };
   const wanted = mediaType(type);
@@ -82,7 +82,7 @@ function typeFilter(type: string | undefined): Part {
   return { terms: { typeStart: wanted }, isMatch: (file) => mediaType(file.type) === wanted };
 }
 
-/** The engines fold ASCII only: of other names they find those with one of its letters, and the rest is done here. */
+/** The engines fold ASCII only. For other names they find those that contain one of the letters; the rest is done here. */
 export function nameFilter(name = ""): Part {
   const [letter] = /[^\0-\x7f]/u.exec(name) ?? [];
   if (letter === undefined) return { terms: name === "" ? {} : { nameText: foldCase(name) } };
@@ -122,8 +122,8 @@ export function readPairs(query: object): MetadataPair[] {
 }
 
 /**
- * The database looks for the longest pair in the stored text, which finds nested ones too; `matchesPairs` decides. Its own
- * JSON functions would differ in how they write numbers and objects, and one of them fails on some texts.
+ * The database searches the stored text for the longest pair, which finds nested ones too; `matchesPairs` decides. The
+ * engines' JSON functions write numbers and objects differently, and one of them fails on some texts.
  */
 function pairTerms(pairs: MetadataPair[]): Terms {
   const [longest] = pairs.toSorted((a, b) => lengthOf(b) - lengthOf(a));
@@ -132,7 +132,7 @@ function pairTerms(pairs: MetadataPair[]): Terms {
   const name = `${JSON.stringify(key)}:`;
   return {
     textPair: name + JSON.stringify(value),
-    // Everything but text begins with one of these.
+    // Every value except a string begins with one of these.
     ...(/^[-\d{[tfn]/.test(value)
       ? { otherPair: `${name}${value},`, otherPairAtEnd: `${name}${value}}` }
       : {}),

@@ -18,14 +18,14 @@ import {
 } from "./queries.ts";
 import { toListItem } from "./serialize.ts";
 
-/** Keeps a call below 50 ms of CPU, also where rows were made to be costly (`npm run bench -- list-filters`). */
+/** Keeps a call below 50 ms of CPU, even if rows were crafted to be costly (`npm run bench -- list-filters`). */
 const budget: Budget = {
   rows: LIST_SCAN_MAX_ROWS,
   bytes: LIST_SCAN_MAX_BYTES,
   withinMs: 5_000,
 };
 
-/** The page as JSON. A filtered one may be short or empty and still have more behind it. */
+/** The page as JSON. A filtered one may be short or empty even if more pages follow. */
 export async function listFiles(deps: Deps, actor: Actor, query: FileQuery): Promise<string> {
   const { projectId, environment, accountId } = actor;
   const { before, take } = startPage(query);
@@ -47,7 +47,7 @@ export async function listFiles(deps: Deps, actor: Actor, query: FileQuery): Pro
   return toPage(items, scannedTo === null ? page : { nextCursor: encodeCursor(scannedTo), hasMore: true });
 }
 
-/** Metadata goes out as it is stored: reading and writing a page of it costs more than the rest of the call. */
+/** Metadata is sent as stored: parsing and serialising a page of it costs more than the rest of the call. */
 function toJson(item: FileListItem, metadata: string | null): string {
   const text = JSON.stringify(item);
   return metadata === null ? text : `${text.slice(0, -1)},"metadata":${metadata}}`;
@@ -57,13 +57,13 @@ function toPage(items: string[], { nextCursor, hasMore }: { nextCursor: string |
   return `{"files":[${items.join()}],${JSON.stringify({ nextCursor, hasMore }).slice(1)}`;
 }
 
-/** Nothing but paging: most calls, so they cost nothing more. */
+/** Plain paging, which is most calls, so it must cost nothing extra. */
 function isPlain(query: FileQuery): boolean {
   for (const field in query) if (field !== "limit" && field !== "cursor") return false;
   return true;
 }
 
-/** Who searches, how they take turns with others, and how far one request may go. */
+/** Who searches, how they take turns with others, and how much one request may read. */
 export interface Searcher {
   db: Database;
   turns: FairTurns;
@@ -71,20 +71,20 @@ export interface Searcher {
   budget: Budget;
 }
 
-/** Rows read at once where some of them are dropped here. */
+/** Rows per read if some of them are filtered out here. */
 const candidatesAtOnce = 200;
 
 /**
  * Scans the environment's files newest first, through the index that lists them. An index over the texts would slow
  * every upload and differ per database; scanning 100,000 files takes a tenth of a second without one
- * (`npm run bench -- search`). Stops when the page is full or all was seen, or else says which id to continue below.
+ * (`npm run bench -- search`). Stops when the page is full or everything was scanned; otherwise returns the id to continue below.
  */
 export async function searchFiles(
   searcher: Searcher,
   wanted: IdStretch & { take: number },
   filter: FileFilter,
 ): Promise<{ rows: FoundFile[]; scannedTo: string | null }> {
-  // Every file matches, and the page is full at once.
+  // Every file matches, so one read fills the page.
   if (!isSelective(filter)) return { rows: await read(searcher, wanted, filter), scannedTo: null };
   const rows: FoundFile[] = [];
   const scannedTo = await lookThrough(
@@ -102,7 +102,7 @@ export async function searchFiles(
   return { rows, scannedTo };
 }
 
-/** How many match, as far as one request reads; `scannedTo` says where the next one continues. */
+/** The number of matches within what one request may read; the next one continues at `scannedTo`. */
 export async function countFiles(
   searcher: Searcher,
   wanted: IdStretch,
@@ -138,7 +138,7 @@ function read({ db }: Searcher, span: IdStretch & { take: number }, { terms, wit
   return db.all(searchBy(terms, withMetadata), { ...span, ...terms });
 }
 
-/** The database may find more than match. */
+/** The database may return rows that do not match. */
 async function readMatching(
   searcher: Searcher,
   span: IdStretch & { take: number },

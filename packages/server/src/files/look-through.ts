@@ -10,29 +10,29 @@ export interface Span {
   before: string;
 }
 
-/** The newest rows of a span, at most as many as asked for. */
+/** The newest rows of a span, at most as many as requested. */
 export interface Measured {
-  /** The smallest id among them; null where there are none. */
+  /** The smallest id among them; null if there are none. */
   id: string | null;
   count: number;
-  /** How much text a search would have to read in them. */
+  /** How much of their text a search would have to read. */
   bytes: number;
 }
 
-/** What one statement may read: on SQLite about 25 ms of CPU at worst, with every byte a near match. */
+/** What one statement may read: at worst about 25 ms of CPU on SQLite, if every byte is a near match. */
 export const stretchLimits: Record<DialectName, { rows: number; bytes: number }> = {
   sqlite: { rows: 500, bytes: 512 * KB },
   postgres: { rows: 20_000, bytes: 4 * MB },
 };
 
-/** The first stretch of a request, which does not yet know what rows cost. */
+/** The first stretch of a request, before the cost of rows is known. */
 const firstRows = 500;
 
-/** What one request may read before it returns a short page. It always gets one stretch. */
+/** What one request may read before it returns a short page. It always reads at least one stretch. */
 export interface Budget {
   rows: number;
   bytes: number;
-  /** Since the request came, waiting for its turns included. */
+  /** Since the request arrived, including time spent waiting for turns. */
   withinMs: number;
 }
 
@@ -54,14 +54,14 @@ export interface Search {
 export interface Read {
   /** Ends the search. */
   isEnough: boolean;
-  /** Rows that came from the database and did not match after all. */
+  /** Rows returned by the database that did not match. */
   dropped: number;
 }
 
-/** A row that comes here in vain costs as much as so many that the database tests. */
+/** A row that is returned in vain costs as much as this many tested by the database. */
 const droppedCost = 8;
 
-/** Refuses a search where the account already has too many waiting. */
+/** Rejects a search if the account already has too many waiting. */
 export function admitSearch(turns: FairTurns, accountId: string): void {
   if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
   throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
@@ -94,7 +94,7 @@ export async function lookThrough(
     left.rows -= cost;
     left.bytes -= looked.bytes;
     if (Math.min(left.rows, left.bytes) <= 0 || now() > endsAt) return before;
-    // Neighbours are alike: grow slowly, and no further than what is left will pay for.
+    // Neighbouring rows are similar, so grow slowly, and only within the remaining budget.
     const affordable = Math.ceil((looked.count * left.rows) / cost);
     rows = Math.min(looked.count * 2, most.rows, affordable);
   }
@@ -107,7 +107,7 @@ interface Stretch {
   isLast: boolean;
 }
 
-/** Asks for fewer rows until they fit the byte limit. One row always goes. */
+/** Requests fewer rows until they fit the byte limit. One row is always allowed. */
 async function fit(search: Search, span: Span, most: { rows: number; bytes: number }): Promise<Stretch> {
   for (let { rows } = most; ; rows = Math.max(1, rows >> 2)) {
     const { id, count, bytes } = await search.measure({ ...span, rows });
@@ -124,7 +124,7 @@ export function contains(dialect: DialectName, column: string, text: string): Ra
   return sql<boolean>`${positionIn(dialect, sql`lower(${sql.ref(column)})`, text)} > 0`;
 }
 
-/** The same for text as it is written. */
+/** The same, case-sensitive. */
 export function containsExactly(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
   return sql<boolean>`${positionIn(dialect, sql`${sql.ref(column)}`, text)} > 0`;
 }
@@ -133,7 +133,7 @@ export function startsWith(dialect: DialectName, column: string, text: string): 
   return sql<boolean>`${positionIn(dialect, sql`lower(${sql.ref(column)})`, text)} = 1`;
 }
 
-/** Reads no more of the column than the text is long. */
+/** Reads no more of the column than the text's length. */
 export function startsExactlyWith(dialect: DialectName, column: string, text: string): RawBuilder<boolean> {
   return dialect === "sqlite"
     ? sql<boolean>`substr(${sql.ref(column)}, 1, length(${text})) = ${text}`

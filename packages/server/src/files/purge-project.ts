@@ -20,9 +20,9 @@ export interface Purge {
 }
 
 /**
- * Deletes the files that a deleted project left behind, as its owner would have, and what it knows of its events. It
- * goes by batches, so that a running service is never held up; its deletion queue then removes the bytes. One that was
- * cut short is finished by the next.
+ * Deletes the files that a deleted project left behind, as its owner would have, and its events. Works in batches, so
+ * that a running service is never blocked; its deletion queue then removes the bytes. The next call finishes one that
+ * was interrupted.
  */
 export async function purgeProject(
   deps: Pick<Deps, "db" | "now">,

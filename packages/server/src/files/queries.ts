@@ -6,7 +6,7 @@ import { type DialectName, type Statement, statement } from "../db/statement.ts"
 import { contains, containsExactly, startsExactlyWith, startsWith } from "./look-through.ts";
 import type { NamedFile } from "./serialize.ts";
 
-/** No key is an id: keys have slashes. */
+/** A key is never an id, because keys contain slashes. */
 const isNamed = (p: NamedFile) => sql<boolean>`${p.key} in (key, id)`;
 
 interface Scope {
@@ -14,7 +14,7 @@ interface Scope {
   environment: Environment;
 }
 
-/** Of a page of a hundred rows, reading columns that nobody is shown would be half the cost. */
+/** For a page of 100 rows, reading unused columns would be half the cost. */
 export const listedColumns = [
   "id",
   "key",
@@ -33,7 +33,7 @@ export const listFileRows = statement((q, p: Scope & { before: string; take: num
     .select(listedColumns)
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
-    // Written out, not bound: it has to match the condition of the index that makes every page cost the same.
+    // A literal, not a parameter: it has to match the condition of the index that gives every page the same cost.
     .where(sql<boolean>`status <> 'DELETED'`)
     .where("id", "<", p.before)
     .orderBy("id", "desc")
@@ -74,8 +74,8 @@ export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { n
 );
 
 /**
- * Any number of files in one statement. What was counted for each is still in the row it returns. `namesJson` holds keys
- * and ids, `idsJson` the id in each of them.
+ * Any number of files in one statement. Returned rows still contain what was counted for each. `namesJson` has keys and
+ * ids, `idsJson` the id in each of them.
  */
 export const deleteFileRows = statement(
   (q, p: Scope & { idsJson: string; namesJson: string; now: number }, dialect) =>
@@ -106,20 +106,20 @@ export interface IdStretch {
   before: string;
 }
 
-/** What the database tests of a file. Texts are in lower case unless said otherwise. */
+/** What the database tests on a file. Texts are in lower case unless stated otherwise. */
 export interface Terms {
-  /** These have an index of their own, so that only they are read. */
+  /** These have their own index, so that only they are read. */
   isFailed?: true;
   status?: string;
   routeSlug?: string;
   typeStart?: string;
-  /** As it is written, with the project. */
+  /** Case-sensitive, including the project. */
   keyStart?: string;
   nameText?: string;
-  /** A letter beyond ASCII in both of its cases. */
+  /** A non-ASCII letter in upper and lower case. */
   nameLetter?: string;
   nameOtherLetter?: string;
-  /** A name with its value, as stored: where the value is text, and where it is anything else. */
+  /** A name and value as stored: for a string, and for anything else. */
   textPair?: string;
   otherPair?: string;
   otherPairAtEnd?: string;
@@ -162,7 +162,7 @@ const conditions = {
 type Term = keyof typeof conditions;
 const terms = Object.keys(conditions) as Term[];
 
-/** Terms that an index does not answer by itself. */
+/** Terms that need more than an index. */
 function listTests(given: Terms): Term[] {
   return terms.filter((term) => given[term] !== undefined && !(term === "textPair" && given.otherPair));
 }
@@ -179,7 +179,7 @@ const filesOf = (q: QueryCreator<Schema>, p: IdStretch, isFailed: boolean) =>
     .selectFrom("file")
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
-    // Written out, not bound: it has to match the condition of the index that lists such files.
+    // A literal, not a parameter: it has to match the condition of the index that lists such files.
     .where(isFailed ? sql<boolean>`status = 'FAILED'` : sql<boolean>`status <> 'DELETED'`)
     .where("id", "<", p.before)
     .where("id", ">=", p.from);
@@ -215,7 +215,7 @@ export function measureBy(given: Terms, withMetadata: boolean) {
   return withMetadata || readsMetadata(given) ? metadata : rows;
 }
 
-/** `metadata` is empty where it was not asked for. */
+/** `metadata` is empty if it was not requested. */
 export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata">;
 type Found<Params, Row> = Statement<IdStretch & Terms & Params, Row>;
 const searches = new Map<string, Found<{ take: number }, FoundFile>>();

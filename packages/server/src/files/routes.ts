@@ -40,7 +40,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         tags,
         summary: "List files, newest first",
         description:
-          "Filters combine. A filtered page can be short or empty and still have hasMore: true; go on with nextCursor.",
+          "Filters combine. A filtered page can be short or empty and still have hasMore: true; continue with nextCursor.",
         querystring: FileQuery,
         response: { 200: FilePage },
       },
@@ -72,7 +72,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       schema: {
         tags,
         summary: "Rename a file or replace its metadata",
-        description: "Takes at least one field and leaves the others. Key and URL never change.",
+        description: "Requires at least one field and keeps the others. Key and URL never change.",
         params: KeyParam,
         body: UpdateFileBody,
         response: { 200: FileEnvelope },
@@ -133,7 +133,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-/** Replaces what the body names and leaves the rest. The key and the URL never change. */
+/** Replaces the fields in the body and keeps the rest. The key and the URL never change. */
 async function updateFile(
   deps: Deps,
   { projectId, environment }: Pick<Actor, "projectId" | "environment">,
@@ -150,7 +150,7 @@ async function updateFile(
     if (updated === null) throw notFound("File");
     const message = describe(changes, updated.name);
     await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
-    // Responses carry the name, and shared caches keep them for a year.
+    // Responses contain the name, and shared caches keep them for a year.
     const isCached = deps.cdn !== null && changes.name !== null && updated.completed_at !== null;
     if (isCached) purges.push(await schedulePurge(tx, now, updated));
     return updated;

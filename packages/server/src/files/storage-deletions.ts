@@ -15,8 +15,8 @@ const batchSize = 100;
 const leaseMs = 60_000;
 const longestPauseMs = 3_600_000;
 /**
- * A cache that is being filled while it is told to forget may keep what it is given. So it is told again when most such
- * answers have ended, and when those of large files have.
+ * A cache that is being filled during a purge may keep the file. So the purge is repeated when most such responses have
+ * ended, and again when those of large files have.
  */
 const purgeAgainAfterMs = [60_000, 3_600_000];
 
@@ -32,7 +32,7 @@ const insertDeletion = statement((q, p: StorageDeletionRow) =>
   }),
 );
 
-/** The outer condition is checked again under the row's lock, so two instances never hold the same one. */
+/** The outer condition is rechecked under the row's lock, so two instances never claim the same one. */
 const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
   q
     .updateTable("storage_deletion")
@@ -49,7 +49,7 @@ const claimDue = statement((q, p: { now: number; leaseUntil: number }) =>
     .returningAll(),
 );
 
-/** Each claim counts an attempt, so whoever was too slow, and lost its claim to another, changes nothing. */
+/** Each claim counts an attempt, so a worker that was too slow and lost its claim changes nothing. */
 const postpone = statement((q, p: { id: string; attempts: number; runAt: number; bytesGone: number }) =>
   q
     .updateTable("storage_deletion")
@@ -58,7 +58,7 @@ const postpone = statement((q, p: { id: string; attempts: number; runAt: number;
     .where("attempts", "=", p.attempts),
 );
 
-/** Those that were confirmed once; nobody can have cached the others. */
+/** Only files that were once confirmed; the others cannot have been cached. */
 const listServedOnce = statement((q, p: { idsJson: string; keysJson: string }, dialect) =>
   q
     .selectFrom("file")
@@ -72,8 +72,8 @@ const listServedOnce = statement((q, p: { idsJson: string; keysJson: string }, d
 const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletion").where("id", "=", p.id));
 
 /**
- * Part of the transaction that ends a file: from its commit on, the bytes will go, whatever crashes. The caller
- * passes the result to `removeBytes` after the commit; if it does not come to that, the queue takes over.
+ * Part of the transaction that ends a file: once committed, the bytes will be deleted, whatever crashes. The caller
+ * passes the result to `removeBytes` after the commit; if that does not happen, the queue takes over.
  */
 export async function scheduleDeletion(
   tx: Queryable,
@@ -84,7 +84,7 @@ export async function scheduleDeletion(
   return enqueue(tx, now, { store, key, upload_id, bytes_gone: 0 });
 }
 
-/** As `scheduleDeletion`, for a file that stays: only shared caches have to forget what they hold of it. */
+/** Like `scheduleDeletion`, for a file that is kept: only shared caches are purged. */
 export async function schedulePurge(
   tx: Queryable,
   now: number,
@@ -103,7 +103,7 @@ async function enqueue(
   return deletion;
 }
 
-/** Done before the caller is answered, so that an upload URL is dead when its upload is; a failure can wait. */
+/** Runs before the response is sent, so that an upload URL stops working with its upload; a failure can wait. */
 export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletionRow[]): Promise<void> {
   if (deletions.length === 0) return;
   try {
@@ -113,7 +113,7 @@ export async function removeBytes(deps: DeletionDeps, deletions: StorageDeletion
   }
 }
 
-/** Removes what is due; what fails is tried again later and later, until it is gone. */
+/** Removes what is due; failures are retried with growing delays until they succeed. */
 export async function runDeletions(deps: DeletionDeps): Promise<void> {
   for (;;) {
     const now = deps.now();
@@ -124,7 +124,7 @@ export async function runDeletions(deps: DeletionDeps): Promise<void> {
   }
 }
 
-/** Each store by itself: a customer's bucket that is away holds up nothing else. */
+/** Each store separately, so that an unavailable customer bucket does not block the others. */
 async function deleteBatch(deps: DeletionDeps, due: StorageDeletionRow[]): Promise<void> {
   const byStore = Map.groupBy(due, (row) => row.store);
   await Promise.all([...byStore].map(([store, rows]) => deleteIn(deps, store, rows)));
@@ -152,12 +152,12 @@ async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDelet
   });
 }
 
-/** Null where the order at this time was late enough to be the last. */
+/** Null if a purge at this time was late enough to be the last. */
 function pauseBeforePurge({ id }: StorageDeletionRow, now: number): number | null {
   return purgeAgainAfterMs.find((afterMs) => id >= firstIdAt(now - afterMs)) ?? null;
 }
 
-/** The keys whose bytes are still there. An object that the store refuses to delete holds up no other. */
+/** The keys whose bytes still exist. An object that the store refuses to delete does not block others. */
 async function deleteFromStore(
   deps: DeletionDeps,
   storeName: string,
@@ -184,14 +184,14 @@ async function deleteFromStore(
   if (first !== undefined)
     deps.log.warn(
       { err: first.error, objects: kept.size },
-      "the store did not delete; it will be asked again",
+      "the store did not delete all objects; it will be retried",
     );
   return kept;
 }
 
 /**
- * The keys that the CDN may have had, or null where it did not take the order. Comes after the row: a cache that asks
- * again in between gets nothing it may keep.
+ * The keys that the CDN may have had, or null if the purge failed. Runs after the row has changed, so that a cache that
+ * refetches in between gets nothing it may keep.
  */
 async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionRow[]): Promise<Set<string> | null> {
   if (deps.cdn === null) return new Set();
@@ -208,7 +208,7 @@ async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionRow[]): Prom
     if (files.length > 0) await deps.cdn.purge(files);
     return new Set(served.map(({ key }) => key));
   } catch (error) {
-    deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; it will be asked again");
+    deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; it will be retried");
     return null;
   }
 }

@@ -10,13 +10,13 @@ const headers = {
   "referrer-policy": "same-origin",
 };
 
-/** Nothing from elsewhere and nothing inline; previews of chosen files are blobs of the page itself. */
+/** No external and no inline resources; previews of selected files are the page's own blobs. */
 function policyFor(own: PageSources): string {
   const assets = own("/components/assets/", "/assets/");
   return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** The components, live, and the registry that hands out their source. */
+/** The live components, and the registry that serves their source. */
 export function componentRoutes(app: FastifyInstance, deps: Deps): void {
   let opening: Promise<Gallery> | undefined;
   const gallery = () => {
@@ -46,5 +46,5 @@ export function componentRoutes(app: FastifyInstance, deps: Deps): void {
 }
 
 function noSuchComponent(): AppError {
-  return new AppError("NOT_FOUND", "There is no such component.", { suggestion: "See /components for all." });
+  return new AppError("NOT_FOUND", "Component not found.", { suggestion: "See /components for all." });
 }

@@ -9,7 +9,7 @@ import { isLoopbackHost } from "../kernel/net/listen-address.ts";
 import { rateLimited } from "../kernel/rate-limiter.ts";
 import { version } from "../kernel/version.ts";
 
-/** The tool protocol over HTTP: read-only, without a key, every request by itself. */
+/** The tool protocol over HTTP: read-only, without a key, stateless. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
   const tools = loadOnce(api, deps.config.publicUrl);
   const config = { isPublic: true, whileReadOnly: true };
@@ -24,7 +24,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
   }
 
   app.register(async (scope) => {
-    // The protocol has its own answers to bodies that are not JSON.
+    // The protocol has its own responses for bodies that are not JSON.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
     scope.addHook("onRequest", async (request, reply) => {
@@ -49,18 +49,18 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
         const response = await endpoint.fetch(toWebRequest(deps.config.publicUrl, request));
         reply.code(response.status);
         for (const [name, value] of response.headers) reply.header(name, value);
-        // A notification is answered without a body; null would go out as the word.
+        // A notification gets an empty body; null would be sent as text.
         return reply.send(response.body ?? undefined);
       },
     );
 
-    // Browsers ask before they send JSON to another origin.
+    // Browsers send a preflight before JSON to another origin.
     scope.options("/api/v1/mcp", { config, schema: { hide: true } }, async (_request, reply) =>
       reply
         .code(204)
         .headers({
           "access-control-allow-methods": "POST",
-          // The star stands for every header but this one.
+          // The wildcard covers every header except this one.
           "access-control-allow-headers": "*, Authorization",
           "access-control-max-age": "86400",
         })
@@ -78,7 +78,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
   });
 }
 
-/** Most instances are never asked; those that are load the tools and index the documents once. */
+/** Most instances never need it; those that do load the tools and index the documents once. */
 function loadOnce(
   api: () => ApiDocument,
   publicUrl: string,
@@ -97,7 +97,7 @@ function loadOnce(
   };
 }
 
-/** A batch would otherwise make one request of a hundred; what is no JSON is for the protocol to refuse. */
+/** Counts a batch by its messages, or 100 would count as one request. The protocol rejects invalid JSON itself. */
 function countMessages(body: unknown): number {
   const text = String(body ?? "").trimStart();
   if (!text.startsWith("[")) return 1;
@@ -128,13 +128,13 @@ function toWebRequest(publicUrl: string, request: FastifyRequest): Request {
 
 function refusedOrigin(): AppError {
   return new AppError("FORBIDDEN", "This origin may not call the tool-protocol endpoint.", {
-    suggestion: "Name the origin in UPSTOW_ALLOWED_ORIGINS.",
+    suggestion: "Add the origin to UPSTOW_ALLOWED_ORIGINS.",
   });
 }
 
 /**
  * Stops a web page from using a visitor's browser to reach an instance that only the visitor can reach: browsers send
- * the page's origin with every POST. That it is the same as Host says nothing, because a rebound name shows in both.
+ * the page's origin with every POST. Comparing it with Host is useless, because with DNS rebinding both match.
  */
 export function isOwnOrigin(
   config: Pick<Config, "publicUrl" | "cdnUrl" | "allowedOrigins">,

@@ -15,7 +15,7 @@ interface Packed {
   etag: string;
 }
 
-/** The client packages as npm installs them, so that an application needs nothing but its instance. */
+/** The client packages as npm tarballs, so that an application needs nothing but its instance. */
 export function packageRoutes(app: FastifyInstance, { publicUrl }: Config): void {
   const schema = { hide: true };
   let reading: Promise<Packed[]> | undefined;
@@ -58,5 +58,5 @@ async function readPackages(): Promise<Packed[]> {
 }
 
 function noSuchPackage(): AppError {
-  return new AppError("NOT_FOUND", "There is no such package.", { suggestion: "GET /packages lists them." });
+  return new AppError("NOT_FOUND", "Package not found.", { suggestion: "GET /packages lists them." });
 }

@@ -11,13 +11,13 @@ const pageHeaders = {
   "cache-control": "no-cache",
 };
 
-/** Nothing from elsewhere, nothing inline, no script or style but the pages' own, and no frame around them. */
+/** No external and no inline resources, only the pages' own scripts and styles, and no framing. */
 function policyFor(own: PageSources): string {
   const assets = own("/assets/");
   return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data:; connect-src ${own("/api/v1/", "/docs/search.json")}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
-/** The welcome page and the documentation, rendered when somebody first looks. */
+/** The welcome page and the documentation, rendered on first use. */
 export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
   const schema = { hide: true };
   let opening: Promise<Site> | undefined;
@@ -56,5 +56,5 @@ function queryOf(given: unknown): string {
 }
 
 function noSuchPage(): AppError {
-  return new AppError("NOT_FOUND", "There is no such page.", { suggestion: "Start at /docs." });
+  return new AppError("NOT_FOUND", "Page not found.", { suggestion: "Start at /docs." });
 }

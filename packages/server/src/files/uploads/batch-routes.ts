@@ -25,9 +25,9 @@ import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
 const tags = ["uploads"];
 const rateWindow = "upload";
 const description =
-  "Every file succeeds or fails by itself: 200 when all succeed, 207 when some do. When none does, the status is the first error's and the body has `error` beside the items.";
+  "Every file succeeds or fails individually: 200 if all succeed, 207 if some do. If none does, the status is the first error's and the body has `error` in addition to the items.";
 const serializerCompiler = () => JSON.stringify;
-/** Each completion asks the bucket a few times: more at once would crowd out everybody else's. */
+/** Each completion makes a few requests to the bucket; more at once would crowd out other callers. */
 const completionsAtOnce = 16;
 
 const checkRequest = createCheck(RequestUploadBody);
@@ -38,13 +38,13 @@ interface StoredUploads {
   uploads: ReturnType<typeof withoutUrl>[];
 }
 
-/** Up to a hundred files for one rate-limit point. Every file succeeds or fails by itself. */
+/** Up to 100 files count as one request toward the rate limit. Every file succeeds or fails individually. */
 export function uploadBatchRoutes(
   app: ApiApp,
   deps: Deps,
   toRequested: (actor: Actor, file: FileRow) => Promise<object>,
 ): void {
-  /** Only ids are stored: a repeated call gets URLs that are signed afresh. */
+  /** Only ids are stored, so a repeated call gets newly signed URLs. */
   async function replayRequests(actor: Actor, { uploads }: StoredUploads): Promise<object> {
     const { items } = await runBatch(deps, uploads, uploads.length, async (upload) => {
       if (!("fileId" in upload)) return upload;
@@ -124,15 +124,15 @@ const withoutUrl = (item: RequestedUploads[number]) =>
   "fileId" in item ? { index: item.index, fileId: item.fileId } : item;
 
 interface BatchOutcome {
-  /** In the order of the inputs: what the work returned, or its error. */
+  /** Results or errors, in the order of the inputs. */
   items: ({ index: number } & object)[];
-  /** 200 where all succeeded, 207 where some did, else that of the first error. */
+  /** 200 if all succeeded, 207 if some did, otherwise the status of the first error. */
   status: number;
-  /** The first error where nothing succeeded. */
+  /** The first error if nothing succeeded. */
   failure: AppError | null;
 }
 
-/** Runs every item by itself, a few at a time. */
+/** Runs every item independently, a few at a time. */
 async function runBatch<Input>(
   { log }: Pick<Deps, "log">,
   inputs: Input[],

@@ -17,7 +17,7 @@ import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 
 type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
-/** Makes the bytes final, or says that they are, or why they cannot be. */
+/** Finalises the bytes, or reports that they already are, or why they cannot be. */
 type Seal = (tx: Queryable) => Promise<Sealed>;
 type Sealed = FinishMultipartResult | typeof notArrived;
 type Finished = { ok: true; file: FileRow } | Extract<Sealed, { ok: false }>;
@@ -57,7 +57,7 @@ async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<File
 
 const notOpen = () => notFound("An open upload with this id was");
 
-/** A bucket makes the bytes final before the transaction, which must not wait for it; our own disk within. */
+/** A bucket finalises the bytes before the transaction, which must not wait for it; our own disk does so within. */
 async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileRow): Promise<Seal> {
   const store = await deps.stores.get(name);
   const { withinTransaction } = store;
@@ -98,7 +98,7 @@ async function sealParts(deps: Deps, file: FileRow, body: CompleteMultipartBody)
   return async () => sealed;
 }
 
-/** An upload that is open under exactly this pair of ids; a single upload has no upload id. */
+/** An open upload with exactly this pair of ids; a single-request upload has no upload id. */
 export async function getOpenUpload(
   deps: Deps,
   actor: Actor,
@@ -118,12 +118,12 @@ interface Finish {
   onSaved: OnSaved;
 }
 
-/** Its route or metadata may change while an upload is finished, but hardly time and again. */
+/** Its route or metadata may change during completion, but hardly more often than this. */
 const mostAttempts = 5;
 
 /**
- * The end of both flows. Once the bytes are final, one guarded change of the row, with everything that follows from
- * it in the same transaction. Whoever comes second finds no open row.
+ * The end of both flows. Once the bytes are final, one guarded change of the row, with all its consequences in the same
+ * transaction. A second caller finds no open row.
  */
 async function finishUpload(
   deps: Deps,
@@ -134,16 +134,16 @@ async function finishUpload(
   const { file, seal, metadata, onSaved } = finish;
   const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
-  // The slug may have passed to a route of the other environment, whose keys must not learn of this file.
+  // The slug may now belong to a route of the other environment, whose keys must not see this file.
   const webhookUrl = route !== null && serves(route, file.environment) ? route.webhook_url : null;
   const save = async (tx: Queryable): Promise<Finished> => {
     const sealed = await seal(tx);
     if (!sealed.ok) return sealed;
     const stored = sealed.object;
-    // A customer's bucket says what it likes, and what it says would be counted, shown and served.
+    // Don't trust the size that a customer's bucket reports, because it would be counted, shown and served.
     if (stored.sizeBytes !== file.size_bytes) return notArrived;
     const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
-    // Sent together, to hold the rows that everybody needs for one round trip only; the guard has the first word.
+    // Sent together, to lock shared rows for only one round trip; the guard comes first.
     const guard = tx.run(markUploaded, {
       id: file.id,
       routeSlug: file.route_slug,
@@ -195,8 +195,8 @@ async function finishUpload(
 }
 
 /**
- * Whoever deleted, aborted or reaped the file while its bytes were made final may have removed them before they
- * were there. Nobody else would ever look for them.
+ * If the file was deleted, aborted or reaped while its bytes were being finalised, they may have been removed before
+ * they existed. Nothing else would ever clean them up.
  */
 async function removeUnlessKept(deps: Deps, file: FileRow, found: FileRow | null): Promise<void> {
   if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
@@ -235,7 +235,7 @@ function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<void> 
 async function getFinished(deps: Deps, actor: Actor, file: FileRow, finished: Finished): Promise<FileRow> {
   if (finished.ok) return finished.file;
   if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
-  // Bytes that are not there because somebody else ended the upload are "not found", not "not arrived".
+  // Bytes that are missing because the upload was ended meanwhile are "not found", not "not arrived".
   await getOpenUpload(deps, actor, file.id, file.upload_id);
   const suggestion = file.upload_id === null ? putAgain : putPartsAgain;
   throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });

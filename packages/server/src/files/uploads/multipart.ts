@@ -23,7 +23,7 @@ export async function signAllParts(deps: Deps, file: FileRow): Promise<SignedPar
   return sign(deps, file, partNumbers);
 }
 
-/** Fresh URLs for an upload that outlived its first ones; it counts as active again. */
+/** New URLs for an upload that outlived its first ones; it counts as active again. */
 export async function signParts(
   deps: Deps,
   actor: Actor,
@@ -49,7 +49,7 @@ export async function listReceivedParts(
   return { file, parts };
 }
 
-/** The row goes first, so that a completion at the same moment finds nothing; the parts follow. */
+/** Ends the row first, so that a concurrent completion finds nothing; the parts follow. */
 export async function abortMultipart(
   deps: Deps,
   actor: Actor,

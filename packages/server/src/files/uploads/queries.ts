@@ -42,7 +42,7 @@ export const findOpenUpload = statement((q, p: FileScope) =>
     .where("status", "=", "UPLOADING"),
 );
 
-/** Whatever has become of it. */
+/** In any status. */
 export const findUpload = statement((q, p: FileScope) =>
   q
     .selectFrom("file")
@@ -54,18 +54,18 @@ export const findUpload = statement((q, p: FileScope) =>
 
 interface MarkUploaded {
   id: string;
-  /** As it was read: a route that was renamed since has taken the file along. */
+  /** The value that was read: if the route was renamed since, the file moved along with it. */
   routeSlug: string;
   sizeBytes: number;
   sha256: string | null;
   etag: string;
   metadata: string;
-  /** As it was when the completion looked: whoever changed it meanwhile was told so. */
+  /** The value the completion read: a later change was acknowledged and must not be lost. */
   metadataBefore: string;
   now: number;
 }
 
-/** The condition is the guard: of all that try to end an open upload, one gets the row. */
+/** The condition is the guard: of all callers that try to end an open upload, one gets the row. */
 export const markUploaded = statement((q, p: MarkUploaded) =>
   q
     .updateTable("file")
@@ -85,7 +85,7 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
     .where("metadata", "=", p.metadataBefore),
 );
 
-/** The pending record goes with its upload. */
+/** The pending record is deleted together with its upload. */
 export const removeOpenMultipart = statement((q, p: FileScope & { uploadId: string }) =>
   q
     .deleteFrom("file")
@@ -116,7 +116,7 @@ export const listAbandoned = statement((q, p: { now: number; take: number }) =>
     .limit(p.take),
 );
 
-/** Guarded by the time too: a client that came back in the meantime keeps its upload. */
+/** Also guarded by the time, so that a client that returned in the meantime keeps its upload. */
 export const markFailed = statement((q, p: { id: string; now: number }) =>
   q
     .updateTable("file")

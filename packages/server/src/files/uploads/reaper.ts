@@ -8,13 +8,13 @@ import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
 import { findOpenUntil } from "./rules.ts";
 
-/** They are ended side by side, and a bucket is asked for each of them. */
+/** They are ended concurrently, with a request to the bucket for each. */
 const batchSize = 20;
 const awayMs = 10 * 60_000;
 
 /**
- * Ends uploads that nobody finishes, whatever became of their key or project: soon where nothing was received,
- * after a day (single) or a week (multipart) without activity where bytes are there.
+ * Ends abandoned uploads, whatever happened to their key or project: soon if nothing was received, otherwise after a
+ * day (single) or a week (multipart) without activity.
  */
 export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Promise<number> {
   let failedCount = 0;
@@ -24,7 +24,7 @@ export async function reapAbandonedUploads(deps: Deps, signal?: AbortSignal): Pr
     const outcomes = await Promise.allSettled(candidates.map((file) => reap(deps, file)));
     failedCount += outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value).length;
     const problem = outcomes.find((outcome) => outcome.status === "rejected");
-    // The others of the batch are done, and what could not be ended is put off.
+    // The rest of the batch is done, and failures are postponed.
     if (problem !== undefined) throw problem.reason;
     if (candidates.length < batchSize) return failedCount;
   }
@@ -37,7 +37,7 @@ async function reap(deps: Deps, file: FileRow): Promise<boolean> {
     await deps.db.run(postponeReaping, { id: file.id, reapAt: openUntil });
     return false;
   } catch (error) {
-    // What cannot be ended must not stand in front of everybody else's uploads.
+    // An upload that cannot be ended must not block others.
     await deps.db.run(postponeReaping, { id: file.id, reapAt: deps.now() + awayMs });
     const isCustomersBucketAway = error instanceof StorageUnavailable && file.store !== deps.store.name;
     if (isCustomersBucketAway) return false;

@@ -37,20 +37,20 @@ export async function requestUpload(
   const file = newFile(deps, actor, body, metadata);
   const maxPutBytes = await getMaxPutBytes(deps, file);
   return open(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
-    // Last of all checks, so behind the quota, which is only known here.
+    // The last check, after the quota, which is only known here.
     checkFitsPut(file.size_bytes, maxPutBytes);
     await onSaved(tx, saved);
   });
 }
 
-/** Only the largest files are worth asking the store. */
+/** Only the largest files are worth a check with the store. */
 async function getMaxPutBytes(deps: Deps, file: FileRow): Promise<number> {
   if (file.size_bytes <= BUCKET_PUT_MAX_BYTES) return BUCKET_PUT_MAX_BYTES;
   const { maxPutBytes } = await deps.stores.get(file.store);
   return maxPutBytes ?? Number.POSITIVE_INFINITY;
 }
 
-/** The store opens its side first, outside of the transaction; if that then fails, the sweeper finds it. */
+/** The store opens its side first, outside the transaction; if the transaction fails, the sweeper cleans it up. */
 export async function initMultipart(
   deps: Deps,
   actor: Actor,
@@ -73,8 +73,8 @@ export async function initMultipart(
 }
 
 /**
- * The file of an earlier call that is repeated, to be answered as it was then. While it is open, its new URLs
- * have to live as long as the first ones did; for one that can never be completed any more there are none.
+ * The file of an earlier call that is being repeated, to return the same response. While it is open, its new URLs have
+ * to last as long as the first ones; if it can no longer be completed, there are none.
  */
 export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec: number): Promise<FileRow> {
   const file = await getLasting(deps, actor, id);
@@ -86,12 +86,12 @@ async function getLasting(deps: Deps, { projectId, environment }: Actor, id: str
   const file = await deps.db.get(findUpload, { id, projectId, environment });
   if (file === null || file.status === "FAILED" || file.status === "DELETED")
     throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
-      suggestion: "Begin a new one, with another Idempotency-Key.",
+      suggestion: "Start a new one with another Idempotency-Key.",
     });
   return file;
 }
 
-/** In the decided order: route, its environment, type, size. The quota follows in the transaction. */
+/** In the specified order: route, environment, type, size. The quota is checked in the transaction. */
 async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteRow> {
   const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
   if (route === null) throw notFound(`File route "${body.routeSlug}"`);

@@ -72,7 +72,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       config: {
         rateWindow,
         errors: openErrors,
-        // Only the ids are stored: a repeated call gets URLs that are signed afresh.
+        // Only the ids are stored, so a repeated call gets newly signed URLs.
         replay: async ({ actor }, stored) =>
           toRequested(
             actor,
@@ -171,7 +171,12 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/upload/multipart/sign",
     {
-      schema: { tags, summary: "Sign parts afresh", body: SignPartsBody, response: { 200: SignedParts } },
+      schema: {
+        tags,
+        summary: "Get new URLs for parts",
+        body: SignPartsBody,
+        response: { 200: SignedParts },
+      },
       config: {
         rateWindow,
         errors: ["NOT_FOUND"],

@@ -46,7 +46,7 @@ export function checkSize(route: FileRouteRow, tier: TierName, sizeBytes: number
   );
 }
 
-/** Buckets take no larger PUT. */
+/** Buckets accept no larger PUT. */
 export function checkFitsPut(sizeBytes: number, maxPutBytes: number): void {
   if (sizeBytes <= maxPutBytes) return;
   throw invalid(
@@ -67,7 +67,7 @@ export function partCount(sizeBytes: number): number {
   return Math.ceil(sizeBytes / PART_SIZE_BYTES);
 }
 
-/** A client may use fewer of the numbers it was given, in ascending order, each once. */
+/** A client may use a subset of its part numbers, in ascending order, each once. */
 export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
   if (parts.length === 0) throw invalid("parts", "must name at least one part");
   for (const [i, { partNumber }] of parts.entries()) {
@@ -97,30 +97,30 @@ export function emptyLifeMs(urlSec: number): number {
   return urlSec * 1000 + graceMs;
 }
 
-/** How long an upload that sent something stays open after its last sign of life. */
+/** How long an upload that sent something stays open after its last activity. */
 function idleLifeMs(file: FileRow): number {
   return file.upload_id === null ? singleIdleMs : multipartIdleMs;
 }
 
-/** How long an upload whose URLs have expired may go on; null where nothing speaks for it. */
+/** How long an upload whose URLs have expired may continue; null if it shows no activity. */
 export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number | null> {
-  // A slow upload is not an abandoned one. It is looked at again soon, because it may break off.
+  // A slow upload is not abandoned, but is checked again soon, because it may still fail.
   if ((await deps.stores.get(file.store)).arrivals?.isArriving(file.key)) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
   return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }
 
-/** When bytes last came in; null where none did. */
+/** When bytes last arrived; null if none did. */
 async function findLastReceived(deps: Deps, file: FileRow): Promise<number | null> {
   const store = await deps.stores.get(file.store);
   if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
   const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
-  // The store may have made them one, and the row not have heard of it.
+  // The store may have assembled them without the row knowing.
   if (parts === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
   return parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
 }
 
-/** Whoever gets fresh URLs is given the time to use them. False where it has longer anyway, or ended meanwhile. */
+/** Extends the upload so that new URLs can be used. False if it lasts longer anyway, or has ended meanwhile. */
 export async function keepOpen(deps: Deps, file: FileRow, urlSec: number): Promise<boolean> {
   const isEmpty = (await findLastReceived(deps, file)) === null;
   const lifeMs = isEmpty ? emptyLifeMs(urlSec) : idleLifeMs(file);
