@@ -2,8 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
 import type { WorkSource } from "../kernel/event-loop-guard.ts";
 
 /**
- * One line per request. The route's pattern stands for the path, because paths and queries of presigned and
- * signed URLs hold signatures.
+ * One line per request. Logs the route's pattern instead of the path, because paths and queries of presigned and signed
+ * URLs contain signatures.
  */
 export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
   app.addHook("onRequest", (request, reply, done) => {
@@ -28,12 +28,12 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
   });
 }
 
-/** Beyond this, the oldest are forgotten: most of them are downloads that wait for their readers. */
+/** Beyond this, the oldest are dropped: most of them are downloads waiting for their readers. */
 const mostRemembered = 1_000;
-/** A handler may still be working after its client hung up. A stream that was cut off never says that it ended. */
+/** A handler may still be working after its client disconnected. An aborted stream never reports its end. */
 const forgottenAfterHangUpMs = 60_000;
 
-/** Requests that are being handled. On the hot path this is one push; the guard's next beat takes out what has ended. */
+/** Requests being handled. On the hot path this is one push; the guard's next tick removes those that have ended. */
 export function trackRequests(app: FastifyInstance): WorkSource {
   let replies: FastifyReply[] = [];
   app.addHook("onRequest", (_request, reply, done) => {

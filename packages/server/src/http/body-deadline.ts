@@ -5,16 +5,16 @@ import { AppError } from "../kernel/errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
 import { addRouteHook } from "./route-hooks.ts";
 
-/** A JSON body is small: one that takes longer than this is sent slowly to keep us busy. */
+/** JSON bodies are small, so one that takes longer than this is a slow-body attack. */
 const jsonWithinMs = 30_000;
 const looksPerDeadline = 6;
-/** No body is waited for any longer. */
+/** Stops waiting for any body. */
 export const JSON_CUT_AFTER_MS = jsonWithinMs + jsonWithinMs / looksPerDeadline;
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-/** Of a connection, over which one body comes after another. */
+/** Per connection, which carries one body after another. */
 interface Arrival {
   request: FastifyRequest | null;
   since: number;
@@ -25,7 +25,7 @@ export function limitBodyTime(
   withinMs = jsonWithinMs,
   onCut: () => void = () => {},
 ): void {
-  // One clock for all: a timer for every request costs more than reading its body.
+  // One shared clock, because a timer per request costs more than reading its body.
   const arrivals = new Map<Socket, Arrival>();
   const clock = setInterval(
     () => cutOff(arrivals.values(), performance.now() - withinMs, onCut),
@@ -34,7 +34,7 @@ export function limitBodyTime(
   clock.unref();
   const expect = (request: FastifyRequest) => {
     const { socket, complete } = request.raw;
-    // Nothing more comes of it where its key was looked up meanwhile, and the record may be of the next one already.
+    // Its body may have ended during the key lookup, and the record may already belong to the next one.
     if (complete || socket.destroyed) return;
     const arrival = arrivals.get(socket);
     if (arrival === undefined) {
@@ -61,7 +61,7 @@ export function limitBodyTime(
       done(null, payload);
     });
     addRouteHook(route, "preValidation", hasArrived);
-    // A refused request is answered without its body being read to the end.
+    // A rejected request gets its response without its body being read to the end.
     addRouteHook(route, "onResponse", hasArrived);
   });
 }
@@ -82,14 +82,14 @@ const mostBytes = 8 * 1024 * 1024;
 const mostMs = 5000;
 const pollMs = 100;
 
-/** An answer that does not wait for the end of the body, as most refusals do, ends its connection. */
+/** A response sent before the end of the body, like most rejections, closes its connection. */
 export function lingerAfterEarlyAnswers(http: FastifyInstance): void {
   http.addHook("onSend", ({ raw }, reply, payload, done) => {
     if (raw.complete || !hasBody(raw)) {
       done(null, payload);
       return;
     }
-    // A small body may be here already, behind the headers; then the connection can go on.
+    // A small body may already have arrived with the headers; then the connection can be kept.
     setImmediate(() => {
       lingerAfterAnswer(raw, reply.raw);
       done(null, payload);
@@ -98,14 +98,13 @@ export function lingerAfterEarlyAnswers(http: FastifyInstance): void {
 }
 
 /**
- * To be called before the answer. Closing a socket that holds unread bytes makes the kernel reset it, and the client
- * would lose the answer: so the connection is closed for writing, what still arrives is thrown away for a while, and
- * only then it is cut.
+ * Call it before responding. Closing a socket with unread bytes makes the kernel reset it, and the client would lose the
+ * response. So the connection is closed for writing, incoming bytes are discarded for a while, and only then is it cut.
  */
 export function lingerAfterAnswer({ complete, socket }: IncomingMessage, response: ServerResponse): void {
   if (complete || response.headersSent) return;
   response.setHeader("connection", "close");
-  // Node calls this once a last answer is written, having begun to discard the rest of the body.
+  // Node calls this after the last response is written, when it has started to discard the rest of the body.
   socket.destroySoon = () => lingerOn(socket);
 }
 

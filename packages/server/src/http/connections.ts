@@ -15,14 +15,14 @@ export interface ConnectionsOptions {
 }
 
 export interface Connections {
-  /** Whether a connection that was just opened may stay. */
+  /** Whether a new connection may stay open. */
   admit(socket: Socket): boolean;
   close(): void;
 }
 
 const logEveryMs = 60_000;
 
-/** Bounds what anonymous clients can hold open. */
+/** Limits how many connections anonymous clients can hold open. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const { limit, trustedProxies, metrics, log } = options;
   const readers = createSlowReaderWatch({
@@ -51,13 +51,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
 }
 
 export interface ConnectionLimit {
-  /** Zero: no limit. */
+  /** Zero means no limit. */
   perAddress: number;
-  /** On loopback there is a developer, or a proxy that stands for everyone. */
+  /** Loopback is a developer, or a proxy that represents everyone. */
   countsLoopback: boolean;
 }
 
-/** Admits a limited number of open connections per address. Trusted proxies stand for many clients, so they are exempt. */
+/** Admits a limited number of open connections per address. Trusted proxies represent many clients, so they are exempt. */
 export function createConnectionLimit(
   { perAddress, countsLoopback }: ConnectionLimit,
   trustedProxies: CidrList,

@@ -40,7 +40,7 @@ export function errorBody(error: AppError): ErrorBody {
   };
 }
 
-/** Some texts quote what the caller sent. */
+/** Some messages quote the caller's input. */
 function cut(text: string): string {
   return text.length <= ERROR_TEXT_MAX ? text : `${text.slice(0, ERROR_TEXT_MAX - 1)}…`;
 }
@@ -49,7 +49,7 @@ function cutDetail({ path, message }: ErrorDetail): ErrorDetail {
   return { path: cut(path), message: cut(message) };
 }
 
-/** A refusal outside of any request, such as a header that Node could not parse, as bytes for the socket. */
+/** An error outside of any request, such as a header that Node could not parse, as bytes for the socket. */
 export function rawErrorResponse(error: AppError, requestId: string): string {
   const body = JSON.stringify(errorBody(error));
   return [
@@ -63,7 +63,7 @@ export function rawErrorResponse(error: AppError, requestId: string): string {
   ].join("\r\n");
 }
 
-/** What a caller is told of any failure. */
+/** What a caller is told about a failure. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseReadOnly) return new ReadOnlyError();
@@ -72,7 +72,7 @@ export function toAppError(error: unknown): AppError {
       "SERVICE_UNAVAILABLE",
       "The service cannot reach its database or storage right now.",
       {
-        // A connection that broke while it committed leaves open whether the change was made.
+        // If the connection broke during a commit, the change may or may not have been made.
         suggestion: "Try again in a few seconds; an Idempotency-Key makes sure that it is done once.",
         headers: { "retry-after": "5" },
       },
@@ -104,7 +104,7 @@ function fromFramework(error: FastifyError): AppError | null {
         suggestion: "Percent-encode the path.",
       });
     default:
-      // Whatever else the framework refuses (a body cut short, a length that lies) is the caller's to mend.
+      // Anything else the framework rejects (a truncated body, a wrong length) is for the caller to fix.
       return error.code?.startsWith("FST_ERR_CTP_") || (error.statusCode ?? 500) === 400
         ? new AppError("VALIDATION_ERROR", "The request could not be read.", {
             suggestion: "Check its headers and body.",
@@ -122,8 +122,8 @@ function internalError(): AppError {
 const order = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Refuses unknown paths, and known ones with a wrong method, before anything of the body is read. Call before
- * routes are added.
+ * Rejects unknown paths, and known ones with a wrong method, before any of the body is read. Call it before routes are
+ * added.
  */
 export function answerUnknownPaths(app: FastifyInstance): void {
   const known = new Map<string, { path: RegExp; methods: Set<string> }>();
@@ -139,12 +139,12 @@ export function answerUnknownPaths(app: FastifyInstance): void {
     const matching =
       named === undefined ? [...known.values()].filter((entry) => entry.path.test(path)) : [named];
     const allowed = order.filter((name) => matching.some((entry) => entry.methods.has(name)));
-    // A path that ends where its wildcard begins looks known and is not.
+    // A path that ends where a wildcard begins looks known but is not.
     if (allowed.length === 0 || allowed.includes(method)) throw unknownPath();
     throw wrongMethod(allowed);
   }
 
-  /** A parameter would take any word, but a path that is known by that word is no id: `/upload/multipart/init`. */
+  /** A parameter matches any word, but a word that is a path of its own is not an id: `/upload/multipart/init`. */
   function isOtherPath({ url, method, routeOptions }: FastifyRequest): boolean {
     if (routeOptions.url?.includes("/:") !== true) return false;
     return known.get(pathOf(url))?.methods.has(method) === false;

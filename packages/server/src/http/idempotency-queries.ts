@@ -8,7 +8,7 @@ const keptMs = IDEMPOTENCY_RETENTION_HOURS * 60 * 60 * 1000;
 const leaseEnd = (dialect: DialectName, leaseMs: number) =>
   sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
 
-/** Takes the right to do the work: for a new call, one whose worker died, or one from before yesterday. */
+/** Claims the work of a new call, of one whose worker died, or of one older than a day. */
 export const claimCall = statement(
   (q, p: { scope: string; requestHash: string; claim: string; leaseMs: number }, dialect) => {
     const now = databaseNow(dialect);

@@ -16,13 +16,13 @@ import { claimCall, dropClaim, extendClaim, findCall, recordAnswer } from "./ide
 import { addRouteHook } from "./route-hooks.ts";
 
 /**
- * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its answer in the
- * very transaction that changes them, so that a crash leaves either both or neither.
+ * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its response in the same
+ * transaction, so that a crash leaves either both or neither.
  */
 export interface Idempotency {
-  /** Call inside the transaction. `answer` holds no secret: what cannot be stored is left out or re-made. */
+  /** Call it inside the transaction. `answer` contains no secret: what cannot be stored is omitted or recreated. */
   remember(tx: Queryable, status: number, answer: unknown): Promise<void>;
-  /** Call inside each of several transactions: a repeated call takes the place of one that is silent for too long. */
+  /** Call it inside each of several transactions: a repeated call replaces one that is silent for too long. */
   hold(tx: Queryable): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
     return true;
   }
 
-  // Answers that no transaction recorded: refusals are kept as they are; what may succeed later is not.
+  // Responses not recorded by a transaction: rejections are stored, errors that may succeed later are not.
   const settle: onSendHookHandler = (request, reply, payload, done) => {
     const held = open.get(request);
     if (held === undefined) done(null, payload);
@@ -69,13 +69,13 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
     payload: unknown,
   ): Promise<void> {
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
-    // What a transaction recorded is undone where the call was refused after all.
+    // A recorded response is removed if the call was rejected after all.
     if (isFinal && held.isRecorded && reply.statusCode < 400) return;
     try {
       if (isFinal) await held.rememberText(db, reply.statusCode, payload);
       else await db.run(dropClaim, { scope: held.scope, claim: held.id });
     } catch (error) {
-      // A second failure would replace our error answer by the framework's own; the lease ends the claim anyway.
+      // A second failure would replace our error response by the framework's own; the claim ends with its lease anyway.
       log.warn({ err: error, requestId: request.id }, "an idempotent call was not settled");
     }
   }

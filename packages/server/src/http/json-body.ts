@@ -10,9 +10,9 @@ import {
 import type { FastifyInstance } from "fastify";
 import { AppError, invalid } from "../kernel/errors.ts";
 
-/** Digits of a number in an error message. */
+/** Maximum digits of a number in an error message. */
 const longestShown = 40;
-/** Only these can be misread, and of valid UTF-8 only these make NUL or half a character. */
+/** Only these can be misread, and in valid UTF-8 only these produce NUL or half a character. */
 const telling = /\\[u/]/;
 const nul = /(?<!\\)(?:\\\\)*\\u0000/;
 /** JSON is the only body the API reads. A plain JSON.parse keeps "__proto__" as harmless data. */
@@ -45,15 +45,15 @@ export function parseJson(text: string): unknown {
   }
   if (telling.test(text)) value = parseEscaped(text);
   if (countKeys(value) !== colons) throw invalid("body", "names the same key twice in one object");
-  // Fewer digits are always kept exactly.
+  // Fewer digits are always exact.
   if (/\d{16}/.test(text)) checkNumbers(text);
   return value;
 }
 
 /**
- * V8 reads an escaped key as one that it met before behind the same keys, if the letters of that one are those of the
- * escape: once somebody has sent the key `\\u00`, it is what `\u00e9abc` of everybody else becomes. So escapes are
- * written out, in a text that is known to be valid: outside of strings they would become so.
+ * V8 mistakes an escaped key for one it has seen after the same keys, if that one's letters are those of the escape:
+ * once someone has sent the key `\\u00`, everyone else's `\u00e9abc` becomes that. So escapes are decoded first, in a
+ * text known to be valid: otherwise decoding could make invalid escapes outside of strings valid.
  */
 function parseEscaped(text: string): unknown {
   if (nul.test(text)) throw invalid("body", "must not hold the NUL character");
@@ -62,7 +62,7 @@ function parseEscaped(text: string): unknown {
   return JSON.parse(plain);
 }
 
-/** Unit by unit: pieces put together for each of a hundred thousand escapes would hold everybody up. */
+/** Unit by unit, because concatenating pieces for 100,000 escapes would block everyone. */
 function writeOutEscapes(text: string): string {
   const units = new Uint16Array(text.length);
   let length = 0;
@@ -70,7 +70,7 @@ function writeOutEscapes(text: string): string {
     const unit = text.charCodeAt(i);
     const kind = unit === 0x5c ? text.charCodeAt(i + 1) : 0;
     const code = kind === 0x75 ? readHex(text, i + 2) : 0;
-    // Control characters, the quote and the backslash itself cannot stand in a string otherwise.
+    // Control characters, the quote and the backslash are only allowed in a string when escaped.
     if (code >= 0x20 && code !== 0x22 && code !== 0x5c) {
       units[length++] = code;
       i += 5;
@@ -79,7 +79,7 @@ function writeOutEscapes(text: string): string {
       i++;
     } else {
       units[length++] = unit;
-      // The second of two backslashes begins no escape.
+      // The second of two backslashes does not start an escape.
       if (kind === 0x5c) units[length++] = text.charCodeAt(++i);
     }
   }
@@ -96,7 +96,7 @@ function readHex(text: string, start: number): number {
   return value;
 }
 
-/** In the text: a reviver, which is told what a number was made of, would hold everybody up for a second. */
+/** Scans the text, because a reviver with access to the source would block everyone for a second. */
 function checkNumbers(text: string): void {
   const stringOrLongNumber = /"|-?\d[\d.eE+-]{15,}/g;
   for (let found = stringOrLongNumber.exec(text); found !== null; found = stringOrLongNumber.exec(text)) {
@@ -115,13 +115,13 @@ function inexact(source: string): AppError {
   );
 }
 
-/** A 64-bit id of another language would come back as another id. */
+/** A 64-bit id from another language would come back as a different id. */
 function isExact(source: string): boolean {
   const value = Number(source);
   return !/^-?\d+$/.test(source) || String(value) === source || BigInt(source) === BigInt(value);
 }
 
-/** Of a value and all in it. */
+/** Counts keys of a value and everything in it. */
 function countKeys(value: unknown): number {
   if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
   if (typeof value !== "object" || value === null) return 0;
@@ -135,9 +135,9 @@ function countKeys(value: unknown): number {
 }
 
 /**
- * Refuses a text that would take far longer to parse than its length suggests, before anything parses it. Returns the
- * number of colons outside of strings: every key of valid JSON is followed by one, so more colons than keys means that
- * a key came twice.
+ * Rejects a text that would take far longer to parse than its length suggests, before it is parsed. Returns the number of
+ * colons outside of strings: every key in valid JSON is followed by one, so more colons than keys means a duplicate
+ * key.
  */
 function checkShape(text: string): number {
   const { colons, commas, deepest } = measure(text);
@@ -162,7 +162,7 @@ function measure(text: string): { colons: number; commas: number; deepest: numbe
   return { colons, commas, deepest };
 }
 
-/** -1 where it has none. */
+/** -1 if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -175,10 +175,10 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Rejects what is larger than any client of ours sends, before anything is looked up for it. */
+/** Rejects requests larger than any of our clients send, before anything is looked up. */
 export function limitRequestSize(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw, url }, _reply, done) => {
-    // Names and values in turn.
+    // Names and values alternate.
     if (raw.rawHeaders.length > 2 * HEADERS_MAX)
       throw tooLarge(431, `A request can have ${HEADERS_MAX} headers.`);
     if (url.length > REQUEST_URL_MAX)

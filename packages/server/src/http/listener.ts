@@ -13,14 +13,14 @@ export interface TlsFiles {
 }
 
 const listenerOptions = {
-  // Uploads may take hours, so a request has no limit of its own: whoever reads a body cuts the stalled ones.
+  // Uploads may take hours, so requests have no time limit; body readers abort stalled ones.
   requestTimeout: 0,
   headersTimeout: 30_000,
-  // How late that is noticed.
+  // How often that is checked.
   connectionsCheckingInterval: 10_000,
   keepAliveTimeout: 72_000,
   maxHeaderSize: HEADERS_MAX_BYTES,
-  // Node would refuse a request without Host in its own words; ours is refused in the envelope.
+  // Node would reject a request without Host in its own format; ours uses the error envelope.
   requireHostHeader: false,
 };
 const tlsOptions = { minVersion: "TLSv1.2", handshakeTimeout: 10_000 } as const;
@@ -40,14 +40,14 @@ export function createListener(
     handler(request, response);
   };
   server.on("request", serve);
-  // An expectation we do not know is ignored; Node's own refusal would be no envelope.
+  // Unknown expectations are ignored, because Node's own rejection does not use the error envelope.
   server.on("checkExpectation", serve);
   dropOnClose(server, silent, tls === null ? "connection" : "secureConnection");
   admitFirst(server, admit);
   return server;
 }
 
-/** Nothing is set up for a connection that may not stay. */
+/** Nothing is set up for a connection that is rejected. */
 function admitFirst(server: Server, admit: (socket: Socket) => boolean): void {
   const listeners = server.listeners("connection");
   server.removeAllListeners("connection");
@@ -58,8 +58,8 @@ function admitFirst(server: Server, admit: (socket: Socket) => boolean): void {
 }
 
 /**
- * A request may name the server in front of the path, which then counts instead of Host. Signatures and idempotency are
- * of the path, and must not take the same request for another.
+ * A request may have an absolute URL, whose host then overrides Host. Signatures and idempotency depend on the path, and
+ * must treat both forms as the same request.
  */
 function nameByPath(request: IncomingMessage): void {
   const [origin, host] = /^https?:\/\/([^/?]*)/i.exec(request.url ?? "") ?? [];
@@ -69,10 +69,10 @@ function nameByPath(request: IncomingMessage): void {
   request.headers.host = host;
 }
 
-/** To Node a connection on which no request has begun is busy; it would hold up a shutdown for half a minute. */
+/** Node considers a connection without a first request busy, which would delay a shutdown for 30 seconds. */
 function dropOnClose(server: Server, silent: Set<Socket>, opened: "connection" | "secureConnection"): void {
   server.on(opened, (socket: Socket) => {
-    // A handshake that was under way when the server closed.
+    // A handshake in progress when the server closed.
     if (!server.listening) socket.destroy();
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
@@ -82,18 +82,18 @@ function dropOnClose(server: Server, silent: Set<Socket>, opened: "connection" |
   server.closeIdleConnections = () => {
     closeIdle();
     for (const socket of silent) socket.destroy();
-    // What was promised to stay open before the shutdown began becomes idle only when its answer has ended.
+    // A keep-alive connection from before the shutdown becomes idle only when its response has ended.
     const again = setInterval(closeIdle, idleCheckMs);
     server.once("close", () => clearInterval(again));
   };
 }
 
-/** For connections from now on; those that are open go on as they began. */
+/** Applies to new connections; open ones are unaffected. */
 export function replaceCertificate(server: Server, { cert, key }: TlsFiles): void {
   (server as HttpsServer).setSecureContext({ minVersion: tlsOptions.minVersion, cert, key });
 }
 
-/** The same port still reads plain HTTP, to answer health probes and to refuse the rest in words. */
+/** The same port still accepts plain HTTP, for health probes and to reject the rest with an explanation. */
 function createSecureServer({ cert, key }: TlsFiles, silent: Set<Socket>): HttpsServer {
   const server = createHttpsServer({ ...listenerOptions, ...tlsOptions, cert, key });
   const startTls = server.listeners("connection");
@@ -109,7 +109,7 @@ function createSecureServer({ cert, key }: TlsFiles, silent: Set<Socket>): Https
       socket.pause();
       socket.unshift(first);
       if (first[0] === tlsHandshake) for (const listener of startTls) listener.call(server, socket);
-      // From here on the server reads HTTP; that this socket is not encrypted is seen by `requireHttps`.
+      // From here on the server reads HTTP; `requireHttps` sees that this socket is not encrypted.
       else server.emit("secureConnection", socket);
       process.nextTick(() => socket.resume());
     });
@@ -118,9 +118,9 @@ function createSecureServer({ cert, key }: TlsFiles, silent: Set<Socket>): Https
 }
 
 /**
- * Looks whether the files hold another certificate by now, and serves it: they are renewed every few weeks, and nobody
- * restarts the service for it. What cannot be served, such as a new certificate whose key is still on its way, throws
- * and leaves the former one in place.
+ * Checks whether the files contain a new certificate, and serves it: certificates are renewed every few weeks, without a
+ * restart. Throws if it cannot be used, such as a new certificate whose key is not there yet, and keeps the previous
+ * one.
  */
 export function createCertificateRenewal(
   server: Server,

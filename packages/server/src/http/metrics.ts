@@ -45,7 +45,7 @@ export function exposeMetrics(
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 
-  /** A proxy on this machine shares our address. If it names no client, the client may be anyone. */
+  /** A proxy on this machine shares our address. If it reports no client, the client may be anyone. */
   function isLocal({ socket, headers }: FastifyRequest): boolean {
     const peer = socket.remoteAddress ?? "";
     return isLoopbackAddress(peer) && !trustedProxies.contains(peer) && !isForwarded(headers);
@@ -61,7 +61,7 @@ const boundsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 
 interface Series {
   labels: { method: string; route: string; status: number };
-  /** How many fell below each bound and above the one before it; the last holds what took longer than any. */
+  /** Counts per bucket; the last one counts everything above the highest bound. */
   counts: number[];
   sumSec: number;
 }
@@ -72,7 +72,7 @@ interface Durations {
 }
 
 /**
- * A Prometheus histogram of every route's answers. The library's own looks each series up by its labels on every
+ * A Prometheus histogram of every route's responses. The library's own looks up each series by its labels on every
  * observation, which costs more than the rest of a request's bookkeeping; here a route knows its series.
  */
 function createDurations(name: string, help: string): Durations {
@@ -156,7 +156,7 @@ export function createTransferMetrics(registry: Registry): TransferMetrics {
   };
 }
 
-/** Alive means the process answers; ready means what it stands on answers too. */
+/** Alive means that the process responds; ready means that its dependencies respond too. */
 export function answerHealthProbes(app: FastifyInstance, deps: Deps): void {
   const config = { plainHttp: true, customDomain: "always" } as const;
   const schema = { hide: true };

@@ -71,7 +71,7 @@ function describeOperation(route: RouteOptions, path: string, method: string): o
   };
 }
 
-/** No body at all stands for one without fields. */
+/** A missing body means one without fields. */
 function describeBody(body: ObjectSchema): object {
   const required = (body.required ?? []).length > 0;
   return { required, content: { "application/json": { schema: plain(body) } } };
@@ -132,7 +132,7 @@ function describeError(description: string): object {
   return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } };
 }
 
-/** TypeBox marks its schemas with hidden symbols; the document wants plain JSON. */
+/** TypeBox marks its schemas with hidden symbols; the document needs plain JSON. */
 function plain(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema));
 }
@@ -146,7 +146,7 @@ interface OperationShape {
   config: Pick<FastifyContextConfig, "errors" | "errorStatuses">;
 }
 
-/** Every code with which an operation can refuse, by status, each in the order in which its checks are made. */
+/** Every error code of an operation by status, in the order of its checks. */
 function listErrors({ method, path, isPublic, takesInput, config }: OperationShape): [string, ErrorCode[]][] {
   const codes: ErrorCode[] = [
     ...(isPublic ? [] : (["UNAUTHORIZED"] as const)),

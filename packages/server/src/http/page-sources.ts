@@ -1,16 +1,16 @@
 import type { FastifyRequest } from "fastify";
 import type { Config } from "../config.ts";
 
-/** What a policy can name. It has no form for an IPv6 address, and Host is a stranger's text. */
+/** Hosts that a policy can express. It has no syntax for IPv6 addresses, and Host is untrusted. */
 const nameable = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/i;
 
-/** Paths below the host that a page was opened at, as sources for its content security policy. */
+/** Paths below the page's host, as sources for its content security policy. */
 export type PageSources = (...paths: string[]) => string;
 
 /**
- * 'self' would be too much: uploaded files may be served from the same host, and a script among them must not run as
- * part of a page. Without a scheme a source counts for that of the page, whatever a proxy says about it. The public
- * URL's host is named too, because a proxy may leave the port out of Host.
+ * 'self' would be too broad: uploaded files may be served from the same host, and a script among them must not run as
+ * part of a page. A source without a scheme uses the page's scheme, whatever a proxy reports. The public URL's host is
+ * included too, because a proxy may omit the port from Host.
  */
 export function pageSources({ publicUrl }: Pick<Config, "publicUrl">, request: FastifyRequest): PageSources {
   const { host } = request;

@@ -11,7 +11,7 @@ export interface PageRequest {
   cursor?: string;
 }
 
-/** Rows come newest first by id; a page asks for one row more than it shows, to know whether there is another. */
+/** Rows are sorted newest first by id; a page reads one extra row to know whether there is another page. */
 export function startPage(request: PageRequest): { before: string; take: number } {
   return {
     before: request.cursor === undefined ? afterAllIds : decodeCursor(request.cursor),
@@ -26,7 +26,7 @@ export function endPage<Row extends { id: string }>(rows: Row[], take: number) {
   return { shown, hasMore, nextCursor: hasMore && last !== undefined ? encodeCursor(last.id) : null };
 }
 
-/** For a page that goes on behind an id that it does not show. Without the sum, much damage would be another id. */
+/** For a page that continues after an id that it does not show. Without the sum, a damaged cursor could be valid. */
 export function encodeCursor(id: string): string {
   return Buffer.from(`v1:${id}:${crc32(id).toString(36)}`).toString("base64url");
 }
@@ -39,14 +39,14 @@ function decodeCursor(cursor: string): string {
   return id;
 }
 
-/** A leap second is a valid date-time that JavaScript cannot express: as NaN it would be no bound at all. */
+/** A leap second is a valid date-time that JavaScript cannot represent; as NaN it would not limit anything. */
 export function parseMoment(field: string, text: string): number {
   const timeMs = Date.parse(text);
   if (Number.isNaN(timeMs)) throw invalid(field, "is not a moment this service knows");
   return timeMs;
 }
 
-/** Ids begin with the time at which they were made: from `since` on, before `until`. */
+/** Ids begin with their creation time, so these are the ids from `since` on and before `until`. */
 export function boundsOf(
   query: { since?: string; until?: string },
   before: string,

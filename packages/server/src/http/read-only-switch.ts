@@ -4,7 +4,7 @@ import type { DialectName } from "../db/statement.ts";
 import { type TableName, tableNames } from "../db/table-names.ts";
 import { deleteReason, insertReason, listReasons } from "./read-only.ts";
 
-/** What stays writable: limits go on being counted, and whoever moves the installation keeps a journal. */
+/** Tables that stay writable: limits are still counted, and the move keeps a journal. */
 const writable: TableName[] = [
   "migration",
   "rate_window",
@@ -17,8 +17,8 @@ const guarded = tableNames.filter((name) => !writable.includes(name));
 const changes = ["insert", "update", "delete"];
 
 /**
- * From here on no row changes, whoever tries: triggers refuse it, so that nothing that was under way slips through.
- * The running service sees the reason within a second and refuses changes by itself.
+ * From here on no row can change: triggers reject it, so that nothing in flight slips through. The running service sees
+ * the reason within a second and rejects changes by itself.
  */
 export function enterReadOnly(db: Database, reason: RelocationName, now: number): Promise<void> {
   return migrateAlone(db, async (tx) => {
@@ -28,7 +28,7 @@ export function enterReadOnly(db: Database, reason: RelocationName, now: number)
   });
 }
 
-/** `lastChanges` are made in the same transaction: nobody else's change comes before them. */
+/** `lastChanges` are made in the same transaction, so no other change comes before them. */
 export function leaveReadOnly(
   db: Database,
   reason: RelocationName,
@@ -42,7 +42,7 @@ export function leaveReadOnly(
   });
 }
 
-/** PostgreSQL: these never change again, whichever process still runs that knows of nothing. */
+/** PostgreSQL: these never change again, even if an unaware process is still running. */
 export function closeForGood(tables: TableName[]): string {
   const triggers = tables.map(
     (table) =>
@@ -69,7 +69,7 @@ function refusal(name: string): string {
     $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = 'UP001'; END $$;`;
 }
 
-/** A table that came with an update in the meantime has no trigger. */
+/** A table added by an update in the meantime has no trigger. */
 function unlock(dialect: DialectName): string {
   if (dialect === "sqlite") {
     return guarded
@@ -85,7 +85,7 @@ function unlock(dialect: DialectName): string {
 const mostAttempts = 20;
 const deadlock = "40P01";
 
-/** A trigger takes a lock that writers, who hold others, may wait for in turn; PostgreSQL then ends one of the two. */
+/** Creating a trigger can deadlock with writers; PostgreSQL then aborts one of the two. */
 async function migrateAlone(db: Database, work: (tx: Migrating) => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

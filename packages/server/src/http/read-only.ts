@@ -5,10 +5,10 @@ import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
 
-/** Whether the installation is being moved, as far as this process knows; the database itself always does. */
+/** Whether the installation is being moved, as far as this process knows; the database always knows. */
 export interface ReadOnlyMode {
   isOn(): boolean;
-  /** Asks the database again. */
+  /** Checks the database again. */
   look(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export async function openReadOnlyMode({
   log,
 }: Pick<Deps, "config" | "db" | "log">): Promise<ReadOnlyMode> {
   let isOn = false;
-  /** On the disk that was left for a bucket; asked after the reasons, the last of which ends with the switch. */
+  /** For a disk that was replaced by a bucket; checked after the reasons, the last of which ends with the switch. */
   async function isLeftBehind(): Promise<boolean> {
     if (config.s3 !== null) return false;
     const storage = await db.recall(findRelocation, { name: "storage" });
@@ -39,7 +39,7 @@ export async function openReadOnlyMode({
 
 const retryAfterSec = 30;
 
-/** What everyone is told who wants to change something while the installation is moved. */
+/** The error for every change while the installation is being moved. */
 export class ReadOnlyError extends AppError {
   constructor() {
     super("SERVICE_UNAVAILABLE", "The service is being moved and takes no changes for the moment.", {
@@ -49,7 +49,7 @@ export class ReadOnlyError extends AppError {
   }
 }
 
-/** For what a reading request writes down in passing: it has to wait, the reader has not. */
+/** For side-effect writes of read requests: they have to wait, but the reader does not. */
 export async function unlessReadOnly(work: Promise<unknown>): Promise<void> {
   try {
     await work;
@@ -80,7 +80,7 @@ export const findRelocation = statement((q, p: { name: RelocationName }) =>
 
 const reading = ["GET", "HEAD", "OPTIONS"];
 
-/** Rejects changes while the installation is moved, before anything is looked up. */
+/** Rejects changes while the installation is being moved, before anything is looked up. */
 export function refuseChanges(app: FastifyInstance, mode: ReadOnlyMode): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const isRefused =

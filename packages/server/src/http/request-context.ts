@@ -7,50 +7,50 @@ import type { Idempotency } from "./idempotency.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who calls; set on every route that needs a key before its handler runs. */
+    /** The caller; set on every route that requires a key before its handler runs. */
     actor: Actor;
-    /** The client's address, as the nearest proxy that we trust reported it. */
+    /** The client's address, as reported by the nearest trusted proxy. */
     clientAddress: string;
-    /** The JSON text as it came, to tell two bodies apart. */
+    /** The raw JSON text, to compare two bodies. */
     bodyText: string;
     idempotency: Idempotency;
   }
   interface FastifySchema {
-    /** Not part of the described API. */
+    /** Not part of the documented API. */
     hide?: boolean;
     tags?: string[];
     summary?: string;
     description?: string;
-    /** What the document shows where it says more than the validator asks for. */
+    /** What the document shows if it says more than the validator requires. */
     documentedBody?: unknown;
   }
   interface FastifyContextConfig {
-    /** Which of a key's rate limit windows the route counts to; "other" unless set. */
+    /** The rate limit window that the route counts toward. Default: "other". */
     rateWindow?: RateWindowName;
-    /** The least role that may call it in the dashboard. Unless set, viewers may read and developers may change. */
+    /** The minimum role for the dashboard. By default, viewers may read and developers may change. */
     role?: "viewer" | "developer";
-    /** The path's `:id` names the caller's own project. */
+    /** The path's `:id` is the caller's own project. */
     ownProject?: boolean;
-    /** The URL carries a signature: one that cannot be read has been edited. */
+    /** The URL contains a signature: one that cannot be parsed has been edited. */
     signedUrl?: boolean;
-    /** Error codes of this operation, in the order of its checks, beside those that key, path, query and body bring. */
+    /** Error codes of this operation, in the order of its checks, in addition to those of key, path, query and body. */
     errors?: readonly ErrorCode[];
-    /** Where a code comes with another status than in the table of errors. */
+    /** Statuses that differ from the error table. */
     errorStatuses?: Readonly<Record<number, ErrorCode>>;
-    /** Needs no API key. */
+    /** Requires no API key. */
     isPublic?: boolean;
-    /** Answers while the installation is moved, although its method says that it changes something. */
+    /** Available while the installation is being moved, although its method suggests a change. */
     whileReadOnly?: boolean;
-    /** Answers over plain HTTP, for probes that know no certificate. */
+    /** Available over plain HTTP, for probes without certificates. */
     plainHttp?: boolean;
-    /** What of it a project's custom domain serves: files whose key is the wildcard, or all of it. Nothing when not said. */
+    /** What a project's custom domain serves of it: files whose key is the wildcard, or everything. Default: nothing. */
     customDomain?: "own-files" | "always";
-    /** Turns the stored answer of a repeated call into what it would be now. */
+    /** Refreshes the stored response of a repeated call. */
     replay?: (request: import("fastify").FastifyRequest, stored: unknown) => Promise<unknown>;
   }
 }
 
-/** The part of the server that features add their routes to: bodies and queries have the types of their schemas. */
+/** The part of the server to which features add routes: bodies and queries are typed by their schemas. */
 export type ApiApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -63,7 +63,7 @@ export function typed(app: FastifyInstance): ApiApp {
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
-/** Aborted when the client goes away before it was answered: nobody needs the work any more. */
+/** Aborted if the client disconnects before the response, because no one needs the work any more. */
 export function signalGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {

@@ -20,7 +20,7 @@ const hsts = "max-age=31536000";
 
 /**
  * Plain HTTP is accepted where browsers call it safe too (over loopback, to a loopback name), and from the networks in
- * UPSTOW_HTTP_FROM. A forwarding header from a peer that isn't a trusted proxy voids both: somebody else is calling.
+ * UPSTOW_HTTP_FROM. A forwarding header from a peer that isn't a trusted proxy voids both, because someone else is calling.
  * A process with a certificate accepts none.
  */
 export function requireHttps(
@@ -36,7 +36,7 @@ export function requireHttps(
     request.clientAddress = peer.isProxy
       ? findClientAddress(request, peer.address, trustedProxies)
       : peer.address;
-    // Asking the framework for headers costs more than reading one, so they are asked for once.
+    // Getting the headers from the framework costs more than reading one, so get them once.
     const { headers, rawHeaders } = request.raw;
     if (headers.host === undefined && request.raw.httpVersion === "1.1") {
       done(invalid("Host", "is a header that every request needs"));
@@ -62,7 +62,7 @@ export function requireHttps(
   });
 }
 
-/** Node keeps the first of two, a proxy in front may go by the other. */
+/** Node keeps the first of two, but a proxy in front may use the other. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -84,13 +84,13 @@ interface Peer {
   address: string;
   isProxy: boolean;
   isLoopback: boolean;
-  /** In one of the networks that may use plain HTTP. */
+  /** From one of the networks that may use plain HTTP. */
   isNeighbour: boolean;
-  /** The last Host that came over the connection and is a name of this machine. */
+  /** The last Host on this connection that is a name of this machine. */
   localHost: string | undefined;
 }
 
-/** Who is at the other end does not change while a connection lives, and many requests share one. */
+/** Cached per connection, because the peer does not change and many requests share one. */
 function rememberPeers({
   trustedProxies,
   httpFrom,
@@ -117,7 +117,7 @@ function mayUsePlainHttp(peer: Peer, host: string): boolean {
   return peer.isNeighbour || (peer.isLoopback && namesThisMachine(peer, host));
 }
 
-/** Of proxies in a row each may add its own scheme, as the addresses are added. */
+/** Each proxy in a chain may append its own scheme, like the addresses. */
 function isHttpsAllTheWay(proto: string | string[] | undefined): boolean {
   if (proto === "https") return true;
   return String(proto)
@@ -130,12 +130,12 @@ function namesThisMachine(peer: Peer, host: string): boolean {
   return peer.localHost === host;
 }
 
-/** Whether something stood between the caller and us, as far as the request says. */
+/** Whether there was a proxy between the caller and us, according to the request. */
 export function isForwarded(headers: IncomingHttpHeaders): boolean {
   return forwardingHeaders.some((name) => headers[name] !== undefined);
 }
 
-/** The rightmost address that is not one of our proxies: everything left of it could have been made up. */
+/** The rightmost address that is not one of our proxies: everything to its left could be forged. */
 function findClientAddress(request: FastifyRequest, peer: string, trustedProxies: CidrList): string {
   const header = request.headers["x-forwarded-for"];
   const hops = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",").map(withoutPort);

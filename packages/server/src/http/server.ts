@@ -22,7 +22,7 @@ export interface ServerOptions {
 
 export function createHttpFrame(options: ServerOptions): FastifyInstance {
   const app = Fastify({
-    // A logger of its own for every request would cost more than the line it writes: what logs has the logger.
+    // A logger per request would cost more than the line it writes, so code that logs has the shared logger.
     logger: false,
     bodyLimit: BODY_MAX_BYTES,
     trustProxy: (address) => options.trustedProxies.contains(address),
@@ -30,7 +30,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: "idle",
     genReqId: (request) => requestId(request.headers["x-request-id"]),
-    // A storage key has up to 900 bytes, three times that when percent-encoded.
+    // A storage key has up to 900 bytes, or three times that when percent-encoded.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header("x-request-id", request.id);
@@ -54,7 +54,7 @@ export function createHttpFrame(options: ServerOptions): FastifyInstance {
   return http;
 }
 
-/** What is in flight at a shutdown ends its connection with the answer, or that would wait for a next request. */
+/** Responses during a shutdown close their connection, or it would wait for the next request. */
 function endConnectionsOnClose(http: FastifyInstance): void {
   let isClosing = false;
   http.addHook("preClose", (done) => {
@@ -71,7 +71,7 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : createId(Date.now());
 }
 
-/** The answer that is being made for the connection. Node has no public name for it, and keeps it there for all. */
+/** The connection's current response. Node has no public API for it, but always stores it there. */
 function findCurrentAnswer(socket: Socket): ServerResponse | null {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
@@ -82,14 +82,14 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  // What came before it is whole and being done: its caller gets its answer, and not this one in its place.
+  // The request before it is complete and being handled; its caller gets that response, not this error.
   if (current?.req.complete) {
     if (current.shouldKeepAlive) current.once("close", () => socket.destroySoon());
     current.shouldKeepAlive = false;
     return;
   }
   socket.end(rawErrorResponse(explainUnreadable(error, current !== null), createId(Date.now())));
-  // To us it is over; who does not close its side must not keep the connection.
+  // Don't let a half-closed peer pin the socket.
   setTimeout(() => socket.destroy(), 5000).unref();
 }
 

@@ -3,12 +3,12 @@ import { AppError } from "../kernel/errors.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** What to answer where the URL is signed and cannot be read: it has been edited. Null for any other URL. */
+    /** The error for a signed URL that cannot be parsed, because it was edited. Null for any other URL. */
     editedSignedUrl(url: string): AppError | null;
   }
 }
 
-/** Knows signed URLs by the routes that declare them, because a URL that cannot be decoded has no route. */
+/** Recognises signed URLs by the routes that declare them, because a URL that cannot be decoded has no route. */
 export function watchSignedUrls(app: FastifyInstance): void {
   const prefixes = new Set<string>();
   app.addHook("onRoute", ({ url, config }) => {

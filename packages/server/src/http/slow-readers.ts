@@ -8,28 +8,28 @@ export interface SlowReaderOptions {
   onCut: () => void;
 }
 
-/** Node has no public name for this. Its own socket timeouts look here too before they fire. */
+/** Node has no public API for this. Its own socket timeouts check it too before they fire. */
 interface Handle {
   fd: number;
   bytesWritten: number;
-  /** What the kernel has not taken yet. */
+  /** Bytes the kernel has not accepted yet. */
   writeQueueSize: number;
 }
 
-/** Since when a reader has kept us waiting, and where it stood then. */
+/** Since when a reader has stalled, and its position then. */
 interface Stall {
   sinceMs: number;
   takenBytes: number;
-  /** Null until the kernel was asked. */
+  /** Null until the kernel was queried. */
   acked: { bytes: number; atMs: number } | null;
 }
 
 const looksPerWindow = 15;
 
 /**
- * Disconnects clients that do not read what they asked for. Whatever the response is, its bytes pile up behind the
- * socket, so all connections are looked at now and then and no request pays for it. A response that fits into the
- * kernel's buffers is not seen here; it costs us nothing but the connection, which the keep-alive timeout ends.
+ * Disconnects clients that do not read their responses. Unread bytes pile up in the socket, so all connections are
+ * checked now and then, at no cost to requests. A response that fits into the kernel's buffers is not noticed here; it
+ * costs only the connection, which the keep-alive timeout ends.
  */
 export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: SlowReaderOptions) {
   const leastBytes = (leastBytesPerSec * windowMs) / 1000;
@@ -37,13 +37,13 @@ export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: Slo
   const stalls = new Map<Socket, Stall>();
   let isLooking = false;
 
-  /** Once early, to have something to compare with, and once when the window is over. */
+  /** Once early, for comparison, and once at the end of the window. */
   function isLookDue({ sinceMs, acked }: Stall, nowMs: number): boolean {
     if (acked === null) return nowMs - sinceMs >= windowMs / 4;
     return nowMs - sinceMs >= windowMs && nowMs - acked.atMs >= windowMs / 2;
   }
 
-  /** Those about which the kernel has to be asked. */
+  /** Connections for which the kernel has to be queried. */
   function listDoubtful(nowMs: number): [Socket, Stall][] {
     const doubtful: [Socket, Stall][] = [];
     for (const socket of open) {
@@ -62,8 +62,8 @@ export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: Slo
   }
 
   /**
-   * The kernel asks for more only after a third of its buffer, which may be megabytes, has drained: for minutes, if the
-   * reader is slow. Whether the other side still takes bytes shows in what it acknowledges.
+   * The kernel accepts more only after a third of its buffer, which may be megabytes, has drained; with a slow reader
+   * that takes minutes. Acknowledgements show whether the peer is still reading.
    */
   function judge(socket: Socket, stall: Stall, unacked: Map<number, number>, nowMs: number): void {
     const handle = handleOf(socket);
@@ -71,12 +71,12 @@ export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: Slo
     const takenBytes = takenOf(handle);
     const acked = { bytes: takenBytes - (unacked.get(fstatSync(handle.fd).ino) ?? 0), atMs: nowMs };
     if (stall.acked === null) stall.acked = acked;
-    // Half, because the first look came later than the stall began, and acknowledgements come in steps.
+    // Half, because the first check came after the stall began, and acknowledgements come in steps.
     else if (acked.bytes - stall.acked.bytes >= leastBytes / 2)
       stalls.set(socket, { sinceMs: nowMs, takenBytes, acked });
     else {
       onCut();
-      // A reset frees the kernel's buffers too; they would outlive a closed connection.
+      // A reset also frees the kernel's buffers, which would outlive a closed connection.
       socket.resetAndDestroy();
     }
   }
@@ -94,7 +94,7 @@ export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: Slo
 
   const clock = setInterval(() => void look(), windowMs / looksPerWindow).unref();
   return {
-    /** Of a connection as the kernel knows it, not of what is encrypted on it. */
+    /** The kernel's socket, not the TLS layer on top of it. */
     watch(socket: Socket): void {
       open.add(socket);
       socket.once("close", () => {
@@ -114,12 +114,11 @@ function takenOf({ bytesWritten, writeQueueSize }: Handle): number {
   return bytesWritten - writeQueueSize;
 }
 
-/** Of a line: how much is queued for sending, unless nothing is, and the socket's inode. */
+/** Matches a line's send queue, unless empty, and the socket's inode. */
 const queued = /^ *\d+: \S+ \S+ [\dA-F]{2} (?!0{8})([\dA-F]{8}):[\dA-F]{8} \S+ \S+ +\d+ +\d+ +(\d+) /gm;
 
 /**
- * What the kernel took from this machine's processes and the other side has not acknowledged, by the inode of the
- * socket. Only Linux tells; elsewhere nothing is known.
+ * Unacknowledged bytes of all processes on this machine, by the inode of the socket. Only available on Linux.
  */
 async function readUnackedBytes(): Promise<Map<number, number>> {
   const found = new Map<number, number>();

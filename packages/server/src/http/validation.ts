@@ -13,7 +13,7 @@ type Serialize = (answer: unknown) => string;
 const require = createRequire(import.meta.url);
 
 /**
- * Schemas become code when their route is first called, and what compiles them is loaded then, not at the start, which
+ * Schemas are compiled when their route is first called, and the compiler is loaded then, because loading it at startup
  * would take a third longer.
  */
 function compileLate(app: FastifyInstance, compileValidator: CompileValidator): void {
@@ -45,10 +45,10 @@ function refuse(): never {
   throw new Error("a route with a schema needs validateRequests before it");
 }
 
-/** In place of the framework's own compilers, which it would load at once. */
+/** Replaces the framework's own compilers, which it would load immediately. */
 export const noCompilers = { buildValidator: () => refuse, buildSerializer: () => refuse };
 
-/** Bodies are taken as they are ("12" is not a number); query strings are text and have to be converted. */
+/** Bodies are not converted ("12" is not a number); query strings are text and have to be. */
 export function validateRequests(app: FastifyInstance): void {
   let strict: Ajv | undefined;
   let converting: Ajv | undefined;
@@ -63,7 +63,7 @@ export function validateRequests(app: FastifyInstance): void {
   app.setSchemaErrorFormatter((errors, part) => validationError(errors as ErrorObject[], part));
 }
 
-/** Checks a value as strictly as a body: throws what the caller is told. */
+/** Checks a value as strictly as a body; throws the error for the caller. */
 export function createCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => Static<Schema> {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -77,23 +77,23 @@ interface QuerySchema {
   properties?: Record<string, { type?: unknown }>;
 }
 
-/** What no schema says. */
+/** Checks that no schema can express. */
 function checkBefore(schema: FastifySchema | undefined): preValidationHookHandler {
   const query = (schema?.querystring as QuerySchema | undefined)?.properties ?? {};
   const wholeNumbers = Object.keys(query).filter((name) => query[name]?.type === "integer");
   const takesBody = schema?.body !== undefined;
   return (request, _reply, done) => {
-    // PostgreSQL cannot hold it in text, and no name or id of ours has it.
+    // PostgreSQL cannot store it in text, and none of our names or ids contain it.
     if (request.url.includes("%00"))
       throw request.server.editedSignedUrl(request.url) ?? invalid("URL", "must not hold the NUL character");
     for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
-    // No body at all stands for one without fields, so that the answer can name the field that is missing.
+    // A missing body is treated as one without fields, so that the error can name the missing field.
     if (takesBody && request.body === undefined) request.body = {};
     done();
   };
 }
 
-/** The validator's own conversion takes "0x10" and " 5 ", and makes an Infinity of "1e400" that passes every limit. */
+/** The validator's own conversion accepts "0x10" and " 5 ", and turns "1e400" into an Infinity that passes every limit. */
 function checkWholeNumber(name: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "string" || !/^-?\d{1,15}$/.test(value)) throw invalid(name, "must be a whole number");
@@ -107,9 +107,9 @@ function createValidator(coerceTypes: boolean | "array"): Ajv {
     useDefaults: true,
     strictTypes: false,
     allErrors: false,
-    // Errors then carry the schema, whose description says what a pattern means.
+    // Errors then include the schema, whose description explains patterns.
     verbose: true,
-    // Checking the schemas themselves takes longer than compiling them; the tests do that.
+    // Validating the schemas themselves takes longer than compiling them; tests do that.
     meta: false,
     validateSchema: false,
   });
@@ -144,7 +144,7 @@ function messageOf(error: ErrorObject): string {
   if (error.keyword === "required") return "is required";
   if (error.keyword === "enum")
     return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
-  // The only one there is. In a query, a plus that is not written as %2B arrives as a space.
+  // The only format in use. In a query, a plus that is not encoded as %2B arrives as a space.
   if (error.keyword === "format") return "must be a time with its zone, such as 2026-11-17T08:00:00Z";
   if (error.keyword === "pattern") {
     const [meaning] = String(error.parentSchema?.["description"] ?? "").split(";");

@@ -5,10 +5,10 @@ import { createLanes } from "../../db/lanes.ts";
 import { type DialectName, statement } from "../../db/statement.ts";
 import { type RateLimiter, type RateLimitResult, rateLimitResult } from "../../kernel/rate-limiter.ts";
 
-/** How a window that exists already goes on, by the database's clock, and what is left of it. */
+/** How an existing window continues, by the database's clock, and how much time is left. */
 function windowTerms(dialect: DialectName, windowMs: number) {
   const now = databaseNow(dialect);
-  // In the future too, for a clock that was set back; but statements that wait for each other see theirs out of order.
+  // Also in the future, in case a clock was set back; but statements that wait for each other see times out of order.
   const hasEnded = sql<boolean>`abs(${now} - rate_window.started_at) >= cast(${windowMs} as bigint)`;
   return {
     now,
@@ -37,7 +37,7 @@ interface HitBoth {
   windowMs: number;
 }
 
-/** Counts in both windows; in the shared one only the hits that the first has room for. */
+/** Counts in both windows, but in the shared one only the hits that fit into the first. */
 const countBoth = statement((q, p: HitBoth, dialect) => {
   const { now, changes, msLeft } = windowTerms(dialect, p.windowMs);
   const before = sql<number>`own.count - cast(${p.hits} as bigint)`;
@@ -77,7 +77,7 @@ const countBoth = statement((q, p: HitBoth, dialect) => {
     ]);
 });
 
-/** A window that a request has restarted meanwhile stays. */
+/** Keeps a window that a request has restarted meanwhile. */
 export const deleteEndedWindows = statement((q, p: { windowMs: number; take: number }, dialect) => {
   const hasEnded = sql<boolean>`started_at + cast(${p.windowMs} as bigint) <= ${databaseNow(dialect)}`;
   return q
@@ -93,11 +93,11 @@ interface Counted {
   msLeft: number;
 }
 
-/** Windows shared by all instances, by one statement and the database's clock. */
+/** Windows shared by all instances, with one statement and the database's clock. */
 export function createDatabaseRateLimiter(db: Database, windowMs: number): RateLimiter {
   const exhausted = new Map<string, { limit: number; endsAt: number }>();
 
-  /** A full window stays full until it ends, whatever the other instances do: no need to ask. */
+  /** A full window stays full until it ends, whatever other instances do, so there is no need to ask. */
   function findRefusal(name: string, limit: number): RateLimitResult | null {
     const known = exhausted.get(name);
     if (known === undefined) return null;
@@ -115,7 +115,7 @@ export function createDatabaseRateLimiter(db: Database, windowMs: number): RateL
     return rateLimitResult(count, limit, msLeft);
   }
 
-  // Those that come while others are being counted are counted together, but never more than a window takes.
+  // Hits that arrive during a count are counted together next, but never more than fit into a window.
   const countOne = createLanes<number, Counted>(
     async (limits, name) => {
       const hits = limits.length;
@@ -132,7 +132,7 @@ export function createDatabaseRateLimiter(db: Database, windowMs: number): RateL
   >(
     async (jobs, name) => {
       const hits = jobs.length;
-      // A key has one limit and one account; where they were changed just now, the latest holds.
+      // A key has one limit and one account; if they have just changed, the latest applies.
       const { limit, sharedName } = jobs[hits - 1] as (typeof jobs)[number];
       const [row] = await db.change(countBoth, { name, limit, sharedName, hits, windowMs });
       if (row === undefined) throw new Error("counting requests returned no row");

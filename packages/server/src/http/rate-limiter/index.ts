@@ -12,7 +12,7 @@ export interface RateLimiterOptions {
   log: FastifyBaseLogger;
 }
 
-/** In memory for the embedded database, which has one server; else shared, through Redis where there is one. */
+/** In memory for the embedded database, which has one server; otherwise shared, through Redis if configured. */
 export async function openRateLimiter(options: RateLimiterOptions): Promise<OpenRateLimiter> {
   const { db, redisUrl, windowMs, now, log } = options;
   const own =
@@ -25,18 +25,18 @@ export async function openRateLimiter(options: RateLimiterOptions): Promise<Open
 
 const smallestSweep = 10_000;
 
-/** For a single process. Ended windows are forgotten once there are many, so a flood of addresses stays bounded. */
+/** For a single process. Ended windows are dropped once there are many, so a flood of addresses stays bounded. */
 export function createMemoryRateLimiter(windowMs: number, now: () => number): RateLimiter {
   const windows = new Map<string, { startedAt: number; count: number }>();
   let sweepAt = smallestSweep;
-  // In the future too: a clock that was set back would otherwise keep a window open for as long as it went back.
+  // Also in the future: otherwise a clock that was set back would keep a window open for that long.
   const hasEnded = (startedAt: number, time: number) => Math.abs(time - startedAt) >= windowMs;
 
   function forgetEnded(time: number): void {
     for (const [bucket, window] of windows) {
       if (hasEnded(window.startedAt, time)) windows.delete(bucket);
     }
-    // Windows that are all still open must not be looked through again for every newcomer.
+    // If all windows are still open, don't scan them again for every newcomer.
     sweepAt = Math.max(smallestSweep, windows.size * 2);
   }
 

@@ -8,9 +8,9 @@ export interface OpenRateLimiter extends RateLimiter {
 export interface RedisOptions {
   url: string;
   windowMs: number;
-  /** Counts while Redis is away, so that its loss opens no door. */
+  /** Counts while Redis is unavailable, so that an outage does not lift the limits. */
   fallback: RateLimiter;
-  /** A Redis that is there answers in a millisecond; one that takes this long is as good as lost. */
+  /** A healthy Redis responds within a millisecond; one that takes this long is treated as lost. */
   answerWithinMs?: number;
   log: FastifyBaseLogger;
 }
@@ -19,7 +19,7 @@ const defaultAnswerWithinMs = 250;
 const retryAfterMs = 1000;
 const connectWithinMs = 2000;
 
-/** Counts a hit and starts the window; a key without an end, however it came to be, gets one. */
+/** Counts a hit and starts the window; a key without an expiry gets one. */
 const countOne = `
 local function count_one(key)
   local count = redis.call('INCR', key)
@@ -33,7 +33,7 @@ end
 local count, left = count_one(KEYS[1])`;
 const countHit = `${countOne}
 return { count, left }`;
-/** In the shared window only what the first has room for. Still one round trip. */
+/** Counts in the shared window only what fits into the first. Still one round trip. */
 const countBoth = `${countOne}
 if count > tonumber(ARGV[2]) then return { count, left } end
 local shared_count, shared_left = count_one(KEYS[2])
@@ -72,7 +72,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
       reconnectStrategy: (retries) => Math.min(retryAfterMs, 50 * 2 ** retries),
     },
   });
-  // Every failed attempt to connect is such an event; what matters is said once, when a hit meets it.
+  // Every failed connection attempt emits this event; it is logged once, when a hit fails.
   let refusal: unknown = null;
   client.on("error", (error) => {
     refusal = error;
@@ -85,14 +85,15 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
 
   function lose(error: unknown): void {
     retryAt = performance.now() + retryAfterMs;
-    if (!isLost) log.warn({ err: refusal ?? error }, "Redis is away; rate limits are counted without it");
+    if (!isLost)
+      log.warn({ err: refusal ?? error }, "Redis is unavailable; rate limits are counted without it");
     isLost = true;
   }
 
-  /** Asks Redis, or the fallback while it is lost. */
+  /** Uses Redis, or the fallback while it is lost. */
   async function ask<T>(count: () => Promise<T>, countWithout: () => Promise<T>): Promise<T> {
     if (performance.now() < retryAt) return countWithout();
-    // While it is lost, one hit at a time finds out whether it is back.
+    // While it is lost, one hit at a time checks whether it is back.
     if (isLost) retryAt = performance.now() + retryAfterMs;
     try {
       const counted = await within(answerWithinMs, count());
@@ -138,7 +139,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
 
 const ticks = 5;
 
-/** Time is counted in steps, so that a process that stood still itself does not take Redis for lost. */
+/** Time is counted in steps, so that a process that was itself paused does not treat Redis as lost. */
 async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   let left = ticks;
@@ -154,11 +155,11 @@ async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
 
 const tryWithinMs = 5000;
 
-/** Connects and runs a script, as the rate limiter does; throws what keeps it from that. */
+/** Connects and runs a script like the rate limiter does; throws if that fails. */
 export async function tryRedis(url: string): Promise<void> {
   const { createClient } = await import("@redis/client");
   const client = createClient({ url, socket: { connectTimeout: tryWithinMs, reconnectStrategy: false } });
-  // What fails is thrown; without somebody who hears the event too, it would end the process.
+  // Failures are thrown; but an error event without a listener would crash the process.
   client.on("error", () => {});
   const late = AbortSignal.timeout(tryWithinMs);
   const tooLate = new Promise<never>((_, reject) => {
