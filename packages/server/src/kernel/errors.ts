@@ -4,13 +4,13 @@ export interface AppErrorOptions {
   /** What the caller can do next. */
   suggestion?: string;
   details?: ErrorDetail[];
-  /** Where one code stands for several statuses, such as 413 for a VALIDATION_ERROR. */
+  /** For codes with several statuses, such as 413 for a VALIDATION_ERROR. */
   status?: number;
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** A failure that the caller is told about, in the words given here. Anything else becomes INTERNAL_ERROR. */
+/** A failure whose message is shown to the caller. Anything else becomes INTERNAL_ERROR. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
@@ -56,7 +56,7 @@ export function invalid(
   });
 }
 
-/** For a URL that the outbound guard refuses; `variable` is where an operator names addresses that are fine all the same. */
+/** For a URL that the outbound guard rejects; `variable` is where an operator lists exceptions. */
 export function refusedUrl(path: string, reason: string, variable: string): AppError {
   return new AppError("VALIDATION_ERROR", `${path}: ${reason}`, {
     suggestion: `Give a public https address. Others are for the service's operator to allow, in ${variable}.`,

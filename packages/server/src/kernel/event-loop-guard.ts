@@ -6,7 +6,7 @@ const worthLoggingMs = 250;
 const quietMs = 10_000;
 const bucketsSec = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Something that runs work on the event loop and remembers it for one beat longer than it lasts. */
+/** Runs work on the event loop and remembers it for one beat after it ends. */
 export interface WorkSource {
   /** Everything that was running at any time since `forgetFinished` was last called. */
   list(): Work[];
@@ -17,7 +17,7 @@ export interface EventLoopGuard {
   watch(source: WorkSource): void;
   runJob: RunJob;
   start(): void;
-  /** One look at the clock. `start` calls it over and over. */
+  /** One check of the clock. `start` calls it repeatedly. */
   beat(): void;
   close(): void;
 }
@@ -29,9 +29,9 @@ interface Clocks {
 }
 
 /**
- * Everybody waits while one callback runs, and a profiler is never there when it happens. A timer that fires late shows
- * how long the loop was blocked, and the work that was running meanwhile shows where to look. This is cheaper than asking
- * an inspector from another thread, which also can't interrupt SQLite, where most long stalls have been.
+ * One long callback blocks everyone, and a profiler is never attached when it happens. A timer that fires late shows how
+ * long the loop was blocked, and the work running meanwhile shows where to look. This is cheaper than an inspector in
+ * another thread, which also can't interrupt SQLite, where most long stalls have been.
  */
 export function createEventLoopGuard(
   log: FastifyBaseLogger,
@@ -96,7 +96,7 @@ function createQuietLog(log: FastifyBaseLogger) {
 
 const mostNamed = 5;
 
-/** A request or a job, with the time it has been running, or ran if it has ended. */
+/** A request or a job, with the time it has been running, or ran. */
 export interface Work {
   name: string;
   requestId?: string;
@@ -105,7 +105,7 @@ export interface Work {
 
 interface Stall {
   stalledMs: number;
-  /** What the thread of the event loop used meanwhile. */
+  /** CPU time of the event loop's thread meanwhile. */
   cpuMs: number;
   /** All that was running at any time since the loop was last seen turning. */
   running: Work[];
@@ -117,7 +117,7 @@ interface StallLine {
   fields: { stalledMs: number; cpuMs: number; running: Work[] };
 }
 
-/** The words for a stall. */
+/** The message for a stall. */
 export function describeStall({ stalledMs, cpuMs, running }: Stall): StallLine {
   // What blocked the loop has been running for as long as it was blocked. The one that started last comes first: what
   // started long before, such as a download, has mostly been waiting.

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /**
- * Long work in short steps: one step of everyone's work at a time, and a turn of the event loop for everything else
- * after each. Without this, work that yields but runs in parallel still adds up to one long stall.
+ * Long work in short steps: one step at a time across all accounts, and a turn of the event loop for everything else after
+ * each. Without this, work that yields but runs in parallel still adds up to one long stall.
  */
 export interface FairTurns {
   /** Runs one step when the account's turn comes. Accounts alternate, however many steps each has waiting. */
   take<T>(accountId: string, step: () => Promise<T>): Promise<T>;
-  /** How many steps of the account wait. */
+  /** The number of the account's waiting steps. */
   waitingOf(accountId: string): number;
 }
 

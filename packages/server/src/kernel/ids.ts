@@ -4,15 +4,15 @@ const alphabet = Buffer.from("0123456789abcdefghjkmnpqrstvwxyz");
 const timeLength = 10;
 const pool = Buffer.alloc(4096);
 let used = pool.length;
-/** The last id, written into bytes: a text that grows by letters is made of many. */
+/** The last id as bytes, because a string built letter by letter allocates many. */
 const last = Buffer.alloc(26);
-/** Many ids are made in the same millisecond. */
+/** Many ids are created in the same millisecond. */
 let lastMs = -1;
 let turn = 0;
 
 /**
- * 26 characters: 48 bits of time and two characters that count within a millisecond, so that what a process makes sorts
- * in the order it was made; then 70 random bits, so that none is guessed.
+ * 26 characters: 48 bits of time and two characters that count within a millisecond, so that a process's ids sort in the
+ * order they were created; then 70 random bits, so that none can be guessed.
  * A row's `created_at` is the time in its id; paging by id is therefore paging by creation time.
  */
 export function createId(nowMs: number): string {

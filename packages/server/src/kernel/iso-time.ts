@@ -3,7 +3,7 @@ let shownDay = Number.NaN;
 let dayText = "";
 const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
 
-/** What Date's toISOString says, without taking the date apart for every one of many times on the same day. */
+/** Like Date's toISOString, without computing the date for each of many times on the same day. */
 export function isoTime(timeMs: number): string {
   const day = Math.floor(timeMs / dayMs);
   if (day !== shownDay) {

@@ -4,8 +4,8 @@ import { AppError } from "./errors.ts";
 export interface RateLimiter {
   hit(name: string, limit: number): Promise<RateLimitResult>;
   /**
-   * Counts a request in its own window and, where that has room, in a wider one that it shares with others. Takes no
-   * more round trips than `hit`.
+   * Counts a request in its own window and, if that has room, in a wider shared one. Takes no more round trips than
+   * `hit`.
    */
   hitBoth(own: RateWindow, shared: RateWindow): Promise<RateLimitPair>;
 }
@@ -24,7 +24,7 @@ export interface RateLimitResult {
 
 export interface RateLimitPair {
   own: RateLimitResult;
-  /** Null where the request's own window is full: what is refused there costs the others nothing. */
+  /** Null if the request's own window is full: requests rejected there do not count toward the shared one. */
   shared: RateLimitResult | null;
 }
 

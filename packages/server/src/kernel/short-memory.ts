@@ -1,4 +1,4 @@
-/** What a process remembers to save itself work. Nothing may depend on it: when it is full, it forgets everything. */
+/** A cache that saves a process work. Nothing may depend on it: when it is full, it drops everything. */
 export interface ShortMemory<Value> {
   remember(name: string, value: Value): void;
   find(name: string): Value | undefined;

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** A set of addresses that the operator named: trusted proxies, or exemptions from the outbound guard. */
+/** A set of addresses listed by the operator: trusted proxies, or exceptions to the outbound guard. */
 export interface CidrList {
   /** False for text that is not an address. A zone id (`fe80::1%eth0`) is ignored. */
   contains(address: string): boolean;
@@ -63,14 +63,14 @@ export function addressGroup(address: string): string {
   return isIPv6Address(address) ? prefixOf(address, 4) : address;
 }
 
-/** What one customer of a network provider may have all of: an IPv6 /48, or neighbours in an IPv4 /24. */
+/** What one customer of a network provider may own: an IPv6 /48, or neighbours in an IPv4 /24. */
 export function addressNetwork(address: string): string {
   if (isIPv6Address(address)) return prefixOf(address, 3);
   const [, network = address] = /(\d+\.\d+\.\d+)\.\d+$/.exec(address) ?? [];
   return `${network}.0/24`;
 }
 
-/** Not one that carries an IPv4 address. */
+/** Not one that embeds an IPv4 address. */
 function isIPv6Address(address: string): boolean {
   return isIPv6(address) && !/\d\.\d/.test(address);
 }
@@ -100,7 +100,7 @@ const privateNetworks: readonly (readonly [network: string, prefix: number, fami
   ["fe80::", 10, "ipv6"],
 ];
 
-/** As `parseCidrList`, but throws for a range that lies outside of private networks, if only in part. */
+/** Like `parseCidrList`, but throws for a range that is not entirely private. */
 export function parsePrivateCidrList(text: string): CidrList {
   for (const { entry, address, prefix, family, isMapped } of parseCidrs(text)) {
     // A mapped address has its IPv4 one in the last 32 bits.

@@ -18,10 +18,10 @@ const byCode = new Map<string, DeliveryErrorClass>([
   ["EPROTO", "tls"],
 ]);
 
-/** Names that OpenSSL and Node give to certificates and handshakes that did not hold. */
+/** OpenSSL's and Node's names for certificate and handshake errors. */
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|ERROR_IN_C)|SELF_SIGNED|SIGNATURE_FAILURE|_CERT$/;
 
-/** Null for a success. Only 2xx is one: a redirect would lead around the address guard. */
+/** Null on success, which is 2xx only: a redirect would bypass the address guard. */
 export function classifyStatus(statusCode: number): DeliveryErrorClass | null {
   if (statusCode >= 200 && statusCode < 300) return null;
   if (statusCode >= 300 && statusCode < 400) return "redirect";

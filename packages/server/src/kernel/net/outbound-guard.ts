@@ -6,7 +6,7 @@ import { hostOf, isLocalhostName, isPlainHttp, parseOutboundUrl, type UrlCheck }
 import { type ResolveName, resolveName } from "./resolve-name.ts";
 
 /**
- * Keeps requests to URLs that users give us away from the machine and network we run in.
+ * Keeps requests to user-supplied URLs away from the machine and network we run in.
  *
  * A caller needs both halves for every request: `checkUrl` or `isRefusedLiteral` just before it, because Node never
  * calls `lookup` for an address literal, and `lookup` as the connection's resolver, because a name may resolve to
@@ -16,19 +16,19 @@ import { type ResolveName, resolveName } from "./resolve-name.ts";
  */
 export interface OutboundGuard {
   /**
-   * An https name that does not resolve, or not in time, passes: `lookup` judges it again when it is called. A plain
-   * http name must be seen to resolve to allowed addresses.
+   * An https name that does not resolve, or not in time, passes: `lookup` checks it again when it is called. A plain
+   * http name must resolve to allowed addresses.
    */
   checkUrl(raw: string): Promise<UrlCheck>;
   /** For `lookup` of https connections and agents; fails with `AddressRefused`. */
   lookup: LookupFunction;
   /** The same for plain http. */
   plainLookup: LookupFunction;
-  /** Judges a host that is an address, and leaves names to the lookup. */
+  /** Checks a host that is an address, and leaves names to the lookup. */
   isRefusedLiteral(url: URL): boolean;
 }
 
-/** Says which host was refused and never to which address it resolved. */
+/** Names the rejected host, but never the address it resolved to. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "EADDRREFUSED";
@@ -61,7 +61,7 @@ export function createOutboundGuard({
     return allowed.length > 0 ? allowed : LOOPBACK;
   }
 
-  // One bad address refuses the host: which of them a connection would try is for the other side to steer.
+  // One bad address rejects the host, because the other side controls which address a connection tries.
   async function getVettedAddresses(hostname: string, isFit: IsAllowed): Promise<LookupAddress[]> {
     const addresses = await findAddresses(hostname, isFit);
     if (addresses.every(({ address }) => isFit(address))) return addresses;

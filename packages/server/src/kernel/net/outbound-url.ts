@@ -4,9 +4,9 @@ const MAX_URL_LENGTH = 2048;
 const tooLong = refuse(`The URL must not be longer than ${MAX_URL_LENGTH} characters.`);
 
 /**
- * The rules for a URL we are told to call that need no look at the network. The parsed URL is what must be
- * stored and called: parsing turns `0x7f.1`, `2130706433` and `127。0。0。1` into the address they mean. Whoever asks for
- * plain http must judge the address more strictly, as the outbound guard does.
+ * The rules for a user-supplied URL that need no network access. The parsed URL is what must be stored and called:
+ * parsing turns `0x7f.1`, `2130706433` and `127。0。0。1` into the address they mean. Callers that allow plain http must
+ * check the address more strictly, as the outbound guard does.
  */
 export function parseOutboundUrl(raw: string, { plainHttp = false } = {}): UrlCheck {
   if (raw.length > MAX_URL_LENGTH) return tooLong;
@@ -20,7 +20,7 @@ export function parseOutboundUrl(raw: string, { plainHttp = false } = {}): UrlCh
   if (url.username !== "" || url.password !== "") {
     return refuse("The URL must not contain a user name or a password.");
   }
-  // An empty label (`127.0.0.1..`) is no name in DNS, yet resolvers differ in what they make of it.
+  // An empty label (`127.0.0.1..`) is not a valid DNS name, and resolvers treat it differently.
   if (withoutRootDot(url.hostname).split(".").includes("")) {
     return refuse("The host name in the URL is not valid.");
   }

@@ -10,7 +10,7 @@ interface MachineSettings {
 }
 
 interface ResolverOptions {
-  /** Otherwise those of the machine. */
+  /** Default: the machine's own. */
   servers?: string[];
   hostsPath?: string;
 }
@@ -20,9 +20,9 @@ const renewAfterMs = 5_000;
 const patience = { timeout: 3_000, tries: 2 };
 
 /**
- * For names that users give us. The system's own resolver answers two at a time for the whole process, so names whose
- * servers keep silent would hold up every other name: of other users' webhooks, of the bucket, of the database. These
- * are asked for side by side, without a thread, after a look into the hosts file as the system would take it.
+ * For user-supplied names. The system's own resolver handles two at a time for the whole process, so names whose servers
+ * do not respond would block every other name: other users' webhooks, the bucket, the database. These are resolved
+ * concurrently, without a thread, after checking the hosts file like the system would.
  */
 export function createNameResolver({ servers, hostsPath = "/etc/hosts" }: ResolverOptions = {}): ResolveName {
   let settings: MachineSettings | null = null;
@@ -39,7 +39,7 @@ export function createNameResolver({ servers, hostsPath = "/etc/hosts" }: Resolv
   }
 
   return async (hostname) => {
-    // Of the operator's own network, whose search list only the system knows. No user's name server is asked for it.
+    // A name in the operator's own network, whose search list only the system knows. No user's name server is queried.
     if (!hostname.includes(".")) return dns.lookup(hostname, { all: true, order: "verbatim" });
     const { resolver, hosts } = getSettings();
     return hosts.get(hostname.toLowerCase().replace(/\.$/, "")) ?? askServers(resolver, hostname);

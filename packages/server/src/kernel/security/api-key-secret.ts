@@ -11,7 +11,7 @@ const pattern = /^svc_(?:live|test)_[0-9A-Za-z]{38}$/;
 export interface ApiKeySecret {
   secret: string;
   hash: string;
-  /** Enough to recognise a key by, far too little to use it. */
+  /** Enough to recognise a key, far too little to use it. */
   prefix: string;
 }
 
@@ -23,7 +23,7 @@ export function createApiKeySecret(type: KeyType): ApiKeySecret {
   return { secret, hash: hashApiKey(secret), prefix: `svc_${type}_${random.slice(0, 4)}…` };
 }
 
-/** The checksum lets secret scanners tell a key from noise, and us refuse a mistyped one without a lookup. */
+/** The checksum lets secret scanners recognise keys, and lets us reject a mistyped one without a lookup. */
 export function isApiKey(text: string): boolean {
   return pattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }

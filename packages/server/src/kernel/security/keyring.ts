@@ -17,9 +17,9 @@ export interface Keyring {
   keysFor(purpose: string): KeyObject[];
   encrypt(text: string, purpose: string): string;
   decrypt(sealed: string, purpose: string): string;
-  /** The same text sealed with the first secret; null where it is already, or where no secret opens it. */
+  /** The same text sealed with the first secret; null if it already is, or if no secret opens it. */
   reseal(sealed: string, purpose: string): string | null;
-  /** Tells, without giving anything away, which secret an installation was made with. */
+  /** Identifies an installation's secret without revealing anything about it. */
   checks: string[];
 }
 
