@@ -7,19 +7,19 @@ import type { RunJob } from "../kernel/event-loop-guard.ts";
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
 export interface Background {
-  /** Repeats `work`, never two at a time, until closed. A failure is logged and the next turn tries again. */
+  /** Repeats `work`, one run at a time, until closed. Failures are logged and the next run tries again. */
   every(intervalMs: number, name: string, work: Work): void;
-  /** The same, but each turn is taken by one of all instances. */
+  /** The same, but each run happens on only one of all instances. */
   everyInOne(intervalMs: number, name: string, work: Work): void;
-  /** Lets what runs finish. */
+  /** Lets running work finish. */
   close(): Promise<void>;
 }
 
 interface BackgroundOptions {
-  /** Turns are left out meanwhile. */
+  /** Runs are skipped while this is true. */
   isResting?: () => boolean;
   runLeased: RunLeased;
-  /** Knows what runs, so that a stall of the event loop can be named after it. */
+  /** Knows what is running, so that an event loop stall can be attributed to it. */
   runJob: RunJob;
 }
 
@@ -41,7 +41,7 @@ export function createBackground(
 
   async function repeat(intervalMs: number, name: string, work: Work) {
     while (!closing.signal.aborted) {
-      // A spread of a tenth keeps several instances from doing the same at the same moment.
+      // 10% jitter keeps instances from doing the same work at the same moment.
       const pauseMs = intervalMs * (0.95 + Math.random() / 10);
       await wait(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {});
       if (closing.signal.aborted) return;
@@ -54,7 +54,7 @@ export function createBackground(
       loops.push(repeat(intervalMs, name, work));
     },
     everyInOne(intervalMs, name, work) {
-      // A little shorter than the turns are apart, so that each of them finds the last one over.
+      // Slightly shorter than the interval, so that each run finds the last lease expired.
       const leaseMs = Math.round(intervalMs * 0.9);
       loops.push(repeat(intervalMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
     },

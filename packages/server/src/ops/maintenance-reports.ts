@@ -26,7 +26,7 @@ export interface MaintenanceReport<Report = Record<string, unknown>> {
   report: Report;
 }
 
-/** What the last run found, for the owner to see; one row each, whichever instance ran it. */
+/** The last run's findings, for the owner; one row per kind, whichever instance ran it. */
 export async function keepReport(
   db: Queryable,
   name: MaintenanceName,
@@ -45,7 +45,7 @@ export async function getReports(db: Queryable): Promise<MaintenanceReport[]> {
   }));
 }
 
-/** One look at all stored bytes, which takes many calls. */
+/** One pass over all stored bytes, which takes many calls. */
 export interface ScrubPass {
   checkedBlobs: number;
   checkedBytes: number;
@@ -54,7 +54,7 @@ export interface ScrubPass {
   hasEnded: boolean;
 }
 
-/** Adds a call to the pass that it belongs to; the one after the last begins anew. */
+/** Adds a call to its pass; the call after the last one starts a new pass. */
 export async function keepScrub(
   db: Queryable,
   times: { startedAt: number; endedAt: number },

@@ -3,14 +3,14 @@ import { copyFile, mkdir, open, readdir, readFile, realpath, rename, writeFile }
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { AppError } from "../../kernel/errors.ts";
 
-/** Says whose backup a directory is, and how far it came. */
+/** Identifies a backup's installation and its progress. */
 export interface Manifest {
   format: 1;
-  /** The version of Upstow that made it. */
+  /** The version of Upstow that created it. */
   version: string;
   installation: string;
   database: "embedded" | "postgres";
-  /** The moment whose state the backup holds; null until the first one is complete. */
+  /** The point in time of the backup; null until the first one is complete. */
   takenAt: string | null;
   objects: number;
   bytes: number;
@@ -18,7 +18,7 @@ export interface Manifest {
 
 const manifestName = "upstow-backup.json";
 
-/** Its layout is that of a data directory, so that a restore is a copy. */
+/** It has the layout of a data directory, so that restoring is a plain copy. */
 export function layoutOf(directory: string) {
   return {
     database: join(directory, "upstow.db"),
@@ -28,7 +28,7 @@ export function layoutOf(directory: string) {
   };
 }
 
-/** Takes an empty directory or an earlier backup of the same installation; anything else stays untouched. */
+/** Accepts an empty directory or an earlier backup of the same installation; anything else is left untouched. */
 export async function openBackupDirectory(
   path: string,
   dataDir: string,
@@ -58,7 +58,7 @@ export async function openBackupDirectory(
   return directory;
 }
 
-/** As far as the path exists: with database and files elsewhere there may be no data directory at all. */
+/** As far as the path exists: with the database and files elsewhere, there may be no data directory. */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -106,7 +106,7 @@ function refuse(message: string, suggestion: string): AppError {
   return new AppError("VALIDATION_ERROR", message, { suggestion });
 }
 
-/** Shares the bytes until one side changes, where the filesystem can. */
+/** Copy-on-write if the filesystem supports it. */
 export async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
   await syncFile(to);

@@ -8,12 +8,12 @@ import { copyDurably, syncDirectory } from "./backup-directory.ts";
 
 export interface BlobCopyJob {
   catalog: BlobCatalog;
-  /** Whose blobs to copy. */
+  /** The source of the blobs. */
   db: Queryable;
   from: string;
   to: string;
   unfinished: string;
-  /** Share the bytes with the original where both are on one filesystem. Blobs never change, so that is safe. */
+  /** Hard-link instead of copying if both are on one filesystem. Blobs never change, so this is safe. */
   hardLinks: boolean;
   onProgress: (done: CopyCount) => void;
 }
@@ -24,19 +24,19 @@ export interface CopyCount {
 }
 
 export interface BlobCopyOutcome {
-  /** Everything the database names and the backup now holds. */
+  /** All blobs in the database that the backup now contains. */
   total: CopyCount;
   copied: CopyCount;
-  /** Named by the database, absent from the disk. */
+  /** In the database but missing on disk. */
   missing: string[];
-  /** On the disk, but not the bytes that were stored. */
+  /** On disk, but with different bytes than were stored. */
   damaged: string[];
 }
 
 const concurrency = 4;
 const readBytes = 1024 * 1024;
 
-/** Copies what is not there yet: a blob never changes, so one of the same name and size is the same. */
+/** Copies missing blobs: blobs never change, so one of the same name and size is identical. */
 export async function copyBlobs(job: BlobCopyJob): Promise<BlobCopyOutcome> {
   const outcome: BlobCopyOutcome = {
     total: { objects: 0, bytes: 0 },
@@ -88,7 +88,7 @@ async function copyBlob(
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   try {
     if (job.hardLinks && (await isLinked(from, to))) return "copied";
-    // A name in the backup always stands for a whole file.
+    // A file in the backup is always complete.
     const temporary = join(job.unfinished, `${row.blob}.${randomBytes(4).toString("hex")}`);
     await copyDurably(from, temporary);
     if (!(await hasBytes(temporary, row))) return "damaged";
@@ -106,7 +106,7 @@ async function isLinked(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    // Another filesystem, or one that has no links: then the bytes are copied.
+    // A different filesystem, or one without links, so copy the bytes.
     if (["EXDEV", "EPERM", "ENOTSUP", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? ""))
       return false;
     throw error;
@@ -136,16 +136,16 @@ function count(counter: CopyCount, row: Blob): void {
   counter.bytes += row.size_bytes;
 }
 
-/** A file of immutable bytes that the database names. */
+/** A file of immutable bytes that the database references. */
 interface Blob {
   blob: string;
   size_bytes: number;
   sha256: string;
-  /** 1: known to be no longer what was stored. */
+  /** 1 if known to be damaged. */
   damaged: number;
 }
 
-/** What the embedded store knows of its files. */
+/** The embedded store's records of its files. */
 export interface BlobCatalog {
   /** Relative to the object directory. */
   pathOf(blob: string): string;
@@ -157,7 +157,7 @@ export interface BlobCatalog {
 const pageSize = 1000;
 const afterAll = "~";
 
-/** All blobs, or those whose name begins in a certain way, a page at a time. */
+/** All blobs, or those with a name prefix, one page at a time. */
 export async function* eachPage(catalog: BlobCatalog, db: Queryable, prefix = ""): AsyncGenerator<Blob[]> {
   let after = prefix;
   for (;;) {

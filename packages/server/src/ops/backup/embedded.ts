@@ -24,9 +24,8 @@ export type BackupResult = BlobCopyOutcome & { removed: number; deletedMeanwhile
 const mostRounds = 5;
 
 /**
- * The database first, then the blobs it names. A blob may be deleted in between; then a second snapshot, which
- * no longer names it, is taken, and only what came since has to be copied. The former backup stays whole until
- * everything the new one names is there.
+ * Copies the database first, then its blobs. If a blob is deleted in between, a second snapshot without it is taken,
+ * and only newer blobs have to be copied. The previous backup stays intact until everything in the new one is there.
  */
 export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResult> {
   const { layout, catalog } = backup;
@@ -56,7 +55,7 @@ export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResu
   }
 }
 
-/** A row goes before its blob does: one that still names a missing blob tells of a loss. */
+/** Rows are deleted before their blobs, so a row with a missing blob means data loss. */
 export async function tellApart({ catalog, db }: Pick<EmbeddedBackup, "catalog" | "db">, missing: string[]) {
   const lost: string[] = [];
   const deleted: string[] = [];
@@ -67,8 +66,8 @@ export async function tellApart({ catalog, db }: Pick<EmbeddedBackup, "catalog" 
 const allPages = 2 ** 31 - 1;
 
 /**
- * Copies an embedded database as it is at one moment, while others read and write it. All pages go in one step,
- * under one read transaction: in several, every commit in between would start the copy over.
+ * Copies a consistent snapshot of an embedded database while it is in use. All pages are copied in one step, in one
+ * read transaction: with several steps, every commit in between would restart the copy.
  */
 async function takeSnapshot(from: string, to: string): Promise<void> {
   await rm(to, { force: true });
@@ -81,7 +80,7 @@ async function takeSnapshot(from: string, to: string): Promise<void> {
   await syncFile(to);
 }
 
-/** Files of an earlier backup that the database no longer names. */
+/** Files of an earlier backup that the database no longer references. */
 async function findObsolete(catalog: BlobCatalog, db: Queryable, objects: string): Promise<string[]> {
   const root = join(objects, "blobs");
   const obsolete: string[] = [];
@@ -99,7 +98,7 @@ const checkPages = statement((q, _: object) =>
   q.selectNoFrom(sql<string>`(select group_concat(quick_check, '; ') from pragma_quick_check)`.as("result")),
 );
 
-/** What is wrong inside an embedded database's file, or null. */
+/** The problem with an embedded database's file, or null. */
 export async function findDamage(db: Queryable): Promise<string | null> {
   const pages = await db.get(checkPages, {});
   return pages?.result === "ok" ? null : (pages?.result ?? "it gives no answer").slice(0, 200);

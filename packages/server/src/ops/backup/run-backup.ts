@@ -29,22 +29,22 @@ export interface BackupDeps extends Pick<Deps, "config" | "db" | "now"> {
 
 export interface BackupReport {
   directory: string;
-  /** Null: PostgreSQL keeps the database, and its own tools copy it. */
+  /** Null if the database is PostgreSQL, which is backed up with its own tools. */
   database: "upstow.db" | null;
-  /** False: the secret is in UPSTOW_SECRET, and not in the backup. */
+  /** False if the secret is in UPSTOW_SECRET and thus not in the backup. */
   hasSecret: boolean;
   total: CopyCount;
   copied: CopyCount;
   removed: number;
-  /** Files deleted while the backup ran, for which it holds a record without bytes. */
+  /** Files deleted during the backup, which contains their records without bytes. */
   deletedMeanwhile: number;
-  /** Blobs that the database names and the disk has lost. */
+  /** Blobs in the database that are missing on disk. */
   missing: string[];
-  /** Blobs whose bytes are no longer those that were stored. */
+  /** Blobs whose bytes are damaged. */
   damaged: string[];
 }
 
-/** A copy of everything the installation is, taken while it runs. Run again, it copies only what is new. */
+/** Copies the whole installation while it is running. Later runs copy only what is new. */
 export async function runBackup(
   deps: BackupDeps,
   path: string,
@@ -96,13 +96,13 @@ export async function runBackup(
   return { directory, database, hasSecret, ...result };
 }
 
-/** What is deleted while it is copied is no loss, even if the dump that was made before still names it. */
+/** A file deleted during the copy is not lost data, even if the earlier dump still references it. */
 async function backUpFiles(deps: BackupDeps, outcome: BlobCopyOutcome): Promise<BackupResult> {
   const { lost, deleted } = await tellApart(deps, outcome.missing);
   return { ...outcome, missing: lost, removed: 0, deletedMeanwhile: deleted.length };
 }
 
-/** False where there is none: an installation without files on disk has no identity. */
+/** False if there is none: an installation without files on disk has no identity. */
 async function copySmallFile(from: string, to: string): Promise<boolean> {
   if ((await stat(from).catch(() => null)) === null) return false;
   await copyDurably(from, `${to}.new`);

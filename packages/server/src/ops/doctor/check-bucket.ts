@@ -1,6 +1,6 @@
 import { type Check, createChecks } from "./check.ts";
 
-/** A bucket as the doctor looks at it. */
+/** A bucket as seen by the doctor. */
 export interface Bucket {
   name: string;
   examine(): Promise<{
@@ -9,7 +9,7 @@ export interface Bucket {
     refused: { act: string; reason: string }[];
     guardsCopies: boolean | null;
   }>;
-  /** Whether pages elsewhere may upload and see the etag of what they sent. */
+  /** Whether pages on other origins may upload and read the etag. */
   allowsBrowsers(): Promise<boolean>;
   allowBrowsers(): Promise<void>;
 }
@@ -19,9 +19,9 @@ const clock = createChecks("bucket's clock");
 const cors = createChecks("bucket's CORS");
 
 const noticeableMs = 5_000;
-/** Beyond a quarter of an hour S3 refuses what we sign; part of it may be lost on the way. */
+/** S3 rejects signatures that are off by more than 15 minutes; latency may use up part of that. */
 const harmfulMs = 10 * 60_000;
-/** Files come and go without it; only what abandoned uploads leave is not swept. */
+/** Files work without it; only remains of abandoned uploads are not cleaned up. */
 const optionalActs = ["list"];
 const rightsPage = 'Grant what docs/s3.md lists under "Rights".';
 

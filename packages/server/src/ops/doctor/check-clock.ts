@@ -12,7 +12,7 @@ const findNewestLog = statement((q, _: object) =>
 
 const noticeableMs = 2_000;
 const harmfulMs = 60_000;
-/** No copy of this program ran before then. */
+/** This program did not exist before then. */
 const earliest = Date.UTC(2025, 0, 1);
 const fix = "Let the machine keep its time by NTP (timedatectl set-ntp true).";
 
@@ -28,7 +28,7 @@ export async function checkClock(db: Database, now: number): Promise<Check[]> {
   const database = await db.get(readClock, {});
   const tookMs = performance.now() - startedAt;
   const skewMs = (database?.now ?? now) - (now + tookMs);
-  // Half the way there and back cannot be told from a wrong clock.
+  // Half the round trip cannot be distinguished from clock skew.
   const certainMs = Math.max(0, Math.abs(skewMs) - tookMs);
   const message = `The database's clock and this machine's are ${(Math.abs(skewMs) / 1000).toFixed(1)} s apart.`;
   if (certainMs > harmfulMs) return [failed(message, fix)];

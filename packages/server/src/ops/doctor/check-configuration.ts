@@ -3,7 +3,7 @@ import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning } = createChecks("configuration");
 
-/** Values that are wrong stop the reading of the configuration; what is left here is what means nothing. */
+/** Invalid values already abort reading the configuration; what remains here are unknown variables. */
 export function checkConfiguration(config: Config): Check[] {
   const database = config.databaseUrl === null ? "embedded database" : "PostgreSQL";
   const storage = config.s3 === null ? "objects on disk" : `objects in the bucket ${config.s3.bucket}`;

@@ -9,11 +9,11 @@ const { ok, warning, failed } = createChecks("database");
 
 interface Examined {
   checks: Check[];
-  /** The tables of this version are there, so that other checks may read them. */
+  /** Whether this version's tables exist, so that other checks may read them. */
   isUsable: boolean;
 }
 
-/** `isLeftBehind`: an embedded installation lies in the data directory, where PostgreSQL is configured. */
+/** `isLeftBehind`: the data directory contains an embedded installation although PostgreSQL is configured. */
 export async function checkDatabase(db: Database, isLeftBehind: boolean): Promise<Examined> {
   try {
     await db.check();
@@ -59,7 +59,7 @@ async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check:
   return { check: ok("its tables are those of this version"), isUsable: true };
 }
 
-/** What a start would change, found by migrating without running anything. Throws where a newer version was used. */
+/** What a start would change, found by a dry-run migration. Throws if a newer version was used. */
 async function listPendingMigrations(db: Database): Promise<string[]> {
   const pending: string[] = [];
   await migrate({

@@ -16,7 +16,7 @@ const countOverdue = statement((q, p: { before: number }) =>
     .where("run_at", "<", p.before),
 );
 
-/** What a healthy service clears away by itself, and so is a sign of something when it stays. */
+/** Leftovers that a healthy service cleans up by itself, so they indicate a problem if they stay. */
 export async function checkLeftovers(db: Database, dataDir: string, now: number): Promise<Check[]> {
   const checks: Check[] = [];
   const overdue = (await db.get(countOverdue, { before: now - hourMs }))?.count ?? 0;

@@ -7,14 +7,14 @@ import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning, failed } = createChecks("move");
 
-/** Where both are moved, the database is what the next step is about. */
+/** If both are being moved, the next step concerns the database. */
 const names: RelocationName[] = ["database", "storage"];
 const subjects = {
   storage: { are: "the files are", were: "the files were", finish: "upstow migrate storage --finish" },
   database: { are: "the database is", were: "the database was", finish: "upstow migrate database" },
 };
 
-/** What `upstow migrate` has begun: it may have left the installation read-only, or where it does not start. */
+/** An unfinished `upstow migrate`: it may have left the installation read-only or unable to start. */
 export async function checkMove(db: Database, config: Config): Promise<Check[]> {
   const refusal = await findRefusal(db, config);
   if (refusal !== null) {

@@ -23,7 +23,7 @@ const describeServer = statement((q, _: object) =>
 );
 
 const oldestVersion = 140_000;
-/** What one instance of the service may open. */
+/** The connections that one instance may open. */
 const poolSize = 20;
 
 export async function checkPostgres(db: Database): Promise<Check[]> {

@@ -3,7 +3,7 @@ import { type Check, createChecks } from "./check.ts";
 
 const { warning, failed } = createChecks("trusted proxies");
 
-/** Addresses far apart on the internet: whoever lists them all lists everybody. */
+/** Addresses far apart on the internet: a list that contains all of them trusts everyone. */
 const strangers = ["8.8.8.8", "93.184.216.34", "203.0.113.77", "2001:4860:4860::8888"];
 const usualProxies = ["127.0.0.1", "::1", "10.0.0.1", "172.16.0.1", "172.17.0.1", "192.168.0.1", "fd00::1"];
 

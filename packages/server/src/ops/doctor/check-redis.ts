@@ -2,7 +2,7 @@ import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning } = createChecks("Redis");
 
-/** The service goes on without it, more slowly, and says so only once. */
+/** The service continues without it, more slowly, and logs that only once. */
 export async function checkRedis(tryRedis: () => Promise<void>): Promise<Check> {
   try {
     await tryRedis();

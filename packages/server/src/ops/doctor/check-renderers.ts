@@ -28,7 +28,7 @@ const fixes: Record<LayerName, string> = {
   user: "Make the service's program files readable to all users.",
 };
 
-/** What holds a decoder that a hostile image has taken over, seen from the user that runs this. */
+/** What confines a decoder compromised by a hostile image, from the point of view of the current user. */
 export async function checkRenderers({ dataDir, secrets }: Config): Promise<Check[]> {
   const { layers, missing } = await findLayers();
   const inForce = ["an empty environment", "no inherited descriptors"];
@@ -49,7 +49,7 @@ export async function checkRenderers({ dataDir, secrets }: Config): Promise<Chec
 
 function listMissing({ missing }: FoundLayers): Check[] {
   return [...missing].flatMap(([layer, reason]) => {
-    // A service that is not root has no other user to give, and namespaces do more.
+    // A service that is not root cannot switch users, and namespaces do more.
     if (layer === "user" && process.getuid?.() !== 0) return [];
     return [warning(`Without ${titles[layer]}: ${reason}.`, fixes[layer])];
   });

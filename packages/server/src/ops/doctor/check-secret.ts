@@ -8,7 +8,7 @@ import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning, failed } = createChecks("secret");
 
-/** Without its secret an installation cannot read what it sealed, nor verify a URL it signed. */
+/** Without its secret, an installation can neither decrypt sealed values nor verify URLs it signed. */
 export async function checkSecret(db: Database, config: Config, keyring: Keyring | null): Promise<Check[]> {
   const installation = await db.get(findInstallation, {});
   const path = join(config.dataDir, "secret");

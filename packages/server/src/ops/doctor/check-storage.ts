@@ -6,7 +6,7 @@ import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { type Check, createChecks } from "./check.ts";
 
-/** Where a blob lies, relative to the object directory; null for a small one, which is in the database. */
+/** A blob's path relative to the object directory; null for a small one, which is in the database. */
 export type BlobPath = (blob: string) => string | null;
 
 const { ok, warning, failed } = createChecks("storage");

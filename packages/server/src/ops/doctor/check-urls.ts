@@ -8,7 +8,7 @@ import { type Check, createChecks } from "./check.ts";
 const { ok, warning, failed } = createChecks("public URL");
 const cdn = createChecks("CDN URL");
 
-/** Whether callers reach this very installation at the addresses it gives out. */
+/** Whether callers reach this installation at the URLs it hands out. */
 export async function checkUrls(config: Config, keyring: Keyring | null): Promise<Check[]> {
   const { publicUrl, cdnUrl } = config;
   const url = new URL(publicUrl);
@@ -25,7 +25,7 @@ export async function checkUrls(config: Config, keyring: Keyring | null): Promis
   return cdnUrl === publicUrl || checks[0]?.status !== "ok" ? checks : [...checks, await checkCdn(cdnUrl)];
 }
 
-/** Browsers keep sites apart, not paths: on another domain, a file can never act as a page of the dashboard. */
+/** Browsers isolate sites, not paths: on another domain, a file can never act as a page of the dashboard. */
 function checkSeparation({ publicUrl, cdnUrl }: Config): Check[] {
   const [dashboard, files] = [new URL(publicUrl), new URL(cdnUrl)];
   if (dashboard.hostname !== files.hostname || isLoopbackHost(dashboard.hostname)) return [];
@@ -116,7 +116,7 @@ function readObject(text: string): Record<string, unknown> {
   }
 }
 
-/** fetch hides what happened one level down. */
+/** fetch reports the actual error as the cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error;
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? message;

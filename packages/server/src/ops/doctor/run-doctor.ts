@@ -19,25 +19,25 @@ import { checkUrls } from "./check-urls.ts";
 
 export interface DoctorDeps {
   config: Config;
-  /** Opens the database as it is; null where the service was never started. */
+  /** Opens the database without migrating; null if the service was never started. */
   openDatabase: (() => Database) | null;
-  /** Whether an embedded installation lies in the data directory, where PostgreSQL is configured. */
+  /** Whether the data directory contains an embedded installation although PostgreSQL is configured. */
   isLeftBehind: boolean;
-  /** Null where there is no secret yet. */
+  /** Null if there is no secret yet. */
   keyring: Keyring | null;
   blobPath: BlobPath;
-  /** Null where files lie on the disk. */
+  /** Null if files are on disk. */
   bucket: Bucket | null;
-  /** Throws when Redis cannot be used; null where none is configured. */
+  /** Throws if Redis cannot be used; null if none is configured. */
   tryRedis: (() => Promise<void>) | null;
-  /** Mend what can be mended from here. */
+  /** Fix what can be fixed from here. */
   mend: boolean;
-  /** Starts a confined program, which takes longer than all else. */
+  /** Starts a sandboxed program, which takes longer than everything else. */
   withRenderers: boolean;
   now: () => number;
 }
 
-/** Looks at everything the service stands on; changes nothing unless it is to mend. */
+/** Checks everything the service depends on; changes nothing unless asked to fix it. */
 export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   const { config, keyring, now } = deps;
   const checks = [...checkConfiguration(config), ...(await checkDataDirectory(config))];

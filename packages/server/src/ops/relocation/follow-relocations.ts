@@ -10,7 +10,7 @@ import { switchStorage } from "./switch-storage.ts";
 
 type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
 
-/** At start, before anything else is opened: a place that lacks something of the installation is refused. */
+/** At startup, before anything else is opened: rejects a place that lacks part of the installation. */
 export async function checkRelocations({
   config,
   db,
@@ -67,14 +67,14 @@ function checkBucket(bucket: string, { state, target }: RelocationRow): void {
 }
 
 /**
- * A place that everything was copied to is taken over. With an embedded database the caller holds the data directory's
- * lock, so that no former process still runs; with a shared one such a process can change nothing on the disk.
+ * Switches to a place that everything was copied to. With an embedded database the caller holds the data directory's
+ * lock, so no earlier process is running; with a shared one, such a process cannot change anything on disk.
  */
 export async function followRelocations(deps: FollowDeps): Promise<void> {
   const { config, db, now } = deps;
   if (db.dialect === "postgres") {
     await db.run(changeState, { name: "database", from: "copied", to: "done", now: now() });
-    // It may have been given up since the first look.
+    // It may have been cancelled since the first check.
     checkCopy(await db.get(findRelocation, { name: "database" }));
   }
   const storage = await db.get(findRelocation, { name: "storage" });
@@ -82,7 +82,7 @@ export async function followRelocations(deps: FollowDeps): Promise<void> {
     await switchStorage(deps);
 }
 
-/** Names a bucket and the folder in it, for people and to compare; without credentials. */
+/** Describes a bucket and its folder, for display and comparison; without credentials. */
 export function describeBucket({ bucket, endpoint, region, prefix }: S3Config): string {
   return `s3://${bucket}/${prefix} at ${endpoint ?? `Amazon, ${region}`}`;
 }
@@ -92,12 +92,12 @@ export function describeDatabase(url: string): string {
   return `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
 }
 
-/** Opens the embedded database of the data directory; null where there is none. */
+/** Opens the data directory's embedded database; null if there is none. */
 type OpenFormer = () => Database | null;
 
 /**
- * At start, on PostgreSQL. Begun anew on an empty database while the embedded one is on its way there, the service
- * would hand out other keys over the same files, and leave no empty database for the move.
+ * At startup on PostgreSQL. If the service started fresh on an empty database while the embedded one is being moved
+ * there, it would create new keys for the same files, and leave no empty database for the move.
  */
 export async function refuseEmptyTarget(db: Database, openFormer: OpenFormer): Promise<void> {
   if ((await db.get(findInstallation, {})) !== null) return;
@@ -117,7 +117,7 @@ async function isBeingMoved(former: Database): Promise<boolean> {
   try {
     return (await former.all(listReasons, {})).length > 0;
   } catch {
-    // What this version cannot read was not begun to be moved by it.
+    // A database that this version cannot read is not being moved by it.
     return false;
   }
 }

@@ -28,7 +28,7 @@ export const setState = statement((q, p: { name: RelocationName; state: Relocati
   q.updateTable("relocation").set({ state: p.state, changed_at: p.now }).where("name", "=", p.name),
 );
 
-/** As `setState`, where another process may be changing it too: only from the state that was seen. */
+/** Like `setState`, but only from the state that was read, because another process may be changing it too. */
 export const changeState = statement(
   (q, p: { name: RelocationName; from: RelocationState; to: RelocationState; now: number }) =>
     q

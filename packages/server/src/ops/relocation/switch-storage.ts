@@ -7,7 +7,7 @@ import { AppError } from "../../kernel/errors.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
 import { changeState, renameStores, setState } from "./queries.ts";
 
-/** How files and variants name the store that holds them. */
+/** The name of the store in files and variants. */
 export const storeNames = { from: "disk", to: "s3" };
 
 const batchSize = 5_000;
@@ -15,8 +15,8 @@ const batchSize = 5_000;
 const tablesOfDisk: TableName[] = ["disk_small_blob", "disk_part", "disk_object", "disk_store"];
 
 /**
- * The rows follow their bytes, all at once and before anything may change again. Killed in between, the next start
- * does it.
+ * Points the rows at their new bytes, all at once and before anything may change again. If killed in between, the next
+ * start does it.
  */
 export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | "now">): Promise<void> {
   await db.run(changeState, { name: "storage", from: "copied", to: "switching", now: now() });
@@ -30,16 +30,16 @@ export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | 
         after = renamed.reduce((last, { id }) => (id > last ? id : last), after);
       }
     }
-    // What the disk's records and the journal were for is over.
+    // The disk's records and the journal are no longer needed.
     for (const table of ["relocated_object", ...tablesOfDisk]) await tx.script(`DELETE FROM ${table}`);
-    // With a shared database a process may still run on the disk: what it received now would never be found.
+    // With a shared database, another process may still use the disk, and files it received now would be lost.
     if (db.dialect === "postgres") await tx.script(closeForGood(tablesOfDisk));
     await tx.run(setState, { name: "storage", state: "done", now: now() });
   });
   log.info("the files are served from the bucket now");
 }
 
-/** Tells installations apart. Throws where the service was never started. */
+/** Identifies the installation. Throws if the service was never started. */
 export async function getInstallationId(db: Database): Promise<string> {
   const installation = await db.get(findInstallation, {});
   if (installation !== null) return installation.owner_account_id;

@@ -17,7 +17,7 @@ export interface TableCopyJob {
   source: Database;
   target: Database;
   plan: CopyPlan;
-  /** Those of an earlier run too. */
+  /** Including those of an earlier run. */
   onRows: (count: number) => void;
 }
 
@@ -45,7 +45,7 @@ const putProgress = statement((q, p: Progress) =>
     ),
 );
 
-/** Goes on where an earlier run stopped: how far it came is written in the transaction that writes the rows. */
+/** Continues where an earlier run stopped: its position is written in the same transaction as the rows. */
 export async function copyTable(job: TableCopyJob, shape: TableShape): Promise<void> {
   const { source, target, plan } = job;
   const { name } = shape;
@@ -74,7 +74,7 @@ export async function copyTable(job: TableCopyJob, shape: TableShape): Promise<v
   await target.run(putProgress, { name, lastKey, rowCount, isComplete: 1 });
 }
 
-/** SQLSTATE: text that PostgreSQL cannot hold. */
+/** SQLSTATE for text that PostgreSQL cannot store. */
 const untranslatable = ["22P05", "22021"];
 
 function explainRefusal(error: unknown, table: string, rows: Row[]): unknown {
@@ -89,11 +89,11 @@ function explainRefusal(error: unknown, table: string, rows: Row[]): unknown {
 
 export interface TableDigest {
   rows: number;
-  /** Over every value of every row, in the order of the keys. */
+  /** A hash of every value of every row, in key order. */
   sha256: string;
 }
 
-/** Both databases read again from their first row to their last. Null where they differ. */
+/** Reads both databases again from the first row to the last. Null if they differ. */
 export async function compareTable(
   { source, target, plan }: { source: Database; target: Database; plan: CopyPlan },
   shape: TableShape,

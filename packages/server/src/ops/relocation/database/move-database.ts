@@ -11,11 +11,11 @@ import { compareTable, copyTable, type TableDigest } from "./copy-table.ts";
 import { type CopyPlan, countRows, describeTable, planCopy, raw, type TableShape } from "./table-shape.ts";
 
 export interface MoveDatabaseDeps {
-  /** The embedded database, which a service may be running on. */
+  /** The embedded database, possibly in use by a service. */
   source: Database;
-  /** PostgreSQL, as it is. */
+  /** PostgreSQL, not migrated. */
   target: Database;
-  /** Names the target, without credentials. */
+  /** Describes the target, without credentials. */
   description: string;
   now: () => number;
   onProgress: (progress: { step: "copy" | "compare"; done: number; total: number }) => void;
@@ -26,13 +26,13 @@ export interface MoveDatabaseReport {
   target: string;
   tables: ({ name: string } & TableDigest)[];
   leftOut: CopyPlan["leftOut"];
-  /** The new database belongs with the bucket that the files were copied to. */
+  /** The new database will be used with the bucket that the files were copied to. */
   isInBucket: boolean;
 }
 
 /**
- * Copies every row to PostgreSQL while the source is read-only, and compares both from end to end. May be killed at
- * any moment and run again. The source stays read-only ever after, so that no two databases take changes.
+ * Copies every row to PostgreSQL while the source is read-only, and compares both from end to end. It can be killed at
+ * any time and run again. The source stays read-only permanently, so that never two databases accept changes.
  */
 export async function moveDatabase(deps: MoveDatabaseDeps): Promise<MoveDatabaseReport> {
   const { source, target, description, now } = deps;
@@ -52,7 +52,7 @@ export async function moveDatabase(deps: MoveDatabaseDeps): Promise<MoveDatabase
   if (!isResumed) await source.run(putRelocation, { ...begun, state: "copying", changed_at: now() });
   await enterReadOnly(source, "database", now());
   deps.onReadOnly();
-  // What an attempt has copied that was given up since is of another day.
+  // Rows copied by an earlier, cancelled attempt are out of date.
   if (begunThere !== null && begunThere.started_at !== startedAt) await clear(target);
   if (begunThere?.started_at !== startedAt)
     await target.run(putRelocation, { ...begun, state: "copying", changed_at: now() });
@@ -74,7 +74,7 @@ async function copyAll(deps: MoveDatabaseDeps, plan: CopyPlan, shapes: TableShap
   const { source, target } = deps;
   const count = await createCounter(deps, "copy", source, shapes);
   for (const shape of shapes) await copyTable({ source, target, plan, onRows: count }, shape);
-  // The planner of PostgreSQL knows nothing of tables that were filled a moment ago.
+  // PostgreSQL's planner has no statistics for tables that were just filled.
   await target.migrate((tx) => tx.script(shapes.map(({ name }) => `ANALYZE "${name}";`).join("\n")));
 }
 
@@ -113,8 +113,8 @@ async function clear(target: Database): Promise<void> {
 }
 
 /**
- * Gives the move up: the embedded database takes changes again, and what was copied is of no use any more. Returns
- * whether the copy itself says so, and no service starts on it.
+ * Cancels the move: the embedded database accepts changes again, and the copy is obsolete. Returns whether the copy
+ * itself was marked, so that no service starts on it.
  */
 export async function abandonDatabase(
   source: Database,
@@ -122,19 +122,19 @@ export async function abandonDatabase(
   now: number,
 ): Promise<boolean> {
   const begun = await source.get(findRelocation, { name: "database" });
-  // One that was cut off has left the mode on.
+  // An interrupted run has left the mode on.
   const isReadOnly = (await source.all(listReasons, {})).some(({ reason }) => reason === "database");
   if (begun === null || (begun.state === "abandoned" && !isReadOnly)) {
     throw new AppError("NOT_FOUND", "The database is not being moved.");
   }
-  // The copy first: from the moment the source takes changes, it lacks them.
+  // The copy first, because it is out of date as soon as the source accepts changes.
   const isMarked = target !== null && (await markAbandoned(target, begun, now));
   await source.run(setState, { name: "database", state: "abandoned", now });
   await leaveReadOnly(source, "database");
   return isMarked;
 }
 
-/** False: what was begun is not there. */
+/** False if the copy that was started cannot be found. */
 async function markAbandoned(target: Database, begun: RelocationRow, now: number): Promise<boolean> {
   const hasTable = raw<{ found: string | null }>("select cast(to_regclass('relocation') as text) as found");
   if ((await target.get(hasTable, []))?.found == null) return false;
@@ -180,10 +180,10 @@ function differs(table: string): AppError {
 const listTables = raw<{ name: string }>(
   "select tablename as name from pg_tables where schemaname = current_schema()",
 );
-/** Starting a service or a copy fills these. */
+/** Starting a service or a copy fills these tables. */
 const mayHoldRows = ["migration", "rate_window", "relocation", "relocated_table"];
 
-/** Makes the schema in an empty database, or finds the copy that was begun in it. Anything else is refused. */
+/** Creates the schema in an empty database, or finds the copy started in it. Anything else is rejected. */
 async function prepareTarget(
   target: Database,
   installation: string,

@@ -3,7 +3,7 @@ import type { Statement } from "../../../db/statement.ts";
 import { type TableName, tableNames } from "../../../db/table-names.ts";
 import { storeNames } from "../switch-storage.ts";
 
-/** A table's columns in their order, with the types of PostgreSQL, and which of them are its key. */
+/** A table's columns in order, with PostgreSQL types, and which of them form the key. */
 export interface TableShape {
   name: TableName;
   columns: { name: string; type: ColumnType }[];
@@ -22,7 +22,7 @@ interface ColumnRow {
 
 const typeOf: Record<string, ColumnType | undefined> = { TEXT: "text", INTEGER: "bigint", BLOB: "bytea" };
 
-/** As the embedded database describes it. Its tables are strict: a column holds its type or null. */
+/** From the embedded database's schema. Its tables are strict: a column has its type or null. */
 export async function describeTable(source: Database, name: TableName): Promise<TableShape> {
   const rows = await source.all(
     raw<ColumnRow>(`select name, type, pk from pragma_table_info('${name}') order by cid`),
@@ -40,11 +40,11 @@ export async function describeTable(source: Database, name: TableName): Promise<
 }
 
 const rowsAtOnce = 1000;
-/** Of tables that hold bytes. */
+/** For tables that contain bytes. */
 const heavyRowsAtOnce = 200;
 const list = (names: string[]) => names.map((name) => `"${name}"`).join(", ");
 
-/** All rows in the order of their key, which is the same in both engines, from behind `after` on. */
+/** All rows after `after` in key order, which is the same in both engines. */
 export async function* readPages(
   db: Database,
   { name, columns, key }: TableShape,
@@ -66,7 +66,7 @@ export async function* readPages(
   }
 }
 
-/** Takes all rows as one JSON text, so that one statement serves any number of them; bytes are written in hex. */
+/** Passes all rows as one JSON text, so that one statement serves any number of them; bytes are hex-encoded. */
 export function insertInto({ name, columns }: TableShape): Statement<unknown[], unknown> {
   const names = list(columns.map((column) => column.name));
   const values = columns.map(({ name: column, type }) =>
@@ -80,7 +80,7 @@ export function insertInto({ name, columns }: TableShape): Statement<unknown[], 
 
 export function toJson(values: Row | Row[] | KeyValues): string {
   return JSON.stringify(values, function (this: Record<string, unknown>, name: string, value: unknown) {
-    // Not `value`: buffers have been turned into something else by then.
+    // Not `value`, because buffers have already been converted by then.
     const original = this[name];
     return ArrayBuffer.isView(original) ? toHex(original) : value;
   });
@@ -95,17 +95,17 @@ export async function countRows(db: Database, name: TableName): Promise<number> 
   return row?.count ?? 0;
 }
 
-/** SQL for tables that are known only at run time; the parameters come in their order. */
+/** SQL for tables known only at run time; parameters are positional. */
 export function raw<Result>(sql: string): Statement<unknown[], Result> {
   const compiled = { sql, bind: (values: object) => values as unknown[] };
   return { compile: () => compiled };
 }
 
 export interface CopyPlan {
-  /** In an order in which every row finds what it refers to. */
+  /** In an order in which referenced rows come first. */
   tables: TableName[];
   leftOut: { table: TableName; reason: string }[];
-  /** What becomes of a row on its way. */
+  /** How a row is changed while it is copied. */
   convert(table: TableName, row: Row): Row;
 }
 
@@ -128,7 +128,7 @@ const ofTheDisk: TableName[] = [
 ];
 const namesStore: TableName[] = ["file", "variant", "storage_deletion"];
 
-/** `isInBucket`: all bytes were copied to the bucket, which the new database is to be used with. */
+/** `isInBucket`: all bytes were copied to the bucket that the new database will be used with. */
 export function planCopy(isInBucket: boolean): CopyPlan {
   const reasonFor = (table: TableName) =>
     isInBucket && ofTheDisk.includes(table) ? "the files are in the bucket" : never[table];

@@ -23,8 +23,8 @@ export type ObjectCopyOutcome = "copied" | "gone" | { damaged: DamageReason };
 const mostAttempts = 3;
 
 /**
- * Every byte is checked against the record on its way out of the disk, and read back from the bucket. Only then the
- * journal says that it is there.
+ * Every byte is verified against the record when read from disk, and read back from the bucket. Only then is it
+ * recorded in the journal.
  */
 export async function copyObject(
   deps: CopyDeps,
@@ -72,7 +72,7 @@ function isSame(sent: Digest | null, arrived: Digest | null): boolean {
   );
 }
 
-/** Reads no more than one chunk beyond what was sent: that says enough. */
+/** Reads at most one chunk more than was sent, which is enough to detect a difference. */
 async function readBack(
   target: BucketTarget,
   object: TargetObject,
@@ -93,21 +93,21 @@ async function readBack(
 interface TargetObject {
   key: string;
   contentType: string;
-  /** A body that has arrived, and whose upload is not completed yet. */
+  /** A body that has arrived but whose upload is not completed yet. */
   isStaged: boolean;
 }
 
 /** The bucket, which nothing else uses until the service is started on it. */
 export interface BucketTarget {
-  /** Names it, without credentials. */
+  /** Describes it, without credentials. */
   description: string;
   isEmpty(): Promise<boolean>;
-  /** Pieces come in their order; all but the last have at least 5 MiB. It is there whole or not at all. */
+  /** Pieces are in order, and all but the last have at least 5 MiB. The object is written completely or not at all. */
   put(object: TargetObject, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   read(object: Pick<TargetObject, "key" | "isStaged">): Promise<ObjectBytes | null>;
   list(): AsyncGenerator<{ key: string; sizeBytes: number }>;
   has(key: string): Promise<boolean>;
   delete(keys: string[]): Promise<void>;
-  /** Removes staged bodies and multipart uploads that an earlier run left. */
+  /** Removes staged bodies and multipart uploads left by an earlier run. */
   clearLeftovers(): Promise<void>;
 }

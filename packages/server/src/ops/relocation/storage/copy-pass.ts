@@ -28,7 +28,7 @@ export interface PassReport {
 }
 
 export interface PassDeps extends CopyDeps {
-  /** Earlier runs are part of it. */
+  /** Includes earlier runs. */
   onProgress: (done: Amount, planned: Amount) => void;
 }
 
@@ -41,7 +41,7 @@ const add = (one: Amount, other: Amount): Amount => ({
 const pageSize = 200;
 const concurrency = 4;
 
-/** Copies what the journal does not name yet, in the order of the keys. */
+/** Copies objects that are not in the journal yet, in key order. */
 export async function copyMissing(deps: PassDeps): Promise<PassReport> {
   const moved = (await deps.db.get(measureMoved, {})) ?? nothing;
   const planned = add(moved, (await deps.db.get(measureUncopied, {})) ?? nothing);
@@ -49,7 +49,7 @@ export async function copyMissing(deps: PassDeps): Promise<PassReport> {
   return copyListed(deps, listMissing, onCopied, false);
 }
 
-/** Copies bodies that wait for their upload to be completed, so that it can be completed afterwards. */
+/** Copies bodies of uploads that are not completed yet, so that they can be completed afterwards. */
 export function copyStaged(deps: CopyDeps): Promise<PassReport> {
   return copyListed(deps, listStaged, () => {}, true);
 }
@@ -83,7 +83,7 @@ async function copyListed(
   }
 }
 
-/** A failure ends all; the others are waited for, so that nothing goes on behind the caller's back. */
+/** A failure stops everything, but waits for the others, so that nothing continues in the background. */
 async function forEach<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   let hasFailed = false;

@@ -15,9 +15,9 @@ export interface MoveStorageDeps extends PassDeps {
 }
 
 export interface MoveStorageOptions {
-  /** Also the last part, for which the service is read-only. */
+  /** Include the last part, during which the service is read-only. */
   finish: boolean;
-  /** Files that are damaged on the disk are left behind. */
+  /** Leave damaged files behind. */
   skipDamaged: boolean;
 }
 
@@ -26,15 +26,15 @@ export interface MoveStorageReport {
   /** `copied`: the service may be started on the bucket. */
   state: "copying" | "copied";
   isReadOnly: boolean;
-  /** In the bucket, checked. */
+  /** In the bucket and verified. */
   total: Amount;
   /** By this run. */
   copied: Amount;
-  /** Deleted since they were copied, and so removed from the bucket. */
+  /** Deleted since they were copied, and therefore removed from the bucket. */
   removed: number;
-  /** Bodies that were copied for uploads that are not completed. */
+  /** Copied bodies of uploads that are not completed. */
   staged: number;
-  /** Uploads in parts that have to be started again after the switch. */
+  /** Multipart uploads that have to be restarted after the switch. */
   openMultipart: number;
   damaged: DamagedObject[];
 }
@@ -42,8 +42,8 @@ export interface MoveStorageReport {
 const mostRounds = 5;
 
 /**
- * Copies every object to the bucket: most of it while the service is used, the rest while it is read-only. May be
- * killed at any moment and run again.
+ * Copies every object to the bucket: most of them while the service is in use, the rest while it is read-only. It can
+ * be killed at any time and run again.
  */
 export async function moveStorage(
   deps: MoveStorageDeps,
@@ -79,7 +79,7 @@ export async function moveStorage(
   return report;
 }
 
-/** Nothing changes any more: what is in the bucket at the end is what is on the disk. */
+/** Nothing changes from here on, so the bucket ends up identical to the disk. */
 async function copyRest(deps: MoveStorageDeps, report: MoveStorageReport): Promise<void> {
   for (let round = 1; ; round++) {
     const { copied, damaged } = await copyMissing(deps);
@@ -95,7 +95,7 @@ async function copyRest(deps: MoveStorageDeps, report: MoveStorageReport): Promi
   report.staged = staged.copied.objects;
 }
 
-/** Returns how far an earlier run came; null for the first. */
+/** Returns an earlier run's state; null for the first run. */
 async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationState | null> {
   const { description } = target;
   const installation = await getInstallationId(db);
@@ -108,7 +108,7 @@ async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationSt
       await checkOwn(db, target, [object]);
       break;
     }
-    // The state goes back from "copied" as well: until the end of this run nobody may switch.
+    // Also reset from "copied", so that no start can switch before this run ends.
     await db.run(setState, { name: "storage", state: "copying", now: now() });
     return begun.state;
   }
@@ -126,10 +126,10 @@ async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationSt
   return null;
 }
 
-/** Gives the move up: the service takes changes again. What was copied stays in the bucket, for another time. */
+/** Cancels the move: the service accepts changes again. Copied files stay in the bucket for another attempt. */
 export async function abandonStorage(db: Database, now: number): Promise<void> {
   const begun = await db.get(findRelocation, { name: "storage" });
-  // One that was cut off has left the mode on.
+  // An interrupted run has left the mode on.
   const isReadOnly = (await db.all(listReasons, {})).some(({ reason }) => reason === "storage");
   if (begun === null || (begun.state === "abandoned" && !isReadOnly))
     throw new AppError("NOT_FOUND", "The files are not being moved.");

@@ -4,7 +4,7 @@ import { isOneOf } from "../../../db/expressions.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-/** Changes with the bytes: their hash, or that of the hashes of all parts. */
+/** Changes with the bytes: their hash, or the hash of all parts' hashes. */
 const version = sql<string>`coalesce(o.sha256, o.etag, '')`;
 
 const described = [
@@ -17,7 +17,7 @@ const described = [
   version.as("version"),
 ] as const;
 
-/** Final objects whose bytes, as they are now, are not in the bucket. */
+/** Final objects whose current bytes are not in the bucket. */
 const missing = (q: QueryCreator<Schema>) =>
   q
     .selectFrom("disk_object as o")
@@ -38,7 +38,7 @@ export const measureUncopied = statement((q, _: object) =>
     .where("o.damaged", "=", 0),
 );
 
-/** Bodies that have arrived for uploads that are not completed. */
+/** Received bodies of uploads that are not completed. */
 export const listStaged = statement((q, p: { after: string; take: number }) =>
   q
     .selectFrom("disk_object as o")
@@ -62,7 +62,7 @@ export const listParts = statement((q, p: { uploadId: string }) =>
     .limit(PARTS_MAX),
 );
 
-/** Whether the object still is what it was when it was listed. */
+/** Whether the object is unchanged since it was listed. */
 export const findVersion = statement((q, p: { key: string }) =>
   q
     .selectFrom("disk_object as o")
@@ -112,7 +112,7 @@ const isWanted = (where: ExpressionBuilder<Schema, "relocated_object">) =>
       .where("disk_object.state", "=", "final"),
   );
 
-/** Of these keys, those that belong in the bucket. */
+/** Those of these keys that belong in the bucket. */
 export const listWanted = statement((q, p: { keysJson: string }, dialect) =>
   q
     .selectFrom("relocated_object")
@@ -144,7 +144,7 @@ export const measureMoved = statement((q, _: object) =>
     ]),
 );
 
-/** Uploads in parts that are under way; their parts stay behind. */
+/** Open multipart uploads; their parts are not copied. */
 export const countOpenMultipart = statement((q, p: { store: string }) =>
   q
     .selectFrom("file")

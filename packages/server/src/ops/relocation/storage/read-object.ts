@@ -5,7 +5,7 @@ import { listParts } from "./queries.ts";
 /** A record of the embedded store. */
 export interface SourceObject {
   key: string;
-  /** Null for an object in one piece. */
+  /** Null for a single-request object. */
   upload_id: string | null;
   size_bytes: number;
   sha256: string | null;
@@ -20,7 +20,7 @@ interface Segment {
   sha256: string;
 }
 
-/** The bytes of a blob, wherever the embedded store keeps it. Null, or ENOENT on the way, where it is not there. */
+/** The bytes of a blob, wherever the embedded store keeps it. Null, or ENOENT while reading, if it is missing. */
 export type OpenSource = (blob: string) => Promise<Iterable<Buffer> | AsyncIterable<Buffer> | null>;
 
 export interface Digest {
@@ -30,7 +30,7 @@ export interface Digest {
 
 export type DamageReason = "known" | "missing" | "unreadable" | "wrong-size" | "wrong-checksum";
 
-/** Bytes on the disk that are not those that were stored. */
+/** Bytes on disk that differ from what was stored. */
 export class ObjectDamaged extends Error {
   override readonly name = "ObjectDamaged";
   readonly reason: DamageReason;
@@ -47,12 +47,12 @@ export async function listSourceSegments(db: Queryable, object: SourceObject): P
 }
 
 const smallestPieceBytes = 8 * 1024 * 1024;
-/** S3 takes 10,000 parts. */
+/** S3 accepts 10,000 parts. */
 const mostPieces = 9_000;
 
 /**
- * The object in pieces, at least one. The last one comes only when every byte was found to be what was stored:
- * whoever keeps only what was read to the end never keeps damaged bytes. Returns what was read.
+ * The object in pieces, at least one. The last one is yielded only after every byte was verified, so a caller that
+ * keeps only complete reads never keeps damaged bytes. Returns what was read.
  */
 export async function* readPieces(
   segments: Segment[],

@@ -13,9 +13,9 @@ import {
 const batchSize = 500;
 
 /**
- * Compares the bucket with the journal, once nothing changes any more. What was deleted since it was copied leaves
- * the bucket; what the bucket has lost leaves the journal. Returns how many objects were removed, and whether
- * something has to be copied again.
+ * Compares the bucket with the journal, once nothing changes any more. Objects deleted since they were copied are
+ * removed from the bucket; objects the bucket has lost are removed from the journal. Returns how many were removed,
+ * and whether something has to be copied again.
  */
 export async function takeCensus(
   db: Database,
@@ -44,7 +44,7 @@ export async function takeCensus(
   return { removed, hasLosses: lost > 0 };
 }
 
-/** Asks for each by itself: a list in whatever order does not say which are not in it. */
+/** Checks each individually, because an unsorted list cannot show which are missing. */
 async function forgetLost(db: Database, target: BucketTarget): Promise<number> {
   let lost = 0;
   for (let after = ""; ; ) {
@@ -71,7 +71,7 @@ async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenera
   if (batch.length > 0) yield batch;
 }
 
-/** Keys begin with their project. Where one is of somebody else's, nothing may be removed or written. */
+/** Keys begin with their project. If one belongs to someone else, nothing may be removed or written. */
 export async function checkOwn(
   db: Database,
   target: Pick<BucketTarget, "description">,
