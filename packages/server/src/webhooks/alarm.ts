@@ -1,6 +1,6 @@
 import type { Database } from "../db/database.ts";
 
-/** Sleep that can be cut short. A ring while nobody sleeps is kept for the next sleeper. */
+/** An interruptible sleep. A ring while no one sleeps is kept for the next sleeper. */
 export interface Alarm {
   ring(): void;
   sleep(ms: number): Promise<void>;
@@ -30,11 +30,11 @@ export function createAlarm(): Alarm {
   };
 }
 
-/** Says on every instance that there may be new messages. Carries nothing: whoever hears it looks. */
+/** Notifies every instance that there may be new messages. Has no payload: receivers check the queue. */
 export const MESSAGES_CHANNEL = "webhook_messages";
 const quietMs = 50;
 
-/** The first of a burst is told at once and the rest of it together, since notifying costs a commit of its own. */
+/** The first of a burst is sent immediately and the rest together, because each notification costs a commit. */
 export function createAnnouncer(db: Database, onFailure: (error: unknown) => void): () => void {
   let isQuiet = false;
   let isAskedAgain = false;

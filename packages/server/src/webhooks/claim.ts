@@ -11,7 +11,7 @@ import {
   takePausedEndpoints,
 } from "./queue-queries.ts";
 
-/** A message that this worker alone may send until its lease ends. */
+/** A message that only this worker may send until its lease ends. */
 export interface Claim {
   id: string;
   token: string;
@@ -31,16 +31,16 @@ export interface ClaimOptions {
   slots: number;
   /** How many messages of each project this instance is sending. */
   inFlight: ReadonlyMap<string, number>;
-  /** Endpoints to look at although they pause, because their project has room again. */
+  /** Paused endpoints to check because their project has room again. */
   resumed?: readonly string[];
   leaseMs: number;
 }
 
 export interface Claimed {
   claims: Claim[];
-  /** All endpoints that were looked at, whether something was taken or not. */
+  /** All endpoints that were checked, whether or not something was claimed. */
   visited: string[];
-  /** Endpoints with messages that are due, and the projects at whose caps they wait. */
+  /** Endpoints with due messages that wait for their project's cap, and the project. */
   heldBack: Map<string, string>;
 }
 
@@ -49,7 +49,7 @@ const endpointCap = 8;
 const failingEndpointCap = 1;
 export const PROJECT_CAP = 32;
 export const TIMEOUTS_UNTIL_FAILING = 5;
-/** The instance that holds an endpoint back resumes it sooner; this is for others, and for when it dies. */
+/** The instance that paused an endpoint resumes it sooner; this is for others, and in case it dies. */
 const projectPauseMs = 250;
 
 interface Served {
@@ -79,7 +79,7 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
   });
 }
 
-/** Hands out slots, endpoint by endpoint, until there are none or a project has its share. */
+/** Assigns slots, endpoint by endpoint, until none are left or a project has its share. */
 function startTurn({ slots, inFlight, leaseMs }: ClaimOptions) {
   const token = randomText(20);
   const claims: Claim[] = [];
@@ -102,7 +102,7 @@ function startTurn({ slots, inFlight, leaseMs }: ClaimOptions) {
   return { token, claims, heldBack, serve };
 }
 
-/** In the order in which they became due: a pause at a project's cap costs an endpoint nothing but the pause. */
+/** In the order in which they became due, so that waiting at a project's cap costs an endpoint only the wait. */
 async function takeEndpoints(tx: Queryable, resumed: readonly string[]) {
   const [waited, due] = await Promise.all([
     resumed.length === 0 ? [] : tx.all(takePausedEndpoints, { ids: JSON.stringify(resumed), projectPauseMs }),

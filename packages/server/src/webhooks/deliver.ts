@@ -17,13 +17,13 @@ export interface DeliveryTools {
   finish: (attempt: FinishedAttempt) => Promise<Noted>;
   metrics: WebhookMetrics;
   leaseMs: number;
-  /** Aborted when the process can wait no longer; what is being sent is then left to its lease. */
+  /** Aborted when the process cannot wait any longer; what is being sent is then left to its lease. */
   stop: AbortSignal;
 }
 
 const pauseWithoutDatabaseMs = 500;
 
-/** One attempt, from the signature to the written outcome. Never rejects. */
+/** One attempt, from the signature to the recorded outcome. Never rejects. */
 export function createDelivery(deps: DispatcherDeps, tools: DeliveryTools): (claim: Claim) => Promise<void> {
   const findKeys = createFindKeys(deps);
   return async (claim) => {
@@ -80,14 +80,14 @@ async function attempt(
 
 type FindKeys = (projectId: string, environment: Environment) => Promise<KeysToSignWith | null>;
 
-/** Keys that cannot be opened (a secret is missing) fail this project's deliveries and nobody else's. */
+/** Keys that cannot be decrypted (a secret is missing) fail only this project's deliveries. */
 function createFindKeys(deps: DispatcherDeps): FindKeys {
   const read = createShared((_name: string, projectId: string, environment: Environment) =>
     getKeysToSignWith(deps, { projectId, environment }),
   );
   return async (projectId, environment) => {
     try {
-      // Deliveries of one claim start together: one look serves them all.
+      // Deliveries of one claim start together, so one lookup serves them all.
       return await read(`${projectId} ${environment}`, projectId, environment);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error;
@@ -107,7 +107,7 @@ function planRetry(deps: DispatcherDeps, claim: Claim, result: SendResult): numb
   });
 }
 
-/** The receiver has answered; while the lease holds, a database that is away is waited for. */
+/** The receiver has responded; waits for an unavailable database for the duration of the lease. */
 async function finish(
   deps: DispatcherDeps,
   tools: DeliveryTools,
@@ -133,7 +133,7 @@ function warnOfTimeouts(deps: DispatcherDeps, claim: Claim): void {
   );
 }
 
-/** Callers that name the same thing while it is being done get the same result; it is done once. */
+/** Concurrent callers with the same key share one run and its result. */
 export function createShared<Rest extends unknown[], T>(
   work: (name: string, ...rest: Rest) => Promise<T>,
 ): (name: string, ...rest: Rest) => Promise<T> {

@@ -63,7 +63,7 @@ export async function getDelivery(deps: Deps, actor: Actor, id: string): Promise
   return { ...toDelivery(row), payload: JSON.parse(row.body), attempts: attempts.reverse().map(toAttempt) };
 }
 
-/** Ids sort by creation, so times become bounds of ids; both ends belong to the range. */
+/** Ids sort by creation time, so times become id bounds; both ends are inclusive. */
 export function deliveryBounds(range: { since?: string; until?: string }): { from: string; before: string } {
   return {
     from: firstIdAt(range.since === undefined ? 0 : parseMoment("since", range.since)),

@@ -11,7 +11,7 @@ interface Owned {
 }
 
 export interface DeliveryFilter extends Owned {
-  /** Bounds of the ids, which sort by creation: from the first, before the second. */
+  /** Id bounds, which sort by creation time: from the first (inclusive) to the second (exclusive). */
   from: string;
   before: string;
   routeSlug: string | null;
@@ -29,7 +29,7 @@ const deliveryColumns = [
   "created_at",
 ] as const;
 
-// Literals, so that SQLite sees which partial index serves a status.
+// Literals, so that SQLite can use the partial index of a status.
 const withStatus = {
   any: sql<boolean>`url is not null`,
   pending: sql<boolean>`url is not null and state in ('ready', 'leased')`,
@@ -61,7 +61,7 @@ export const listDeliveries = {
   dead: createList("dead"),
 };
 
-/** A file has few messages: they are found by its id, not by reading through the project's. */
+/** A file has few messages, so they are found by its id instead of scanning the project's. */
 export const listDeliveriesOfFile = statement((q, p: Owned & { fileId: string }) =>
   q
     .selectFrom("webhook_message")
@@ -120,7 +120,7 @@ function createTargets(status: DeliveryStatus | "any") {
   );
 }
 
-/** Oldest first, to send them again in the order in which they happened. */
+/** Oldest first, to resend them in the order in which they happened. */
 export const listTargets = {
   any: createTargets("any"),
   pending: createTargets("pending"),
@@ -149,8 +149,8 @@ interface Redelivery {
 }
 
 /**
- * What is being sent at this moment follows when that has ended. It keeps the endpoint that counts its lease, even
- * where its URL is another now.
+ * A message being sent right now is queued again afterwards. It keeps the endpoint that counts its lease, even if its
+ * URL has changed.
  */
 export const requeueMessages = statement((q, p: Redelivery, dialect) =>
   q
@@ -167,7 +167,7 @@ export const requeueMessages = statement((q, p: Redelivery, dialect) =>
     .where(isOneOf(dialect, "id", p.ids)),
 );
 
-/** Its row stays locked until the commit, so numbers are committed in their order. */
+/** Its row stays locked until the commit, so numbers are committed in order. */
 export const advanceSequence = statement(
   (q, p: { projectId: string; environment: Environment; count: number }) =>
     q
@@ -197,8 +197,8 @@ export type NewMessage = Pick<
 >;
 
 /**
- * Takes one of the numbers that `advanceSequence` just made, `fromLast` before the last of them; does nothing where the
- * event is already there.
+ * Uses one of the numbers that `advanceSequence` just reserved, `fromLast` before the last; does nothing if the event
+ * already exists.
  */
 export const insertMessage = statement((q, p: NewMessage & { fromLast: number }, dialect) =>
   q
@@ -231,7 +231,7 @@ export const insertMessage = statement((q, p: NewMessage & { fromLast: number },
     .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing()),
 );
 
-/** Has the endpoint looked at now, or earlier than now where it already waits. */
+/** Schedules a check of the endpoint for now, or keeps an earlier time if it is already waiting. */
 export const wakeEndpoint = statement((q, p: { id: string }, dialect) => {
   const now = databaseNow(dialect);
   return q
@@ -246,7 +246,7 @@ export const wakeEndpoint = statement((q, p: { id: string }, dialect) => {
     })
     .onConflict((conflict) =>
       conflict.column("id").doUpdateSet({
-        // At its cap the endpoint is looked at when an attempt ends; looking sooner would find no room.
+        // At its cap, the endpoint is checked when an attempt ends; sooner, there would be no room.
         next_run_at: sql`case
           when webhook_endpoint.has_backlog = 1 then webhook_endpoint.next_run_at
           when webhook_endpoint.next_run_at < ${now} then webhook_endpoint.next_run_at

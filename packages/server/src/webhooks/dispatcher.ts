@@ -18,17 +18,17 @@ export type DispatcherDeps = Pick<
 >;
 
 export interface DispatcherOptions {
-  /** How many attempts this instance makes at a time, not counting those that take long. */
+  /** Concurrent attempts of this instance, not counting slow ones. */
   slots?: number;
-  /** After this, an attempt gives its slot to another, so that no number of silent endpoints stops the rest. */
+  /** After this, an attempt gives up its slot, so that no number of unresponsive endpoints blocks the rest. */
   longAfterMs?: number;
-  /** For one attempt, from the name's resolution to the answer's last byte. */
+  /** For one attempt, from DNS resolution to the last byte of the response. */
   deadlineMs?: number;
-  /** Longer than the deadline: a worker that is alive must not lose what it is sending. */
+  /** Longer than the deadline, so that a live worker does not lose what it is sending. */
   leaseMs?: number;
   pollMs?: number;
   drainMs?: number;
-  /** Nothing is claimed meanwhile. */
+  /** Nothing is claimed while this is true. */
   isResting?: () => boolean;
   runJob?: RunJob;
   send?: Send;
@@ -36,25 +36,25 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   start(): void;
-  /** Call once a transaction that wrote messages is durable; without it they go out with the next poll. */
+  /** Call it once a transaction that wrote messages is durable; otherwise they are sent with the next poll. */
   nudge(): void;
-  /** The same for events that nobody is sent: those who listen to the stream hear of them. */
+  /** The same for events without a webhook: only listeners of the stream receive them. */
   announce(): void;
-  /** Sends a message that the caller has leased, and writes down the outcome. */
+  /** Sends a message that the caller has leased, and records the outcome. */
   deliver(claim: Claim): Promise<void>;
   leaseMs: number;
-  /** Claims nothing more and lets what is being sent finish; what takes too long is left to its lease. */
+  /** Stops claiming and lets attempts finish; those that take too long are left to their leases. */
   close(): Promise<void>;
 }
 
-/** Under load, attempts that end within this time make room for one claim instead of one each. */
+/** Under load, attempts that end within this time share one claim instead of one each. */
 const paceMs = 5;
-/** What is due is in the hands of another transaction for this moment. */
+/** Another transaction currently holds what is due. */
 const lockedElsewhereMs = 10;
 const pauseAfterFailureMs = 1_000;
 /** Files under `deploy` give a process longer than this to stop. */
 export const DRAIN_MS = 30_000;
-/** For each slot there may be this many attempts, those that take long included: each holds a connection. */
+/** Maximum attempts per slot, including slow ones, because each holds a connection. */
 const attemptsPerSlot = 8;
 const mostFinishedTogether = 64;
 
@@ -65,13 +65,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const closing = new AbortController();
   const cutOff = new AbortController();
   const inFlight = new Map<Promise<void>, { claim: Claim; startedAt: number }>();
-  /** Endpoints that wait at their project's cap, with the project. */
+  /** Endpoints waiting at their project's cap, with the project. */
   const heldBack = new Map<string, string>();
   const alarm = createAlarm();
   const announce = createAnnouncer(deps.db, (error) => {
     if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
   });
-  /** Alone, an attempt hardly waits; under load, one commit serves many. */
+  /** A single attempt hardly waits; under load, one commit serves many. */
   const finishTogether = createLanes<FinishedAttempt, Noted>(
     (attempts) => within(leaseMs, finishAttempts(deps.db, deps.now(), attempts)),
     () => mostFinishedTogether,
@@ -101,7 +101,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return Math.min(slots - taken, slots * attemptsPerSlot - inFlight.size);
   }
 
-  /** Returns how long there is nothing to do. */
+  /** Returns how long it can be idle. */
   async function dispatch(): Promise<number> {
     const freeSlots = countFreeSlots();
     if (freeSlots <= 0 || isResting()) return pollMs;
@@ -127,7 +127,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   }
 
   async function run(): Promise<void> {
-    // Rung once it listens: what was announced just before has not been heard.
+    // Ring once it listens, because notifications from just before were missed.
     deps.db.listen(MESSAGES_CHANNEL, alarm.ring).then(alarm.ring, (error: unknown) => {
       deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
     });
@@ -178,12 +178,12 @@ function countByProject(attempts: Iterable<{ claim: Claim }>): Map<string, numbe
 }
 
 /**
- * Ends the wait for a database that neither answers nor fails, as a driver can when the connection breaks under
- * it. The work may still take effect; leases and their tokens make that harmless.
+ * Stops waiting for a database that neither responds nor fails, as can happen when a driver's connection breaks. The
+ * work may still take effect; leases and their tokens make that harmless.
  */
 async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  // The error is made when it is needed: its stack would cost more than the wait.
+  // The error is created on demand, because its stack would cost more than the wait.
   const timer = setTimeout(() => reject(new DatabaseUnavailable("the database did not answer")), timeMs);
   try {
     return await Promise.race([work, promise]);

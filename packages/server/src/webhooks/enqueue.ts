@@ -8,7 +8,7 @@ import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from ".
 
 export interface CompletedUpload {
   file: FileRow;
-  /** Of the route at this moment; null leaves the event to the stream alone. */
+  /** The route's current URL; with null, the event goes to the stream only. */
   webhookUrl: string | null;
   fileUrl: string;
 }
@@ -72,7 +72,7 @@ const insertTogether = gather<NewMessage[]>(
     if (first === undefined) return;
     const count = messages.length;
     const endpoints = new Set(messages.flatMap((message) => message.endpoint_id ?? []));
-    // The statements do not need each other's answers, so they travel together.
+    // The statements are independent, so they are sent together.
     await Promise.all([
       tx.run(advanceSequence, { projectId: first.project_id, environment: first.environment, count }),
       ...messages.map((message, i) => tx.run(insertMessage, { ...message, fromLast: count - 1 - i })),
@@ -81,12 +81,12 @@ const insertTogether = gather<NewMessage[]>(
   },
 );
 
-/** One receiving URL of one environment; what is slow there holds up nobody else. */
+/** One receiving URL of one environment; a slow one does not block others. */
 export function endpointIdOf(projectId: string, environment: Environment, url: string): string {
   return hash("sha256", `${projectId}\n${environment}\n${url}`).slice(0, 32);
 }
 
-/** What receivers know a message by, in every attempt and redelivery. */
+/** The message's id for receivers, the same in every attempt and redelivery. */
 export function messageIdOf(id: string): string {
   return `msg_${id}`;
 }
@@ -114,11 +114,11 @@ export function retryDelayMs(request: RetryRequest): number | null {
   if (factor === undefined || request.retried >= request.allowed) return null;
   const spread = 1 - jitter + 2 * jitter * request.random;
   const scheduledMs = Math.round(request.baseMs * factor * spread);
-  // A receiver that asks for less than the schedule would only use its retries up sooner.
+  // A shorter delay than scheduled would only use up the retries sooner.
   return Math.max(scheduledMs, Math.min(request.retryAfterMs ?? 0, retryAfterMaxMs));
 }
 
-/** Seconds or an HTTP date; anything else is as good as absent. */
+/** Seconds or an HTTP date; anything else is ignored. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;

@@ -11,12 +11,12 @@ import { type Alarm, MESSAGES_CHANNEL } from "./alarm.ts";
 import { messageIdOf } from "./enqueue.ts";
 import { createOpenStreams } from "./open-streams.ts";
 
-/** How often a stream looks without having been told, and proves to proxies and clients that it lives. */
+/** How often a stream polls without a notification, and sends a keep-alive to proxies and clients. */
 const beatMs = 5_000;
 const batchSize = 100;
 const reconnectMs = 1_000;
 
-/** The number of the last event that the client has, so the stream goes on behind it. */
+/** The number of the client's last event; the stream continues after it. */
 export async function findStart(
   deps: Deps,
   actor: Actor,
@@ -27,7 +27,7 @@ export async function findStart(
   const newest = (await deps.db.get(findLastSeq, { projectId, environment }))?.last_seq ?? 0;
   if (lastEventId === undefined || lastEventId === "") return Math.max(0, newest - last);
   if (!/^\d{1,15}$/.test(lastEventId)) throw invalid("Last-Event-ID", "must be the id of a streamed event");
-  // A client may have seen more than a database that was restored from a backup; what is new is not to wait for that.
+  // After a restore from backup, a client may be ahead of the database; new events must not wait for that number.
   return Math.min(newest, Number(lastEventId));
 }
 
@@ -42,7 +42,7 @@ export async function* streamEvents(
   const { projectId, environment } = actor;
   let seen = after;
   let sentAt = performance.now();
-  // An id without data is no event: it only tells the client where it stands, should the stream break before one.
+  // An id without data is not an event: it only gives the client a position, in case the stream breaks before one.
   yield `retry: ${reconnectMs}\nid: ${after}\n\n`;
   while (!signal.aborted) {
     const wanted = { projectId, environment, after: seen, take: batchSize };
@@ -76,7 +76,7 @@ function formatEvent(row: EventRow): string {
     createdAt: isoTime(row.created_at),
     body: row.body,
   };
-  // JSON text holds no line break, so one data line carries it.
+  // JSON has no raw line breaks, so one data line is enough.
   return `id: ${row.seq}\nevent: ${row.event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
@@ -132,7 +132,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
         reply
           .type("text/event-stream; charset=utf-8")
           .header("cache-control", "no-store")
-          // Some proxies hold a response back until they have a buffer full.
+          // Some proxies delay a response until a buffer is full.
           .header("x-accel-buffering", "no")
           .header("connection", "close")
           .send(stream)

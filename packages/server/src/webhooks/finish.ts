@@ -13,12 +13,12 @@ export interface FinishedAttempt {
   retryDelayMs: number | null;
 }
 
-/** How many attempts at the endpoint have timed out in a row; null when the lease went to another worker. */
+/** Consecutive timeouts of the endpoint; null if the lease went to another worker. */
 export type Noted = { consecutiveTimeouts: number } | null;
 
 /**
- * Writes down how attempts ended, in one transaction. A worker whose lease went to another in the meantime has
- * no say: its outcome changes nothing.
+ * Records the outcome of attempts in one transaction. The outcome of a worker that lost its lease in the meantime is
+ * ignored.
  */
 export async function finishAttempts(
   db: Database,
@@ -27,7 +27,7 @@ export async function finishAttempts(
 ): Promise<Noted[]> {
   const endpointIds = JSON.stringify([...new Set(attempts.map(({ claim }) => claim.endpointId))]);
   return db.transact(async (tx) => {
-    // Endpoints come first, as everywhere: two orders would let transactions wait for each other.
+    // Endpoints first, as everywhere: a different order could deadlock transactions.
     const rows = await tx.all(lockEndpoints, { ids: endpointIds });
     const ended = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
     const health = new Map<string, Health>(
@@ -66,7 +66,7 @@ function noteAttempt(endpoint: Health | undefined, { result, retryDelayMs }: Fin
   return endpoint.consecutiveTimeouts;
 }
 
-/** What has come of it, which a redelivery asked for meanwhile may have changed; null when the lease was lost. */
+/** The resulting state, which a redelivery requested meanwhile may have changed; null if the lease was lost. */
 async function finishMessageOf(tx: Queryable, attempt: FinishedAttempt): Promise<FinishedAttempt | null> {
   const { claim, result, retryDelayMs } = attempt;
   const isRetried = retryDelayMs !== null;

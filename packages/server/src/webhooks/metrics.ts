@@ -24,7 +24,7 @@ export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
   ]),
 );
 
-/** The queue is measured when somebody asks, by one query over its own indexes for all gauges. */
+/** The queue is measured on demand, with one query over its own indexes for all gauges. */
 export function createWebhookMetrics(registry: Registry, db: Database): WebhookMetrics {
   const shared = createShared(() => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
   const measure = () => shared("queue");

@@ -2,10 +2,10 @@ import { Readable } from "node:stream";
 import { STREAMS_PER_ACCOUNT_MAX, STREAMS_PER_KEY_MAX } from "@upstow/contract";
 import { type Alarm, createAlarm } from "./alarm.ts";
 
-/** A client that reads nothing must not hold up the shutdown. */
+/** A client that reads nothing must not delay the shutdown. */
 const patienceMs = 2_000;
 
-/** Who has a stream open: a key or a session, and the account that it acts on. */
+/** The owner of a stream: a key or a session, and its account. */
 export interface StreamOwner {
   keyId: string;
   accountId: string;
@@ -21,7 +21,7 @@ export type CreateEvents = (alarm: Alarm, signal: AbortSignal) => AsyncGenerator
 
 /** The event streams of this instance. */
 export interface OpenStreams {
-  /** Null when the key or the account has as many open as it may. */
+  /** Null if the key or the account has reached its limit. */
   open(owner: StreamOwner, createEvents: CreateEvents): Readable | null;
   ringAll(): void;
   closeAll(): Promise<void>;

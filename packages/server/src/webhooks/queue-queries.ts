@@ -62,7 +62,7 @@ export const leaseMessages = statement((q, p: { ids: string; token: string; leas
       attempt_count: sql`attempt_count + 1`,
     })
     .where(isOneOf(dialect, "id", p.ids))
-    // Not by state: that would invite PostgreSQL to read the index of everything that is ready.
+    // Not by state, or PostgreSQL might scan the index of everything that is ready.
     .where("lease_token", "is", null),
 );
 
@@ -78,7 +78,7 @@ export const insertAttempts = statement((q, p: { ids: string }, dialect) =>
     ),
 );
 
-/** For a lease that is made beside the queue. */
+/** For a lease outside the queue. */
 export const countLease = statement((q, p: { id: string }) =>
   q.updateTable("webhook_endpoint").set({ live_leases: sql`live_leases + 1` }).where("id", "=", p.id),
 );
@@ -91,8 +91,8 @@ interface Served {
 }
 
 /**
- * Says when to look at an endpoint again after it was served: when its next message is due; if more is due
- * already, after `pauseMs`, behind everybody who waits since before.
+ * When to check an endpoint again after it was served: when its next message is due or, if more is due already, after
+ * `pauseMs`, behind all endpoints that were waiting before.
  */
 export const requeueEndpoint = statement((q, p: Served, dialect) => {
   const now = databaseNow(dialect);
@@ -113,7 +113,7 @@ function inMs(now: RawBuilder<number>, ms: number): RawBuilder<number> {
   return sql<number>`${now} + cast(${ms} as bigint)`;
 }
 
-/** A count that had gone wrong would block an endpoint or flood it; below zero it would do so for ever. */
+/** A wrong count would block or flood an endpoint; below zero, forever. */
 export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`case when live_leases > ${ended} then live_leases - ${ended} else 0 end`;
 }
@@ -143,14 +143,14 @@ export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
 
 interface Health {
   id: string;
-  /** How many leases have ended. */
+  /** The number of leases that have ended. */
   ended: number;
   consecutiveTimeouts: number;
   /** Until the earliest of the new retries; -1 when there is none. */
   delayMs: number;
 }
 
-/** After attempts have ended: what was held back for lack of room may go on. */
+/** After attempts have ended: messages held back for lack of room may continue. */
 export const updateHealth = statement((q, p: Health, dialect) => {
   const now = databaseNow(dialect);
   const delay = sql`cast(${p.delayMs} as bigint)`;
@@ -177,7 +177,7 @@ interface FinishedMessage {
   delayMs: number;
 }
 
-/** The token is the guard: a worker whose lease went to another changes nothing. */
+/** The token is the guard: a worker that lost its lease changes nothing. */
 export const finishMessage = statement((q, p: FinishedMessage, dialect) =>
   q
     .updateTable("webhook_message")
@@ -219,7 +219,7 @@ export const finishAttemptRow = statement((q, p: FinishedAttempt) =>
 
 const isLeased = sql<boolean>`state = 'leased'`;
 
-/** For an idle dispatcher: milliseconds until something is due, and until the first lease runs out. */
+/** For an idle dispatcher: milliseconds until something is due, and until the first lease expires. */
 export const findNextWork = statement((q, _: object, dialect) => {
   const now = databaseNow(dialect);
   return q.selectNoFrom([
@@ -275,7 +275,7 @@ export const endLease = statement((q, p: EndedLease, dialect) =>
     .where("lease_until", "<", databaseNow(dialect)),
 );
 
-/** What the lease held back may go on. */
+/** Messages held back by the lease may continue. */
 export const releaseEndpoint = statement((q, p: { id: string }, dialect) =>
   q
     .updateTable("webhook_endpoint")

@@ -11,15 +11,15 @@ import {
 
 const batch = 100;
 /**
- * A server that is ended again and again costs no event its retries, nor ever the event. But a message that itself ends
- * the process whenever it is sent must not do so without a pause: from here on they double, up to the longest.
+ * A server that is killed repeatedly never costs an event its retries or the event itself. But a message that crashes
+ * the process whenever it is sent must not do so without a pause: from here on pauses double, up to a maximum.
  */
 const freeInterruptions = 5;
 const longestPauseMs = 3_600_000;
 
 type Expired = Awaited<ReturnType<typeof findExpired>>[number];
 
-/** Gives back what workers held that died or lost the database. */
+/** Releases the leases of workers that died or lost the database. */
 export async function recoverLeases(db: Database, now: number, pauseMs: number): Promise<number> {
   const expired = await findExpired(db);
   for (const message of expired) {

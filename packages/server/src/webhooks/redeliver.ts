@@ -23,7 +23,7 @@ interface Target {
   endpoint_id: string | null;
 }
 
-/** Called in each transaction that queues. */
+/** Called in each transaction that queues messages. */
 type OnQueued = (tx: Queryable) => Promise<void>;
 
 const batchSize = 500;
@@ -85,7 +85,7 @@ async function redeliverNamed(
   return { matched: targets.length, queued };
 }
 
-/** In batches, each a transaction of its own, so that a large backlog holds nobody up. */
+/** In batches with their own transactions, so that a large backlog does not block others. */
 async function redeliverMatching(
   deps: Deps,
   actor: Actor,
@@ -115,7 +115,7 @@ async function redeliverMatching(
       await onQueued(tx);
       return requeue(tx, actor, targets, urls);
     });
-    // Between the last id and every later one, since all ids are equally long.
+    // Sorts between the last id and every later one, because all ids have the same length.
     from = `${last.id}0`;
   }
 }
@@ -126,8 +126,8 @@ function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[
 }
 
 /**
- * Often the reason for a redelivery is that the route's URL was wrong and has been corrected. But the slug may have
- * passed to a route of the other environment, whose keys must not get hold of this one's events.
+ * A common reason for a redelivery is that the route's URL was wrong and has been corrected. But the slug may now
+ * belong to a route of the other environment, whose keys must not receive this one's events.
  */
 async function currentUrls(deps: Deps, actor: Actor): Promise<Map<string, string | null>> {
   const routes = await deps.db.all(listRouteUrls, { projectId: actor.projectId });
@@ -147,7 +147,7 @@ async function requeue(
     endpointId: endpointIdOf(actor.projectId, actor.environment, url),
     ids: JSON.stringify(group.map((target) => target.id)),
   }));
-  // All endpoints first and in one order: their rows are the locks of the messages.
+  // All endpoints first and in a fixed order, because their rows are the locks of the messages.
   const endpointIds = new Set([
     ...groups.map((group) => group.endpointId),
     ...targets.map((target) => target.endpoint_id ?? ""),

@@ -9,7 +9,7 @@ import { firstIdAt } from "../kernel/ids.ts";
 
 const keptMs = DELIVERY_RETENTION_DAYS * 24 * 60 * 60 * 1000;
 
-/** Attempts go with their message. What still waits to be sent stays, however old. */
+/** Attempts are deleted with their message. Messages still waiting to be sent are kept, however old. */
 const deleteEndedMessages = statement((q, p: { before: string; take: number }) =>
   q
     .deleteFrom("webhook_message")
@@ -44,7 +44,7 @@ export async function forgetOldMessages(deps: Pick<Deps, "db" | "now">, signal: 
 
 const batchSize = 500;
 
-/** Endpoints carry no project: their messages say which are the project's. */
+/** Endpoints have no project column; their messages show which belong to it. */
 const deleteEndpoints = statement((q, p: { projectId: string }) =>
   q.deleteFrom("webhook_endpoint").where(
     "id",
@@ -57,7 +57,7 @@ const deleteEndpoints = statement((q, p: { projectId: string }) =>
   ),
 );
 
-/** Attempts go with their message. */
+/** Attempts are deleted with their message. */
 const deleteMessages = statement((q, p: { projectId: string; take: number }) =>
   q
     .deleteFrom("webhook_message")
@@ -76,7 +76,7 @@ const deleteSequences = statement((q, p: { projectId: string }) =>
   q.deleteFrom("event_sequence").where("project_id", "=", p.projectId),
 );
 
-/** Everything of a project's events, whatever still waits to be sent included. In batches, to hold nobody up. */
+/** All of a project's events, including those still waiting to be sent. In batches, so as not to block others. */
 export async function forgetProject(db: Database, projectId: string): Promise<void> {
   await db.run(deleteEndpoints, { projectId });
   while ((await db.run(deleteMessages, { projectId, take: batchSize })) === batchSize);

@@ -74,7 +74,7 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
     "/webhooks/deliveries/:id/redeliver",
     {
       config: {
-        // Version 0.1 remembered that it had answered, but not what.
+        // Version 0.1 stored that it had responded, but not the response.
         replay: async ({ actor, params }, stored) =>
           "delivery" in (stored as object)
             ? stored
@@ -112,7 +112,7 @@ export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/webhooks/signing-keys",
     {
-      // Whoever may see a project may not see what signs its webhooks.
+      // Permission to view a project does not include its signing keys.
       config: { role: "developer" },
       schema: { tags, summary: "Get the keys that sign deliveries", response: { 200: SigningKeys } },
     },
@@ -124,7 +124,7 @@ export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
     {
       config: {
         errorStatuses: { 409: "VALIDATION_ERROR" },
-        // Keys are never stored for a repeated call: it shows what they are now.
+        // Keys are never stored for repeated calls, which return the current ones.
         replay: ({ actor }) => getSigningKeys(deps, ownerOf(actor)),
       },
       schema: {

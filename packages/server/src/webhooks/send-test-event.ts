@@ -13,8 +13,8 @@ import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
 import { countLease, insertAttempts, leaseMessages } from "./queue-queries.ts";
 
 /**
- * Sends a sample event to the route's webhook, once and at once, by the same way as a real one; the answer shows
- * what came of it. It is leased in the transaction that writes it, so no dispatcher sends it too.
+ * Sends a sample event to the route's webhook, once and immediately, in the same way as a real one; the response shows
+ * the outcome. It is leased in the transaction that writes it, so no dispatcher sends it too.
  */
 export async function sendTestEvent(deps: Deps, actor: Actor, routeId: string): Promise<DeliveryDetail> {
   const route = await getRoute(deps, actor, routeId);

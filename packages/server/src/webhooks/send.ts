@@ -8,7 +8,7 @@ import type { OutboundGuard } from "../kernel/net/outbound-guard.ts";
 import { isPlainHttp } from "../kernel/net/outbound-url.ts";
 
 export interface OutgoingDelivery {
-  /** As `parseOutboundUrl` gives it. */
+  /** From `parseOutboundUrl`. */
   url: URL;
   headers: Record<string, string>;
   body: Uint8Array;
@@ -16,18 +16,18 @@ export interface OutgoingDelivery {
 
 export interface SendResult {
   statusCode: number | null;
-  /** Null for a success. */
+  /** Null on success. */
   error: DeliveryErrorClass | null;
   response: string | null;
   retryAfter?: string;
 }
 
-/** Makes one request. Rejects only when `stop` is aborted: everything else that can go wrong is a result. */
+/** Sends one request. Rejects only if `stop` is aborted; every other failure is a result. */
 export type Send = (delivery: OutgoingDelivery, stop: AbortSignal) => Promise<SendResult>;
 
 /**
  * Posts to addresses that the guard allows: over HTTPS, or over plain HTTP to those the operator has listed. Each
- * delivery gets a new connection, so that its address is judged afresh. One deadline covers the name, the connection,
+ * delivery gets a new connection, so that its address is checked again. One deadline covers the name, the connection,
  * the headers and the body together.
  */
 export function createSender(guard: OutboundGuard, deadlineMs = WEBHOOK_TIMEOUT_SEC * 1000): Send {
@@ -56,9 +56,9 @@ export function createSender(guard: OutboundGuard, deadlineMs = WEBHOOK_TIMEOUT_
 }
 
 /**
- * An agent of our own: the global one may be told by the environment to use a proxy, which nothing here judges. One
- * context for all connections, since making one for each costs a fifth of a delivery; made when it is first needed,
- * since it takes reading all trusted authorities.
+ * Our own agent, because the environment may tell the global one to use a proxy, which nothing here checks. One context
+ * for all connections, because one per connection costs 20% of a delivery; created on first use, because it reads all
+ * trusted authorities.
  */
 function createAgent(): Agent {
   return new Agent({ keepAlive: false, secureContext: createSecureContext() });
@@ -74,7 +74,7 @@ interface Progress {
   statusCode: number | null;
 }
 
-/** With a timer and listeners of its own: signals that combine and expire cost several times as much. */
+/** With its own timer and listeners, because combined and timed signals cost several times as much. */
 function exchange(
   delivery: OutgoingDelivery,
   connection: Connection,
@@ -94,7 +94,7 @@ function exchange(
   const timer = setTimeout(cut, deadlineMs, "ETIMEDOUT");
   stop.addEventListener("abort", onStop);
   let answer: IncomingMessage | undefined;
-  // What follows a whole answer is no part of it: a body behind a 204, or one longer than its Content-Length.
+  // Ignore bytes after a complete response: a body after a 204, or one longer than its Content-Length.
   request.on("error", (error) => answer?.complete || reject(error));
   request.once("upgrade", (_response, socket) => {
     socket.destroy();
@@ -112,7 +112,7 @@ function exchange(
   });
 }
 
-/** What is beyond the limit is never read: the connection is cut. */
+/** Bytes beyond the limit are never read; the connection is cut. */
 function readStart(response: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
@@ -134,7 +134,7 @@ function toText(response: IncomingMessage, chunks: Buffer[]): string {
   if (encoding !== "identity" && chunks.length > 0)
     return `(a body in the encoding ${encoding.slice(0, 100)})`;
   const start = Buffer.concat(chunks).subarray(0, WEBHOOK_RESPONSE_MAX_BYTES);
-  // PostgreSQL keeps no NUL in text.
+  // PostgreSQL cannot store NUL in text.
   return new TextDecoder().decode(start, { stream: true }).replaceAll("\0", "\ufffd");
 }
 

@@ -4,7 +4,7 @@ import type { Environment, EventType } from "@upstow/contract";
 export const ISSUER = "upstow";
 const lifetimeSec = 300;
 
-/** `Delivery-Event` keeps the short name of a test: receivers of older versions look for it there. */
+/** `Delivery-Event` keeps a test's short name, because older receivers expect it there. */
 const signedEvents: Record<EventType, string> = {
   "upload.completed": "upload.completed",
   test: "webhook.test",
@@ -13,26 +13,26 @@ const signedEvents: Record<EventType, string> = {
 export interface DeliveryToSign {
   messageId: string;
   attemptId: string;
-  /** From 1, over the message's whole life. */
+  /** Starts at 1 and counts over the message's whole life. */
   attempt: number;
-  /** From 0, since the message was created or last redelivered. */
+  /** Starts at 0 when the message is created or redelivered. */
   retried: number;
   event: EventType;
   environment: Environment;
   /** The route's slug when the event happened. */
   routeSlug: string;
-  /** The receiving URL in the receiver's own words, so that a plain comparison holds; see `urlToSign`. */
+  /** The receiving URL exactly as the receiver wrote it, so that a plain comparison works; see `urlToSign`. */
   url: string;
   body: Uint8Array;
 }
 
 export interface KeysToSignWith {
   current: string;
-  /** The key before the last rotation, for as long as receivers may still know only that one. */
+  /** The key before the last rotation, while receivers may still know only that one. */
   previous: string | null;
 }
 
-/** The headers that make a delivery provable: our own token, and the Standard Webhooks form beside it. */
+/** The headers that authenticate a delivery: our own token, and the Standard Webhooks format. */
 export function signDelivery(
   delivery: DeliveryToSign,
   keys: KeysToSignWith,
@@ -82,12 +82,12 @@ function standardSignature(delivery: DeliveryToSign, key: string, nowSec: number
   return `v1,${hmac.digest("base64")}`;
 }
 
-/** Not as parsing would spell it: `https://example.com` must not become `https://example.com/`. Fragments are never sent. */
+/** Not normalised: `https://example.com` must not become `https://example.com/`. Fragments are never sent. */
 export function urlToSign(given: string): string {
   return given.trim().replace(/#.*$/s, "");
 }
 
-/** What signing needs of a key. */
+/** A key prepared for signing. */
 interface PreparedKey {
   tokenHead: string;
   tokenSecret: KeyObject;
@@ -97,13 +97,13 @@ interface PreparedKey {
 const mostPrepared = 1_000;
 const prepared = new Map<string, PreparedKey>();
 
-/** Making keys ready takes several times as long as signing with them, and few keys sign many deliveries. */
+/** Preparing keys takes several times as long as signing with them, and few keys sign many deliveries. */
 function prepareKey(key: string): PreparedKey {
   let ready = prepared.get(key);
   if (ready === undefined) {
     ready = {
       tokenHead: encodeJson({ alg: "HS256", typ: "JWT", kid: keyIdOf(key) }),
-      // The whole text of the key is the secret here; Standard Webhooks takes the bytes that it encodes.
+      // The whole text of the key is the secret here; Standard Webhooks uses the bytes that it encodes.
       tokenSecret: createSecretKey(key, "utf8"),
       standardSecret: createSecretKey(key.slice("whsec_".length), "base64"),
     };
@@ -117,7 +117,7 @@ export function keyIdOf(key: string): string {
   return hash("sha256", key).slice(0, 8);
 }
 
-/** As the parts of a token are written. */
+/** The encoding of a token's parts. */
 function encodeJson(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

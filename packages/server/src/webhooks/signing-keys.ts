@@ -26,7 +26,7 @@ export async function getSigningKeys(deps: KeyDeps, owner: KeyOwner): Promise<Si
   return open(deps.keyring, await getOrCreate(deps, owner));
 }
 
-/** After a rotation the key before it still signs for receivers that have not heard yet. */
+/** After a rotation, the previous key still signs for receivers that are not updated yet. */
 export async function getKeysToSignWith(deps: KeyDeps, owner: KeyOwner): Promise<KeysToSignWith> {
   const row = await getOrCreate(deps, owner);
   const isOverlap = row.rotated_at !== null && deps.now() < row.rotated_at + overlapMs;
@@ -46,8 +46,8 @@ export interface Rotation {
 }
 
 /**
- * A receiver that knows the old pair knows the new current key already. That holds for one step only, so of several calls
- * that found the same keys, forced or not, one rotates them.
+ * A receiver with the old pair already has the new current key. This works for one step only, so of several calls that
+ * read the same keys, forced or not, only one rotates them.
  */
 export async function rotateSigningKeys(
   deps: KeyDeps,
@@ -122,7 +122,7 @@ export const findSigningKeys = statement((q, p: { projectId: string; environment
     .where("environment", "=", p.environment),
 );
 
-/** Two first uses at once end with the same keys: those of the one that came first. */
+/** Two concurrent first uses end up with the same keys, those of the first. */
 const insertSigningKeys = statement(
   (q, p: { projectId: string; environment: Environment; current: string; next: string }) =>
     q
@@ -138,7 +138,7 @@ const insertSigningKeys = statement(
       .onConflict((conflict) => conflict.columns(["project_id", "environment"]).doNothing()),
 );
 
-/** Guarded by the key that was read: of two rotations at once, one finds nothing to change. */
+/** Guarded by the key that was read: of two concurrent rotations, one finds nothing to change. */
 export const replaceSigningKeys = statement((q, p: WebhookSigningKeyRow & { seenCurrent: string }) =>
   q
     .updateTable("webhook_signing_key")
@@ -192,7 +192,7 @@ async function resealRow(deps: ResealDeps, row: WebhookSigningKeyRow): Promise<v
     seenCurrent: row.current_sealed,
   });
   if (changed === 1) return;
-  // Rotated meanwhile, by an instance that may know the older secret alone.
+  // Rotated meanwhile, by an instance that may only know the older secret.
   const { project_id: projectId, environment } = row;
   const rotated = await deps.db.get(findSigningKeys, { projectId, environment });
   if (rotated !== null) await resealRow(deps, rotated);
