@@ -43,8 +43,8 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   /** Runs at least once for every upload; the return value is sent to the browser. */
   onUploadComplete?: (args: CompleteArgs<Context, Meta>) => Result | Promise<Result>;
   /**
-   * Called once for an upload that was allowed and then abandoned. Not called for errors that a retry may fix: errors of
-   * the service and of `onUploadComplete` go to the handler's `onError`.
+   * Called once for an upload that was allowed and then abandoned. Not called for errors that a retry may fix: errors
+   * of the service and of `onUploadComplete` go to the handler's `onError`.
    */
   onUploadError?: (args: FailureArgs<Meta>) => void | Promise<void>;
 }

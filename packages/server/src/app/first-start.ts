@@ -75,9 +75,9 @@ export function checkSecretUnchanged(keyring: Keyring, known: string): void {
 }
 
 /**
- * Runs at a start with an older secret after the first. Everything sealed is re-sealed with the first secret before that
- * is recorded as the installation's, because from then on the service starts without the older one and must be able to
- * open everything. Keys of public variants are re-sealed at every start.
+ * Runs at a start with an older secret after the first. Everything sealed is re-sealed with the first secret before
+ * that is recorded as the installation's, because from then on the service starts without the older one and must be
+ * able to open everything. Keys of public variants are re-sealed at every start.
  */
 async function replaceSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
   await resealSigningKeys(deps);

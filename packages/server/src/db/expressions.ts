@@ -20,9 +20,9 @@ export function sumBytes(dialect: DialectName, column: string): RawBuilder<numbe
 }
 
 /**
- * Whether a column's text is in a JSON array passed as one parameter, so that one statement serves any number of values.
- * As an array, PostgreSQL looks each up in an index; with a subquery it would join the whole table, because it cannot
- * estimate how few there are.
+ * Whether a column's text is in a JSON array passed as one parameter, so that one statement serves any number of
+ * values. As an array, PostgreSQL looks each up in an index; with a subquery it would join the whole table, because
+ * it cannot estimate how few there are.
  */
 export function isOneOf(dialect: DialectName, column: string, jsonArray: string): RawBuilder<boolean> {
   return dialect === "sqlite"

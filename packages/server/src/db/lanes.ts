@@ -7,9 +7,9 @@ interface Waiting<Job, Result> {
 }
 
 /**
- * Runs work on the same thing one call at a time: jobs that arrive during a call are handled together by the next. No job
- * joins a call that has already started, so no result is older than its request.
- * `doTogether` returns one result per job, in order.
+ * Runs work on the same thing one call at a time: jobs that arrive during a call are handled together by the next. No
+ * job joins a call that has already started, so no result is older than its request. `doTogether` returns one result
+ * per job, in order.
  */
 export function createLanes<Job, Result>(
   doTogether: (jobs: Job[], lane: string) => Promise<Result[]>,

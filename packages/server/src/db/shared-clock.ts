@@ -13,8 +13,8 @@ const readClock = statement((q, _: object, dialect) => q.selectNoFrom(databaseNo
 const toleranceMs = 1_000;
 
 /**
- * The machine's clock, corrected if it differs from the database's: an instance that is hours ahead would end everyone's
- * uploads, and one that is behind would sign URLs that have already expired.
+ * The machine's clock, corrected if it differs from the database's: an instance that is hours ahead would end
+ * everyone's uploads, and one that is behind would sign URLs that have already expired.
  */
 export async function openSharedClock(
   db: Database,

@@ -27,8 +27,8 @@ export interface Deletion {
 }
 
 /**
- * Marks the rows as deleted, releases their quota and leaves the bytes to the deletion queue. The URL stops working with
- * the commit, and a file that was already deleted releases nothing a second time.
+ * Marks the rows as deleted, releases their quota and leaves the bytes to the deletion queue. The URL stops working
+ * with the commit, and a file that was already deleted releases nothing a second time.
  */
 export async function deleteFiles(
   tx: Queryable,

@@ -98,8 +98,9 @@ export function lingerAfterEarlyAnswers(http: FastifyInstance): void {
 }
 
 /**
- * Call it before responding. Closing a socket with unread bytes makes the kernel reset it, and the client would lose the
- * response. So the connection is closed for writing, incoming bytes are discarded for a while, and only then is it cut.
+ * Call it before responding. Closing a socket with unread bytes makes the kernel reset it, and the client would lose
+ * the response. So the connection is closed for writing, incoming bytes are discarded for a while, and only then is
+ * it cut.
  */
 export function lingerAfterAnswer({ complete, socket }: IncomingMessage, response: ServerResponse): void {
   if (complete || response.headersSent) return;

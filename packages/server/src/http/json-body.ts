@@ -135,9 +135,9 @@ function countKeys(value: unknown): number {
 }
 
 /**
- * Rejects a text that would take far longer to parse than its length suggests, before it is parsed. Returns the number of
- * colons outside of strings: every key in valid JSON is followed by one, so more colons than keys means a duplicate
- * key.
+ * Rejects a text that would take far longer to parse than its length suggests, before it is parsed. Returns the
+ * number of colons outside of strings: every key in valid JSON is followed by one, so more colons than keys means a
+ * duplicate key.
  */
 function checkShape(text: string): number {
   const { colons, commas, deepest } = measure(text);

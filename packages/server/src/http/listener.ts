@@ -58,8 +58,8 @@ function admitFirst(server: Server, admit: (socket: Socket) => boolean): void {
 }
 
 /**
- * A request may have an absolute URL, whose host then overrides Host. Signatures and idempotency depend on the path, and
- * must treat both forms as the same request.
+ * A request may have an absolute URL, whose host then overrides Host. Signatures and idempotency depend on the path,
+ * and must treat both forms as the same request.
  */
 function nameByPath(request: IncomingMessage): void {
   const [origin, host] = /^https?:\/\/([^/?]*)/i.exec(request.url ?? "") ?? [];
@@ -118,9 +118,9 @@ function createSecureServer({ cert, key }: TlsFiles, silent: Set<Socket>): Https
 }
 
 /**
- * Checks whether the files contain a new certificate, and serves it: certificates are renewed every few weeks, without a
- * restart. Throws if it cannot be used, such as a new certificate whose key is not there yet, and keeps the previous
- * one.
+ * Checks whether the files contain a new certificate, and serves it: certificates are renewed every few weeks,
+ * without a restart. Throws if it cannot be used, such as a new certificate whose key is not there yet, and keeps the
+ * previous one.
  */
 export function createCertificateRenewal(
   server: Server,

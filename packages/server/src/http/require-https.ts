@@ -19,9 +19,9 @@ const forwardingHeaders = [
 const hsts = "max-age=31536000";
 
 /**
- * Plain HTTP is accepted where browsers call it safe too (over loopback, to a loopback name), and from the networks in
- * UPSTOW_HTTP_FROM. A forwarding header from a peer that isn't a trusted proxy voids both, because someone else is calling.
- * A process with a certificate accepts none.
+ * Plain HTTP is accepted where browsers call it safe too (over loopback, to a loopback name), and from the networks
+ * in UPSTOW_HTTP_FROM. A forwarding header from a peer that isn't a trusted proxy voids both, because someone else is
+ * calling. A process with a certificate accepts none.
  */
 export function requireHttps(
   app: FastifyInstance,

@@ -29,9 +29,9 @@ interface Clocks {
 }
 
 /**
- * One long callback blocks everyone, and a profiler is never attached when it happens. A timer that fires late shows how
- * long the loop was blocked, and the work running meanwhile shows where to look. This is cheaper than an inspector in
- * another thread, which also can't interrupt SQLite, where most long stalls have been.
+ * One long callback blocks everyone, and a profiler is never attached when it happens. A timer that fires late shows
+ * how long the loop was blocked, and the work running meanwhile shows where to look. This is cheaper than an
+ * inspector in another thread, which also can't interrupt SQLite, where most long stalls have been.
  */
 export function createEventLoopGuard(
   log: FastifyBaseLogger,

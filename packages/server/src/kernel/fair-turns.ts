@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /**
- * Long work in short steps: one step at a time across all accounts, and a turn of the event loop for everything else after
- * each. Without this, work that yields but runs in parallel still adds up to one long stall.
+ * Long work in short steps: one step at a time across all accounts, and a turn of the event loop for everything else
+ * after each. Without this, work that yields but runs in parallel still adds up to one long stall.
  */
 export interface FairTurns {
   /** Runs one step when the account's turn comes. Accounts alternate, however many steps each has waiting. */

@@ -11,9 +11,9 @@ let lastMs = -1;
 let turn = 0;
 
 /**
- * 26 characters: 48 bits of time and two characters that count within a millisecond, so that a process's ids sort in the
- * order they were created; then 70 random bits, so that none can be guessed.
- * A row's `created_at` is the time in its id; paging by id is therefore paging by creation time.
+ * 26 characters: 48 bits of time and two characters that count within a millisecond, so that a process's ids sort in
+ * the order they were created; then 70 random bits, so that none can be guessed. A row's `created_at` is the time in
+ * its id; paging by id is therefore paging by creation time.
  */
 export function createId(nowMs: number): string {
   if (nowMs !== lastMs) {

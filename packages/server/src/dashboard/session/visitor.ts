@@ -21,8 +21,8 @@ export function visitorOrigin(request: FastifyRequest): string {
 }
 
 /**
- * Always uses a new token, so that a session planted in someone's browser never becomes theirs. `signIn` stores it in the
- * transaction that signs them in; if the sign-in fails, the browser keeps its current cookie.
+ * Always uses a new token, so that a session planted in someone's browser never becomes theirs. `signIn` stores it in
+ * the transaction that signs them in; if the sign-in fails, the browser keeps its current cookie.
  */
 export async function letIn(
   deps: Pick<Deps, "db" | "keyring">,

@@ -2,8 +2,8 @@ import { registerHooks } from "node:module";
 import type postgres from "postgres";
 
 /**
- * What 3.4.9 forgets when a connection is lost; `missing` has to be inserted before `before`. The first two are reported
- * and open (porsager/postgres#1066, #1208).
+ * What 3.4.9 forgets when a connection is lost; `missing` has to be inserted before `before`. The first two are
+ * reported and open (porsager/postgres#1066, #1208).
  */
 const corrections = [
   {

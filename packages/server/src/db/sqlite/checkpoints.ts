@@ -19,9 +19,9 @@ const threadFile = new URL("./checkpoint-thread.mjs", import.meta.url);
 const threadFlags = ["--disable-warning=ExperimentalWarning"];
 
 /**
- * The engine copies its log into the database file during the commit that makes the log too long, and every writer waits
- * for the copy and its fsyncs. Under load, a thread copies in parallel to the commits. The engine still does its part,
- * because the log restarts only when a commit finds all of it copied; by then little is left to copy.
+ * The engine copies its log into the database file during the commit that makes the log too long, and every writer
+ * waits for the copy and its fsyncs. Under load, a thread copies in parallel to the commits. The engine still does
+ * its part, because the log restarts only when a commit finds all of it copied; by then little is left to copy.
  */
 export function createCheckpoints(
   writer: DatabaseSync,

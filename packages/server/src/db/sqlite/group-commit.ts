@@ -34,9 +34,9 @@ const lockRetryMs = 5;
 const currentTurn = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 
 /**
- * Transactions that arrive in the same turn of the event loop, or in the next ones while more arrive, share one COMMIT
- * and thus one fsync; callers are notified only after that fsync. A failure does not affect the others. A caller that was
- * alone for one turn does not wait for others, which would cost it 10%.
+ * Transactions that arrive in the same turn of the event loop, or in the next ones while more arrive, share one
+ * COMMIT and thus one fsync; callers are notified only after that fsync. A failure does not affect the others. A
+ * caller that was alone for one turn does not wait for others, which would cost it 10%.
  */
 export function createGroupCommit(
   writer: Connection,
@@ -99,9 +99,9 @@ function tell({ outcome, resolve, reject }: Job): void {
 }
 
 /**
- * Optimistic, without savepoints. A job that fails before any change, as most rejections do, does not affect the others.
- * If one fails later, or another process is writing, the group is not settled and its jobs have to run separately. Uses
- * callbacks, because async functions would cost a single insert a few percent.
+ * Optimistic, without savepoints. A job that fails before any change, as most rejections do, does not affect the
+ * others. If one fails later, or another process is writing, the group is not settled and its jobs have to run
+ * separately. Uses callbacks, because async functions would cost a single insert a few percent.
  */
 function commitTogether(
   writer: Connection,

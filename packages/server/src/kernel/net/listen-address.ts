@@ -8,7 +8,8 @@ export interface ListenAddress {
 }
 
 /**
- * "localhost" has two addresses and a server listens on one: the IPv4 address, which clients that use the name also try.
+ * "localhost" has two addresses and a server listens on one: the IPv4 address, which clients that use the name also
+ * try.
  */
 export function addressOf({ host, port }: ListenAddress): ListenAddress {
   return { host: host === "localhost" ? "127.0.0.1" : host, port };

@@ -20,9 +20,9 @@ const renewAfterMs = 5_000;
 const patience = { timeout: 3_000, tries: 2 };
 
 /**
- * For user-supplied names. The system's own resolver handles two at a time for the whole process, so names whose servers
- * do not respond would block every other name: other users' webhooks, the bucket, the database. These are resolved
- * concurrently, without a thread, after checking the hosts file like the system would.
+ * For user-supplied names. The system's own resolver handles two at a time for the whole process, so names whose
+ * servers do not respond would block every other name: other users' webhooks, the bucket, the database. These are
+ * resolved concurrently, without a thread, after checking the hosts file like the system would.
  */
 export function createNameResolver({ servers, hostsPath = "/etc/hosts" }: ResolverOptions = {}): ResolveName {
   let settings: MachineSettings | null = null;
