@@ -24,7 +24,7 @@ import { insertUsageTotals } from "./usage/queries.ts";
 
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** The limit is held by taking a place, not by counting: concurrent calls cannot overshoot it. */
+/** The limit is enforced by reserving a slot, not by counting, so concurrent calls cannot exceed it. */
 export async function createProject(
   tx: Queryable,
   now: number,
@@ -63,7 +63,7 @@ export async function createProject(
 
 /**
  * Every reservation of a limited account adds up its projects, deleted ones included, so those must stay few. The
- * account's row is locked by the place that was taken: no reservation is under way.
+ * account's row is locked by the reserved slot, so no reservation is in progress.
  */
 async function boundDeletedProjects(tx: Queryable, now: number, accountId: string): Promise<void> {
   await tx.run(forgetEmptyProjects, { accountId, period: periodOf(now) });
@@ -109,7 +109,7 @@ export async function updateProject(deps: Deps, actor: Actor, id: string, name: 
   });
 }
 
-/** Revokes the keys and frees the place; files and routes stay (spec §4.7). */
+/** Revokes the keys and frees the slot; files and routes are kept (spec §4.7). */
 export async function deleteProject(deps: Deps, actor: Actor, id: string): Promise<void> {
   const now = deps.now();
   await deps.db.transact(async (tx) => {
@@ -137,7 +137,7 @@ export function createSlug(name: string): string {
   return `${words === "" ? "project" : words}-${randomText(8)}`;
 }
 
-/** A key is bound to one project: naming another one, existing or not, is the same refusal. */
+/** A key is bound to one project; any other, existing or not, gets the same error. */
 export function requireOwnProject(actor: Actor, projectId: string): void {
   if (projectId === actor.projectId) return;
   throw unauthorized(

@@ -22,7 +22,7 @@ export const findProject = statement((q, p: { id: string; accountId: string }) =
     .where("deleted_at", "is", null),
 );
 
-/** Takes one of the account's project places; no row when all are taken, or it may own none. The condition is the lock. */
+/** Reserves one of the account's project slots; no row if all are used or it may own none. The condition is the lock. */
 export const takeProjectPlace = statement((q, p: { accountId: string; limit: number }) =>
   q
     .updateTable("account")
@@ -87,7 +87,7 @@ export const deleteProjectRow = statement((q, p: { id: string; accountId: string
 );
 
 /**
- * Deleted projects that no longer hold anything stop counting: no bytes or open uploads, and no usage in this period.
+ * Deleted projects that are empty stop counting: no bytes or open uploads, and no usage in this period.
  * Nothing can be added to them, because their keys are revoked.
  */
 export const forgetEmptyProjects = statement((q, p: { accountId: string; period: string }) =>

@@ -113,7 +113,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-/** Projects hold what is live, which no test key may touch. */
+/** Projects contain live data, which test keys may not change. */
 function requireLiveKey(actor: Actor, what: string): void {
   if (actor.environment === "live") return;
   throw unauthorized(`a test key cannot ${what}`, "Send a live key.");
@@ -131,7 +131,7 @@ function toProject(row: ProjectRow): ProjectAnswer {
   };
 }
 
-/** The first keys of a project, created together with it so that automation can go on without the dashboard. */
+/** The first keys of a project, created together with it so that automation works without the dashboard. */
 async function createKeysFor(
   tx: Queryable,
   now: number,

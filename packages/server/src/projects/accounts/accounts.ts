@@ -18,7 +18,7 @@ import {
 
 type OperatorDeps = Pick<Deps, "db" | "now">;
 
-/** Undefined keeps what is set, null goes back to what the tier allows. */
+/** Undefined keeps the current value, null resets it to the tier's. */
 export interface OwnLimitsChange {
   rateUpload?: number | null;
   rateTransform?: number | null;
@@ -31,7 +31,7 @@ export interface AccountChange {
   limits?: OwnLimitsChange;
 }
 
-/** All of it or nothing. Holds from the next request on: every request reads its account. */
+/** All or nothing. Takes effect on the next request, because every request reads its account. */
 export async function changeAccount(
   deps: OperatorDeps,
   emailText: string,
@@ -98,14 +98,14 @@ function notEnterprise(account: AccountRow): AppError {
 
 interface NewAccount {
   email: string;
-  /** Null: the account cannot sign in with a password. */
+  /** Null means that the account cannot sign in with a password. */
   password: string | null;
   tier: TierName;
 }
 
 export async function createAccount(deps: Pick<Deps, "db" | "now">, wanted: NewAccount): Promise<AccountRow> {
   const email = normalizeEmail(wanted.email);
-  // The first start makes this one, also where an operator's command came first.
+  // Reserved for the first start, even if an operator's command ran first.
   if (email === ownerEmail) throw emailTaken(email);
   if (wanted.password === "") throw invalid("password", "must not be empty");
   const passwordHash = wanted.password === null ? null : await hashPassword(wanted.password);
@@ -128,13 +128,13 @@ function emailTaken(email: string): AppError {
   });
 }
 
-/** Of the account that the first start makes; nobody can receive mail there. */
+/** The email of the account created by the first start; it cannot receive mail. */
 export const ownerEmail = "owner@localhost";
 
 const longest = 254;
 const pattern = /^[^\s@\p{C}]+@[^\s@\p{C}.]+(?:\.[^\s@\p{C}.]+)*$/u;
 
-/** One spelling for each address, so that no account is made twice. */
+/** Normalises an email, so that no account is created twice. */
 export function normalizeEmail(text: string): string {
   const email = text.trim().normalize("NFC").toLowerCase();
   if (email.length > longest || !pattern.test(email)) {
@@ -160,7 +160,7 @@ function loginLinkOf(config: { publicUrl: string }, token: string): string {
   return `${config.publicUrl}/dashboard/claim#${token}`;
 }
 
-/** A way in for somebody who lost theirs; for the installation's owner where nobody is named. */
+/** A sign-in link for someone who lost access; for the installation's owner by default. */
 export async function createLoginLink(
   deps: Pick<Deps, "config" | "db" | "now">,
   emailText: string | undefined,

@@ -30,7 +30,7 @@ export async function createKeyFor(
 }
 
 export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiKeyRow> {
-  // What was given may be a secret, which must not be repeated on a screen or in a log.
+  // The argument may be a secret, which must not appear on a screen or in a log.
   if (!isId(id)) {
     throw new AppError("VALIDATION_ERROR", "This is not the id of a key.", {
       suggestion: "Give the id that the dashboard and `upstow key create` show, not the secret.",

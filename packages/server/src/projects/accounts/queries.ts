@@ -35,7 +35,7 @@ export const insertAccount = statement((q, p: NewAccountRow) =>
     .returningAll(),
 );
 
-/** For whoever used the invitation's link: nobody knows whether the address is theirs. */
+/** For someone who used an invite link: their email is unverified. */
 export const insertInvitedAccount = statement((q, p: Omit<NewAccountRow, "tier">) =>
   q
     .insertInto("account")

@@ -27,7 +27,7 @@ export interface NewKey {
   name: string;
 }
 
-/** A key that somebody asked for. Operator commands call `createKey` itself and are not counted. */
+/** A key requested by a user. Operator commands call `createKey` directly and are not counted. */
 export async function createCountedKey(
   tx: Queryable,
   now: number,
@@ -35,7 +35,7 @@ export async function createCountedKey(
   wanted: NewKey,
 ): Promise<{ key: ApiKeyRow; secret: string }> {
   const created = await createKey(tx, now, wanted);
-  // Behind the project's row, in the order in which deleting a project changes both.
+  // After the project's row, in the same order as when a project is deleted.
   const counted = await tx.get(countKeyCreation, { accountId, limit: KEYS_PER_HOUR, now, windowMs: hourMs });
   if (counted !== null) return created;
   const since = (await tx.get(findKeyCreations, { accountId }))?.keys_made_since ?? now;
@@ -76,7 +76,7 @@ export async function createKey(
   return { key, secret };
 }
 
-/** Live and test keys count apart, so that there is room to rotate either. */
+/** Live and test keys are counted separately, so that there is room to rotate either. */
 async function takePlace(tx: Queryable, { projectId, tier, type }: NewKey): Promise<void> {
   const limit = TIERS[tier].keysPerProject;
   const place = await tx.get(takeKeyPlace, { projectId });
@@ -87,7 +87,7 @@ async function takePlace(tx: Queryable, { projectId, tier, type }: NewKey): Prom
   });
 }
 
-/** A key makes keys of its own type only. */
+/** A key can only create keys of its own type. */
 export function typeForNewKey(actor: Actor, asked: KeyType | undefined): KeyType {
   if (asked === undefined || asked === actor.environment) return actor.environment;
   throw unauthorized(

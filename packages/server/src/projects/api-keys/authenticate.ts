@@ -35,13 +35,13 @@ async function refuse(request: FastifyRequest, deps: Deps, reason: string): Prom
   return hit.isAllowed ? unauthorized(reason) : rateLimited(hit);
 }
 
-/** Helps whoever mixed up their keys. A key that was revoked and one that never was look the same. */
+/** Helps callers who mixed up their keys. Revoked and unknown keys are indistinguishable. */
 function explainRefusal({ raw }: FastifyRequest, secret: string | null): string {
   if (raw.headers.authorization === undefined) return "no key was sent";
   return secret !== null && isApiKey(secret) ? "the key is revoked or unknown" : "the key is malformed";
 }
 
-/** Exactly "Bearer", one space and the key, in one header. Node would drop a second one and say nothing. */
+/** Exactly "Bearer", one space and the key, in one header. Node would silently drop a second one. */
 function presentedKey({ raw }: FastifyRequest): string | null {
   const header = raw.headers.authorization;
   if (header === undefined || !header.startsWith(scheme)) return null;
@@ -59,7 +59,7 @@ function countHeaders(namesAndValues: string[], name: string): number {
 
 const mostHashes = 10_000;
 
-/** Who a key stands for. A revocation holds at once on every instance. */
+/** The actor of a key. Revocations take effect immediately on every instance. */
 function createActorFinder(db: Database): (secret: string | null) => Promise<Actor | null> {
   const hashes = new Map<string, string>();
 
@@ -84,7 +84,7 @@ export interface LastUsed {
   flush(): Promise<void>;
 }
 
-/** Remembers when each key was used and writes that down now and then, not once per request. */
+/** Tracks when each key was used and saves that periodically, not once per request. */
 export function createLastUsed(db: Database): LastUsed {
   let seen = new Map<string, number>();
   return {
@@ -95,7 +95,7 @@ export function createLastUsed(db: Database): LastUsed {
       if (seen.size === 0) return;
       const batch = seen;
       seen = new Map();
-      // In one order on every instance, so that two of them do not wait for each other in a circle.
+      // In the same order on every instance, to avoid deadlocks.
       const entries = [...batch].sort(([a], [b]) => (a < b ? -1 : 1));
       try {
         await db.transact(async (tx) => {

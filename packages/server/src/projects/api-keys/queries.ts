@@ -55,7 +55,7 @@ export const insertKey = statement((q, p: ApiKeyRow) =>
   }),
 );
 
-/** No row for a deleted project. Whoever creates another key of this project waits until the transaction ends. */
+/** No row for a deleted project. Other key creations in this project wait until the transaction ends. */
 export const takeKeyPlace = statement((q, p: { projectId: string }) =>
   q
     .updateTable("project")
@@ -65,7 +65,7 @@ export const takeKeyPlace = statement((q, p: { projectId: string }) =>
     .returning("id"),
 );
 
-/** Exact behind `takeKeyPlace`, which keeps others from adding any. */
+/** Exact after `takeKeyPlace`, which keeps others from adding any. */
 export const countActiveKeys = statement((q, p: { projectId: string; type: KeyType }) =>
   q
     .selectFrom("api_key")
@@ -82,9 +82,9 @@ interface KeyCreation {
   windowMs: number;
 }
 
-/** No row where the account has created `limit` keys in the window. The condition is the lock. */
+/** No row if the account has created `limit` keys in the window. The condition is the lock. */
 export const countKeyCreation = statement((q, p: KeyCreation) => {
-  // In the future too, for a clock that was set back.
+  // Also in the future, in case a clock was set back.
   const hasEnded = sql<boolean>`abs(cast(${p.now} as bigint) - keys_made_since) >= cast(${p.windowMs} as bigint)`;
   return q
     .updateTable("account")

@@ -8,7 +8,7 @@ import { writeLog } from "../logs/queries.ts";
 
 type LimitDeps = Pick<Deps, "config" | "db" | "limiter" | "log" | "now">;
 
-/** Three windows per key, beside wider ones per account; every response says how much is left (IETF RateLimit fields). */
+/** Three windows per key and wider ones per account; every response shows what is left (IETF RateLimit fields). */
 export function limitRates(app: FastifyInstance, deps: LimitDeps): void {
   const mention = createMentions((met) => tellOfLimit(deps, met));
   app.addHook("onRoute", (route) => {
@@ -36,7 +36,7 @@ function countTo(
   { config, limiter }: LimitDeps,
   mention: (met: MetLimit) => void,
 ): onRequestHookHandler {
-  // The calls of a key share one actor while nothing changes, and a text that is made once is hashed once.
+  // Calls with the same key share one actor object, so cached strings are built and hashed only once.
   const known = new WeakMap<Actor, Windows | null>();
 
   function windowsOf(actor: Actor): Windows | null {
@@ -84,7 +84,7 @@ const policyOf = (bucket: RateWindowName, { limit }: RateWindow) =>
 
 const mostMentioned = 10_000;
 
-/** Once per window: a client that keeps calling would fill the log. */
+/** Once per window, or a client that keeps calling would fill the log. */
 function createMentions(tell: (met: MetLimit) => void): (met: MetLimit) => void {
   const mentioned = new Map<string, number>();
   return (met) => {
@@ -96,7 +96,7 @@ function createMentions(tell: (met: MetLimit) => void): (met: MetLimit) => void 
   };
 }
 
-/** For the operator in the service's log, and for the project in its own. Nobody waits for it. */
+/** Logged for the operator and in the project's own log. Not awaited. */
 function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfAccount }: MetLimit): void {
   const { keyId, projectId, accountId, environment } = actor;
   const data = { keyId, window: bucket, limit: window.limit };
@@ -115,7 +115,7 @@ function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfA
 
 type OwnLimits = Pick<Actor, "tier" | "rateUpload" | "rateTransform" | "rateOther">;
 
-/** Requests per window of a key. Enterprise accounts may have limits of their own; everybody else gets the installation's. */
+/** Requests per window of a key. Enterprise accounts may have their own limits; all others get the installation's. */
 export function rateLimitFor(actor: OwnLimits, bucket: RateWindowName, defaults: RateLimits): number | null {
   if (actor.tier !== "enterprise") return defaults[bucket];
   const own =

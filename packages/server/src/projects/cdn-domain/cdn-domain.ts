@@ -17,8 +17,8 @@ import { writeLog } from "../logs/queries.ts";
 type DomainDeps = Pick<Deps, "config" | "customHosts" | "db" | "keyring" | "webhookGuard" | "now">;
 
 /**
- * From now on the URLs of the project's files and variants begin with the domain, which serves nothing else. Earlier
- * URLs keep working: the installation's own hosts serve every file.
+ * From now on, URLs of the project's files and variants use the domain, which serves nothing else. Earlier URLs keep
+ * working, because the installation's own hosts serve every file.
  */
 export async function setCdnDomain(deps: DomainDeps, projectId: string, domain: string): Promise<string> {
   const cdnUrl = parseDomain(deps, domain);
@@ -33,7 +33,7 @@ export async function removeCdnDomain(deps: DomainDeps, projectId: string): Prom
   await save(deps, projectId, null, `Files are no longer given out at ${former}.`);
 }
 
-/** What is wrong with the domain that is set, in a sentence or two; null where nothing is. */
+/** The problem with the current domain, in a sentence or two; null if there is none. */
 export async function checkCdnDomain(deps: DomainDeps, projectId: string): Promise<string | null> {
   return findDomainProblem(deps, await getCdnUrl(deps, projectId));
 }
@@ -78,17 +78,17 @@ async function save(
 
 const deadlineMs = 10_000;
 const answerMaxBytes = 4096;
-/** Where files are, so that a CDN which hands on nothing else is found to work; no key begins like this. */
+/** Below the path of files, so that a CDN that forwards nothing else passes the check; no key begins like this. */
 export const checkPath = "/f/cdn-check/";
 
-/** Only who holds the installation's secret can answer: another service behind the domain is told apart. */
+/** Only a holder of the installation's secret can produce it, so another service behind the domain is detected. */
 export function proofOf(keyring: Keyring, nonce: string): string[] {
   return keyring
     .keysFor("cdn domain check")
     .map((key) => createHmac("sha256", key).update(nonce).digest("base64url"));
 }
 
-/** Asks for a proof through the domain, as a visitor would. Null where it came back; otherwise what is wrong. */
+/** Requests a proof through the domain, as a visitor would. Null on success; otherwise the problem. */
 async function findDomainProblem(
   { config, keyring, webhookGuard }: Pick<Deps, "config" | "keyring" | "webhookGuard">,
   cdnUrl: string,
@@ -146,7 +146,7 @@ async function get(
   request.end();
   const response = await promise;
   let text = "";
-  // Leaving the loop cuts the connection.
+  // Leaving the loop closes the connection.
   for await (const chunk of response.setEncoding("utf8") as AsyncIterable<string>) {
     text += chunk;
     if (text.length > answerMaxBytes) break;
@@ -162,7 +162,7 @@ const findCdnUrl = statement((q, p: { projectId: string }) =>
     .where("deleted_at", "is", null),
 );
 
-/** A deleted project keeps its domain, whose files are served, until another one takes it. */
+/** A deleted project keeps its domain, which still serves its files, until another project claims it. */
 export const findProjectOfDomain = statement((q, p: { cdnUrl: string }) =>
   q
     .selectFrom("project")

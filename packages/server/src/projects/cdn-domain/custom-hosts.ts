@@ -5,18 +5,18 @@ import { fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { findProjectOfDomain } from "./cdn-domain.ts";
 
-/** How long another instance may not have heard of a change. */
+/** How long another instance may miss a change. */
 const rememberMs = 1000;
-/** Hosts come from strangers, so there may be any number of them. */
+/** Hosts come from strangers, so their number is unbounded. */
 const mostRemembered = 1000;
 
-/** Hosts that serve the files of one project alone. */
+/** Hosts that serve only one project's files. */
 export interface CustomHosts {
-  /** Whether it is one of the installation's own, as nearly every request names it. */
+  /** Whether it is one of the installation's own hosts, as in nearly every request. */
   isOwn(host: string): boolean;
-  /** The project that the host is bound to; null for a host that serves everything. */
+  /** The host's project; null for a host that serves everything. */
   findProject(host: string): Promise<string | null>;
-  /** To be called after a change, so that it takes effect here at once. */
+  /** Call it after a change, so that it takes effect here immediately. */
   forget(): void;
 }
 
@@ -49,26 +49,26 @@ export function createCustomHosts({ config, db }: Pick<Deps, "config" | "db">): 
       return projectId;
     },
     forget() {
-      // What is being looked up now goes into the old one, and is forgotten with it.
+      // Lookups in progress write to the old cache, and are dropped with it.
       remembered = createShortMemory(mostRemembered);
     },
   };
 }
 
-/** A proxy may leave the port out. */
+/** A proxy may omit the port. */
 function spellingsOf(address: string): string[] {
   const { host, hostname } = new URL(address);
   return [host, hostname];
 }
 
-/** As a custom domain is kept: in lower case, without the usual port or the root's dot. Null if it is no host. */
+/** Normalised like a custom domain: lower case, without the default port or trailing dot. Null if it is not a host. */
 function normalizeHost(host: string): string | null {
   return URL.parse(`https://${host.replace(/\.(?=:\d+$|$)/, "")}`)?.host ?? null;
 }
 
 /**
- * A custom domain serves the files of its own project and nothing else: another project's files under that name would
- * look like the customer's, and so would a sign-in page.
+ * A custom domain serves only its own project's files: another project's files on that domain would look like the
+ * customer's, and so would a sign-in page.
  */
 export function bindCustomDomains(app: FastifyInstance, hosts: CustomHosts): void {
   app.addHook("onRequest", (request, _reply, done) => {
@@ -78,7 +78,7 @@ export function bindCustomDomains(app: FastifyInstance, hosts: CustomHosts): voi
   });
 }
 
-/** Asking the framework costs more, and only matters where a proxy may have named another host. */
+/** Asking the framework costs more, and only matters if a proxy may have forwarded another host. */
 function hostOf(request: FastifyRequest): string {
   const { headers } = request.raw;
   return headers["x-forwarded-host"] === undefined ? (headers.host ?? "") : request.host;

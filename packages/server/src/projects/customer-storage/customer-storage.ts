@@ -29,7 +29,7 @@ import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
 
-/** What may be shown of a store: everything but its credentials. */
+/** A store without its credentials. */
 export interface ShownStore extends BucketPlace {
   createdAt: string;
   updatedAt: string;
@@ -37,11 +37,11 @@ export interface ShownStore extends BucketPlace {
 
 export interface BucketProbeReport extends BucketFindings {
   ok: boolean;
-  /** Whether pages may upload and see the ETag; null where that was not to be found out. */
+  /** Whether pages may upload and read the ETag; null if unknown. */
   allowsBrowsers: boolean | null;
 }
 
-/** Rights that the service cannot do without. Listing is for sweeping, which a customer's bucket is spared. */
+/** Required permissions. Listing is only for sweeping, which does not happen in customers' buckets. */
 const needed = ["write", "read", "copy", "upload in parts", "delete"];
 
 export async function findStorage(deps: StorageDeps, projectId: string): Promise<ShownStore | null> {
@@ -50,7 +50,7 @@ export async function findStorage(deps: StorageDeps, projectId: string): Promise
   return row && toShown(row);
 }
 
-/** New files of the project go to the bucket from now on; it is tried before anything is kept. */
+/** New files of the project go to the bucket from now on; the bucket is probed before anything is saved. */
 export async function setStorage(
   deps: StorageDeps,
   projectId: string,
@@ -89,11 +89,11 @@ async function save(
     created_at: same?.created_at ?? now,
     updated_at: now,
   };
-  // One that was known may have been removed by now.
+  // A known one may have been removed by now.
   const isChanged = same !== undefined && (await tx.run(changeStore, row)) === 1;
   if (!isChanged) await tx.run(insertStore, row);
   if ((await tx.get(chooseStore, { projectId, storeId: row.id, now })) === null) throw notFound("Project");
-  // A former bucket stays known as long as it holds files.
+  // A previous bucket stays known as long as it contains files.
   for (const other of known) if (other.id !== row.id) await forgetIfEmpty(tx, other);
   await log(tx, now, projectId, "storage.set", `New files go to the bucket "${place.bucket}".`);
   return row;

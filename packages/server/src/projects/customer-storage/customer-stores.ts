@@ -6,10 +6,10 @@ import type { Keyring } from "../../kernel/security/keyring.ts";
 import { type ObjectStore, type ObjectStores, UnknownStore } from "../../storage/object-store.ts";
 import { findStore, listStores, resealStore } from "./queries.ts";
 
-/** Buckets come and go; opening one costs next to nothing. */
+/** Buckets change; opening one costs next to nothing. */
 const mostOpened = 1000;
 
-/** The installation's store and those of customers. New credentials hold at once on every instance. */
+/** The installation's store and those of customers. New credentials take effect immediately on every instance. */
 export function createObjectStores(
   { db, keyring }: { db: Database; keyring: Keyring },
   own: ObjectStore,
@@ -17,7 +17,7 @@ export function createObjectStores(
 ): ObjectStores {
   const opened = new Map<string, { version: string; store: ObjectStore }>();
 
-  /** The former one may be in use; its idle connections end by themselves. */
+  /** The previous one may be in use; its idle connections close by themselves. */
   function forget(name: string | undefined): void {
     if (name !== undefined) opened.delete(name);
   }
@@ -54,7 +54,7 @@ export function openCredentials(keyring: Keyring, sealed: string): BucketCredent
   return JSON.parse(keyring.decrypt(sealed, purpose));
 }
 
-/** Null where the first secret sealed them already, or where none opens them. */
+/** Null if they are already sealed with the first secret, or if no secret opens them. */
 export function resealOlderCredentials(keyring: Keyring, sealed: string): string | null {
   return keyring.reseal(sealed, purpose);
 }
@@ -66,11 +66,11 @@ export function placeOf(row: CustomerStoreRow): BucketPlace {
 
 /** Where a customer's bucket is. */
 export interface BucketPlace {
-  /** Null: Amazon's own, of the region. */
+  /** Null means Amazon's own endpoint for the region. */
   endpoint: string | null;
   region: string;
   bucket: string;
-  /** In front of every object's name; ends with a slash, or is empty. */
+  /** Prefix of every object's name; ends with a slash, or is empty. */
   prefix: string;
   forcePathStyle: boolean;
 }
@@ -80,9 +80,9 @@ export interface BucketCredentials {
   secretAccessKey: string;
 }
 
-/** What was found out about a bucket by using it. */
+/** The result of probing a bucket. */
 export interface BucketFindings {
-  /** Why it cannot be used at all; null where it can. */
+  /** Why it cannot be used at all; null if it can. */
   unusable: string | null;
   refused: { act: string; reason: string }[];
   clockAheadMs: number | null;
@@ -94,11 +94,11 @@ export interface CustomerBucket extends ObjectStore {
   allowsBrowsers(signal?: AbortSignal): Promise<boolean>;
 }
 
-/** Buckets at addresses that customers chose, and so not to be trusted. */
+/** Buckets at addresses chosen by customers, and therefore untrusted. */
 export interface CustomerBuckets {
-  /** Null where the address may be called; otherwise why not, in a sentence. */
+  /** Null if the address is allowed; otherwise the reason, in a sentence. */
   judgeEndpoint(endpoint: string): Promise<string | null>;
-  /** Connects to no address that is not allowed, whatever its name resolves to by then. */
+  /** Connects only to allowed addresses, whatever the name resolves to by then. */
   open(name: string, place: BucketPlace, credentials: BucketCredentials): CustomerBucket;
 }
 
@@ -108,7 +108,7 @@ export function createStoreId(now: number): string {
   return prefix + createId(now);
 }
 
-/** Whether a store's name, as files carry it, is that of a bucket that a customer brought. */
+/** Whether a file's store name is that of a customer's bucket. */
 export function isCustomerStore(name: string): boolean {
   return name.startsWith(prefix);
 }
@@ -123,7 +123,7 @@ export function resealCredentials(deps: ResealDeps): Promise<number> {
   return resealStores(deps, (sealed) => sealCredentials(keyring, openCredentials(keyring, sealed)));
 }
 
-/** Only those that an older secret sealed; what none opens stays as it is. */
+/** Only those sealed with an older secret; those that no secret opens are left as they are. */
 export function resealOlderStores(deps: ResealDeps): Promise<number> {
   return resealStores(deps, (sealed) => resealOlderCredentials(deps.keyring, sealed));
 }

@@ -6,7 +6,7 @@ export const findStore = statement((q, p: { id: string }) =>
   q.selectFrom("customer_store").selectAll().where("id", "=", p.id),
 );
 
-/** Taken together with the file that goes there: whoever forgets the store waits for it, or has done so before. */
+/** Locked together with the new file, so that removing the store either waits for it or has already happened. */
 export const holdStore = statement((q, p: { id: string }, dialect) =>
   q
     .selectFrom("customer_store")
@@ -15,7 +15,7 @@ export const holdStore = statement((q, p: { id: string }, dialect) =>
     .$if(dialect === "postgres", (select) => select.forKeyShare()),
 );
 
-/** Waits for those who hold it, so that their files are seen. The embedded engine has one writer. */
+/** Waits for its lock holders, so that their files are seen. The embedded engine has one writer. */
 export const lockStore = statement((q, p: { id: string }, dialect) =>
   q
     .selectFrom("customer_store")
@@ -24,7 +24,7 @@ export const lockStore = statement((q, p: { id: string }, dialect) =>
     .$if(dialect === "postgres", (select) => select.forUpdate()),
 );
 
-/** The one that the project's new files go to. */
+/** The store of the project's new files. */
 export const findStoreOfProject = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("project")
@@ -63,7 +63,7 @@ export const insertStore = statement((q, p: CustomerStoreRow) =>
 
 type Reached = Pick<CustomerStoreRow, "id" | "region" | "force_path_style" | "sealed" | "updated_at">;
 
-/** The same bucket, reached in another way. */
+/** The same bucket with different access settings. */
 export const changeStore = statement((q, p: Reached) =>
   q
     .updateTable("customer_store")
@@ -76,7 +76,7 @@ export const changeStore = statement((q, p: Reached) =>
     .where("id", "=", p.id),
 );
 
-/** Guarded by what was read: whoever set new credentials meanwhile keeps them. */
+/** Guarded by the value read, so that credentials set meanwhile are kept. */
 export const resealStore = statement((q, p: { id: string; sealed: string; resealed: string }) =>
   q
     .updateTable("customer_store")
@@ -98,7 +98,7 @@ export const chooseStore = statement((q, p: { projectId: string; storeId: string
     .returning("id"),
 );
 
-/** Guarded by the store: one that was chosen meanwhile stays. */
+/** Guarded by the store, so that one selected meanwhile is kept. */
 export const leaveStore = statement((q, p: { projectId: string; storeId: string; now: number }) =>
   q
     .updateTable("project")
@@ -111,7 +111,7 @@ export const findProjectId = statement((q, p: { projectId: string }) =>
   q.selectFrom("project").select("id").where("id", "=", p.projectId).where("deleted_at", "is", null),
 );
 
-/** A file whose bytes are there or may still come; those that failed or were deleted have none. */
+/** A file whose bytes exist or may still arrive; failed and deleted files have none. */
 export const findHeldFile = statement((q, p: { projectId: string; storeId: string }) =>
   q
     .selectFrom("file")

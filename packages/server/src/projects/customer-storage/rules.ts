@@ -9,24 +9,24 @@ export interface StorageInput extends BucketCredentials {
   forcePathStyle?: boolean;
 }
 
-// Region and bucket become part of a host name: nothing that could end it or begin another.
+// Region and bucket become part of a host name, so nothing may end it or start another.
 const regionPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const bucketPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
 const prefixPattern = /^(?:[\w-][\w.-]*\/){0,10}$/;
 const mostPrefix = 100;
-// What is signed goes into a header.
+// Signed values are sent in a header.
 const credentialPattern = /^[\x21-\x7e]{1,256}$/;
 
-/** Of names and addresses alone: `;`, `,` or `*` in a host would end or widen the dashboard's policy. */
+/** Only names and addresses: `;`, `,` or `*` in a host would end or widen the dashboard's policy. */
 const safeOrigin = /^https?:\/\/(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
-/** Null where it cannot stand in a Content-Security-Policy. */
+/** Null if it cannot be used in a Content-Security-Policy. */
 export function findSafeOrigin(address: string): string | null {
   const { origin } = new URL(address);
   return safeOrigin.test(origin) ? origin : null;
 }
 
-/** The place with its defaults, checked; the endpoint's address is judged elsewhere. */
+/** The validated place with defaults; the endpoint's address is checked elsewhere. */
 export function checkPlace(input: StorageInput): BucketPlace {
   const endpoint = input.endpoint?.trim() || null;
   const region = input.region?.trim() || "us-east-1";

@@ -81,7 +81,7 @@ export async function updateRoute(
   }
 }
 
-/** Null when another call changed the route since it was read here; then the merge has to be made again. */
+/** Null if another call changed the route since it was read; then the merge has to be repeated. */
 async function mergeAndUpdate(
   tx: Queryable,
   time: number,
@@ -93,7 +93,7 @@ async function mergeAndUpdate(
   if (route === null) throw notFound("File route");
   mayChange(actor, route.environment);
   mayChange(actor, body.environment ?? route.environment);
-  // Strictly later than what was read, so that the guard tells every two versions apart.
+  // Strictly later than the value read, so that the guard can distinguish any two versions.
   const now = Math.max(time, route.updated_at + 1);
   const updated = await tx.get(updateRouteRow, {
     ...route,
@@ -111,13 +111,13 @@ async function mergeAndUpdate(
   return updated;
 }
 
-/** So that the events of uploads that are open still go to the webhook of the route they were made on. */
+/** So that events of open uploads still go to the webhook of their route. */
 async function takeUploadsAlong(tx: Queryable, route: FileRouteRow, newSlug: string): Promise<void> {
   const { project_id: projectId, environment, slug: oldSlug } = route;
   await tx.run(moveOpenUploads, { projectId, environment, oldSlug, newSlug });
 }
 
-/** Files stay; new uploads to the slug find no route. */
+/** Files are kept; new uploads to the slug find no route. */
 export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise<void> {
   const now = deps.now();
   await deps.db.transact(async (tx) => {
@@ -129,7 +129,7 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
   });
 }
 
-/** A test key may touch only what live traffic never meets. */
+/** A test key may only change what live traffic never uses. */
 function mayChange(actor: Actor, environment: RouteEnvironment): void {
   if (actor.environment !== "test" || environment === "test") return;
   throw unauthorized(

@@ -8,12 +8,12 @@ import { unauthorized } from "../../kernel/errors.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { findRouteBySlug, listRoutes } from "./queries.ts";
 
-/** A project's route as every upload to it needs it. */
+/** A route's data needed by every upload. */
 export function findRoute(db: Database, projectId: string, slug: string): Promise<FileRouteRow | null> {
   return db.recall(findRouteBySlug, { projectId, slug });
 }
 
-/** To the other environment, a route of one is as good as none. */
+/** A route of one environment does not exist for the other. */
 export function serves(route: Pick<FileRouteRow, "environment">, environment: Environment): boolean {
   return route.environment === "all" || route.environment === environment;
 }
@@ -36,9 +36,8 @@ export async function listPage({ db }: Deps, viewer: Viewer, request: PageReques
 }
 
 /**
- * All routes as JSON text, page by page. At their limits they are several megabytes: the next page is read when the
- * last one was sent, other requests get their turn in between, and the types, which are stored as JSON, go out as they
- * are.
+ * All routes as JSON text, page by page. At the limits they are several megabytes: the next page is read when the last
+ * one was sent, other requests get their turn in between, and the types are sent as stored, which is JSON.
  */
 export async function* listAllAsJson(
   { db, turns }: Pick<Deps, "db" | "turns">,
@@ -66,7 +65,7 @@ function toJson(row: FileRouteRow, viewer: Viewer): string {
   return `${start},"allowedTypes":${row.allowed_types},${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Where live events go is nothing for a test key, which may be in many hands. */
+/** Test keys, which may be widely shared, must not see where live events go. */
 export function toRouter(row: FileRouteRow, { environment }: Pick<Actor, "environment">): Router {
   return {
     id: row.id,

@@ -21,7 +21,7 @@ export const insertRoute = statement((q, p: FileRouteRow) =>
     .returningAll(),
 );
 
-/** Every project has one; it takes everything. */
+/** Every project has one; it accepts everything. */
 export const insertDefaultRoute = statement((q, p: { id: string; projectId: string; now: number }) =>
   q.insertInto("file_route").values({
     id: p.id,
@@ -36,7 +36,7 @@ export const insertDefaultRoute = statement((q, p: { id: string; projectId: stri
   }),
 );
 
-/** Takes one of the project's places for routes; no row when all are taken. The condition is the lock. */
+/** Reserves one of the project's route slots; no row if all are used. The condition is the lock. */
 export const takeRoutePlace = statement((q, p: { projectId: string }) =>
   q
     .updateTable("project")
@@ -79,7 +79,7 @@ export const findRouteBySlug = statement((q, p: { slug: string; projectId: strin
   q.selectFrom("file_route").selectAll().where("slug", "=", p.slug).where("project_id", "=", p.projectId),
 );
 
-/** Guarded by what was read, so that two editors cannot silently overwrite each other's fields. */
+/** Guarded by the value read, so that two editors cannot silently overwrite each other's fields. */
 export const updateRouteRow = statement((q, p: FileRouteRow & { seenUpdatedAt: number }) =>
   q
     .updateTable("file_route")

@@ -50,7 +50,7 @@ export const listLogsOfType = statement((q, p: ListLogsOfType) =>
   logsBetween(q, p).selectAll().where("type", "=", p.type).limit(p.take),
 );
 
-/** Where the stretch of so many entries below an id ends; no row where fewer are left. */
+/** The last id of this many entries below an id; no row if fewer are left. */
 export const findLogStretchEnd = statement((q, p: LogStretch & { skip: number }) =>
   logsBetween(q, p).select("id").limit(1).offset(p.skip),
 );
@@ -64,7 +64,7 @@ interface LogEntry {
   data?: object;
 }
 
-/** Part of the transaction that does what it tells of. */
+/** Part of the transaction that makes the logged change. */
 export async function writeLog(tx: Queryable, now: number, entry: LogEntry): Promise<void> {
   await tx.run(insertLog, {
     id: createId(now),

@@ -41,12 +41,12 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
   );
 }
 
-/** SQLite reads on our own thread: after so many entries other requests get their turn. */
+/** SQLite reads on our own thread, so other requests get their turn after this many entries. */
 const entriesPerTurn = 5_000;
 
 /**
  * There is no index by type, which would slow every upload: a rare type is found by reading the environment's entries.
- * `scannedTo` is the id to continue below where a request ended before the page was full.
+ * `scannedTo` is the id to continue below if a request ended before the page was full.
  */
 export async function findLogsOfType(
   db: Database,

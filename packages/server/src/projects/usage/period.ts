@@ -14,7 +14,7 @@ export function periodOf(timeMs: number): string {
   return known;
 }
 
-/** How long the month that a moment belongs to goes on, in whole seconds. */
+/** Whole seconds until the end of a moment's month. */
 export function periodEndsInSec(timeMs: number): number {
   const date = new Date(timeMs);
   return Math.ceil((Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - timeMs) / 1000);
@@ -26,7 +26,7 @@ export function periodsBack(period: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => periodOf(Date.UTC(year, month - 1 - i, 1)));
 }
 
-/** What a file takes of the storage quota: nothing in a customer's own bucket. */
+/** A file's share of the storage quota: nothing in a customer's own bucket. */
 export function countedBytes(file: Pick<FileRow, "store">, sizeBytes: number): number {
   return isCustomerStore(file.store) ? 0 : sizeBytes;
 }

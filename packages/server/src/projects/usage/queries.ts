@@ -25,7 +25,7 @@ export const findUsagePeriod = statement((q, p: Scope & { period: string }) =>
     .where("period", "=", p.period),
 );
 
-/** The newest record up to a period and all before it, enough to carry a month without changes forward. */
+/** The newest records up to a period, enough to carry forward a month without changes. */
 // bounded: one row per month
 export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
   q
@@ -38,8 +38,7 @@ export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
 );
 
 /**
- * Whoever reserves for an account that has a ceiling goes through here, one after another. The embedded engine has one
- * writer anyway.
+ * Serialises reservations for an account that has a limit. The embedded engine has one writer anyway.
  */
 export const lockAccount = statement((q, p: { accountId: string }, dialect) =>
   q
@@ -58,7 +57,7 @@ interface AccountScope {
 
 const sum = (column: string) => sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`;
 
-/** What all projects of the account use together, deleted ones included, and whether the given one is still there. */
+/** The total usage of the account's projects, including deleted ones, and whether the given one still exists. */
 export const sumAccountUse = statement((q, p: AccountScope) =>
   q
     .selectFrom("project")
@@ -85,7 +84,7 @@ export const sumAccountUse = statement((q, p: AccountScope) =>
     ]),
 );
 
-/** What both environments of a new project count on. */
+/** The counters of both environments of a new project. */
 export const insertUsageTotals = statement((q, p: { projectId: string }) =>
   q.insertInto("usage_total").values(
     (["live", "test"] as const).map((environment) => ({
@@ -97,7 +96,7 @@ export const insertUsageTotals = statement((q, p: { projectId: string }) =>
   ),
 );
 
-/** Changes no row when it would go over `limit`. */
+/** Changes no row if it would exceed `limit`. */
 export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: number }) =>
   q
     .updateTable("usage_total")
@@ -109,7 +108,7 @@ export const reserveBytes = statement((q, p: Scope & { bytes: number; limit: num
     ),
 );
 
-/** Moves reserved bytes to stored ones, or gives them back, or takes stored ones away. */
+/** Turns reserved bytes into stored ones, releases them, or subtracts stored ones. */
 export const moveBytes = statement((q, p: Scope & { stored: number; reserved: number }) =>
   q
     .updateTable("usage_total")
@@ -132,7 +131,7 @@ interface ReserveUploads extends Scope {
   limit: number;
 }
 
-/** Changes no row when the month would have more than `limit` uploads, open ones included, and before its first. */
+/** Changes no row if the month would exceed `limit` uploads, including open ones, or has no row yet. */
 export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
   q
     .updateTable("usage_period")
@@ -145,7 +144,7 @@ export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
     ),
 );
 
-/** The same, where the month may have no row yet. The caller has checked that `count` alone fits. */
+/** The same if the month may have no row yet. The caller has checked that `count` alone fits. */
 export const reserveFirstUploads = statement((q, p: ReserveUploads) =>
   q
     .insertInto("usage_period")
@@ -188,7 +187,7 @@ const takeReservedPlaces = (p: Settle) => ({
   reserved_uploads: sql<number>`reserved_uploads - cast(${p.count} as bigint)`,
 });
 
-/** Uploads take the places that they reserved, in the month in which they did: no month gets more than its quota. */
+/** Uploads use the slots they reserved, in the month they reserved them, so no month exceeds its quota. */
 export const settleInEarlierMonth = statement((q, p: Settle) =>
   q
     .updateTable("usage_period")
@@ -198,7 +197,7 @@ export const settleInEarlierMonth = statement((q, p: Settle) =>
     .where("period", "=", p.period),
 );
 
-/** The same, and notes the storage total: an earlier month keeps the total that it ended with. */
+/** The same, and records the storage total: an earlier month keeps its final total. */
 export const settleInThisMonth = statement((q, p: Settle) =>
   q
     .updateTable("usage_period")
@@ -225,7 +224,7 @@ const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
     stored_bytes: storedTotal(p),
   });
 
-/** Notes the storage total as of now. Its row is locked by whoever calls this, so the last note is the right one. */
+/** Records the current storage total. The caller has locked its row, so the last record is correct. */
 export const noteStorage = statement((q, p: PeriodNote) =>
   insertPeriod(q, p).onConflict((conflict) =>
     conflict
@@ -234,7 +233,7 @@ export const noteStorage = statement((q, p: PeriodNote) =>
   ),
 );
 
-/** The storage total only opens a new month: by the time this is written, an older one may have changed. */
+/** The storage total is only set for a new month, because by now an older one may have changed. */
 export const countBandwidth = statement((q, p: PeriodNote) =>
   insertPeriod(q, p).onConflict((conflict) =>
     conflict

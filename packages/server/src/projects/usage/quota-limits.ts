@@ -4,15 +4,15 @@ import { AppError, unauthorized } from "../../kernel/errors.ts";
 export interface QuotaLimits {
   storageBytes: number;
   uploads: number;
-  /** For all projects of the account together; null where nothing has to be added up. */
+  /** For all projects of the account together; null if no total is needed. */
   account: { storageBytes: number; uploads: number } | null;
 }
 
 export const unlimited = Number.MAX_SAFE_INTEGER;
 
 /**
- * What blocks an upload. A single upload is held up only on the free tier, a multipart one wherever the tier
- * names a figure; the sandbox has its own cap. Elsewhere the overage is counted and allowed.
+ * What blocks an upload. A single-request upload is blocked only on the free tier, a multipart one wherever the tier
+ * has a limit; the sandbox has its own cap. Otherwise the overage is counted and allowed.
  */
 export function quotaLimits(environment: Environment, tier: TierName, isMultipart: boolean): QuotaLimits {
   const { storageBytes, uploadsPerMonth, projects } = TIERS[tier];
@@ -21,7 +21,7 @@ export function quotaLimits(environment: Environment, tier: TierName, isMultipar
   return withCeiling(storageBytes, uploadsPerMonth, projects);
 }
 
-/** An account gets what its projects would get if it had as many as it may: deleting and creating wins nothing. */
+/** An account gets what its maximum number of projects would get, so deleting and recreating gains nothing. */
 function withCeiling(
   storageBytes: number | null,
   uploads: number | null,
@@ -68,12 +68,12 @@ export function uploadsReached(use: Use, limit: number): AppError {
   );
 }
 
-/** Throws where all projects of the account together are over what the tier gives them. */
+/** Throws if all projects of the account together exceed the tier's limit. */
 export function checkCeiling(
   use: Use & { isOpen: number },
   limits: NonNullable<QuotaLimits["account"]>,
 ): void {
-  // Deleted since the key was looked at: what it would hold counts for nobody.
+  // Deleted since the key was checked, so its usage would count for no one.
   if (use.isOpen === 0) throw unauthorized("the key is revoked or unknown");
   const everywhere = "of the account is reached by all its projects together, deleted ones included";
   if (use.storedBytes + use.reservedBytes > limits.storageBytes)

@@ -43,9 +43,9 @@ interface Places {
 }
 
 /**
- * Takes the bytes and one upload of this month, or nothing: two callers can never both get the last place. Everybody
- * who uploads to a project waits for these two rows, so this comes last in a transaction. Callers that share a
- * transaction take their places together; if that fails, the transaction does, and each is tried on its own.
+ * Reserves the bytes and one upload of this month, or nothing: two callers can never both get the last slot. All
+ * uploads to a project wait for these two rows, so this comes last in a transaction. Callers that share a transaction
+ * reserve together; if that fails, so does the transaction, and each is retried on its own.
  */
 export function reserveQuota(
   tx: Queryable,
@@ -66,11 +66,11 @@ const takePlaces = gather<Places>(
   async (tx, { scope, period, limits, bytes, count }) => {
     const ofMonth = { ...scope, period, count, limit: limits.uploads };
     const { account } = limits;
-    // Sent together and run in this order. Nearly always the month has a row to count on, and changing it costs half of
-    // adding it where it is missing.
+    // Sent together and run in this order. The month nearly always has a row, and updating it costs half as much as
+    // an upsert.
     const [, total, places, use] = await Promise.all([
       account && tx.get(lockAccount, scope),
-      // What takes no room is not held up by an account that has too much.
+      // A file that takes no storage is not blocked by an account that is over its limit.
       tx.run(reserveBytes, { ...scope, bytes, limit: bytes === 0 ? unlimited : limits.storageBytes }),
       tx.run(reserveMoreUploads, ofMonth),
       account && tx.get(sumAccountUse, { ...scope, period }),
@@ -86,7 +86,7 @@ const takePlaces = gather<Places>(
   },
 );
 
-/** What the project has, to explain a refusal with. */
+/** The project's usage, for the error message. */
 async function findUse(tx: Queryable, scope: Scope, period: string): Promise<Use> {
   const total = await tx.get(findUsageTotal, scope);
   const month = await tx.get(findUsagePeriod, { ...scope, period });
@@ -100,7 +100,7 @@ async function findUse(tx: Queryable, scope: Scope, period: string): Promise<Use
 
 interface Settlement {
   scope: Scope;
-  /** The month that reserved, and the one that it is now. */
+  /** The month of the reservation, and the current one. */
   reservedPeriod: string;
   period: string;
   reservedBytes: number;
@@ -108,7 +108,7 @@ interface Settlement {
   count: number;
 }
 
-/** What was reserved is stored now; together, like the reservations. */
+/** Turns reservations into stored bytes; together, like the reservations. */
 export function settleUpload(
   tx: Queryable,
   now: number,
@@ -143,11 +143,11 @@ const settle = gather<Settlement>(
 export interface Released {
   storedBytes: number;
   reservedBytes: number;
-  /** How many open uploads each month gets back. */
+  /** The number of open uploads released per month. */
   uploadsByPeriod: Map<string, number>;
 }
 
-/** Gives back what deleted, failed or aborted files held. */
+/** Releases the quota of deleted, failed or aborted files. */
 export async function releaseUsage(
   tx: Queryable,
   now: number,

@@ -49,7 +49,7 @@ async function getUsage(deps: Deps, actor: Actor): Promise<Usage> {
   return { usage: { ...usage, ...reserved }, limits: limitsFor(actor), tier: actor.tier };
 }
 
-/** One record per month, newest first. A month in which nothing changed keeps the storage of the one before. */
+/** One record per month, newest first. A month without changes has the storage of the previous one. */
 export async function getUsageHistory(deps: Deps, actor: Actor, months: number): Promise<UsageRecord[]> {
   const { projectId, environment } = actor;
   await unlessReadOnly(deps.bandwidth.flush());

@@ -14,7 +14,7 @@ export interface DayCounts {
   stored_bytes: number;
 }
 
-/** What one day added, and what was stored at its end. */
+/** What one day added, and the storage at its end. */
 interface UsageDay {
   day: string;
   uploads: number;
@@ -30,12 +30,12 @@ function dayOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }
 
-/** The days up to and including the one of `now`, oldest first. */
+/** The days up to and including that of `now`, oldest first. */
 export function daysUpTo(now: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => dayOf(now - (count - 1 - i) * dayMs));
 }
 
-/** Rows count from the first of their month, oldest first; each day gets what it has more than the one before it. */
+/** Rows are cumulative per month, oldest first; each day gets the difference to the previous one. */
 export function dayShares(days: string[], rows: DayCounts[]): UsageDay[] {
   return days.map((day) => {
     const upTo = rows.filter((row) => row.day <= day);
@@ -55,14 +55,14 @@ export function dayShares(days: string[], rows: DayCounts[]): UsageDay[] {
 }
 
 const keptDays = 100;
-/** An upload counts to the month that reserved it, and may wait a week for its completion. */
+/** An upload counts toward the month that reserved it, and may be completed up to a week later. */
 const lateDays = 8;
 
-/** Run every few minutes; what was counted since the last run of a day goes to the next one. */
+/** Runs every few minutes; what was counted after a day's last run goes to the next day. */
 export async function noteUsageDays(deps: Pick<Deps, "db" | "now">): Promise<void> {
   const now = deps.now();
   const monthStart = Date.parse(`${periodOf(now)}-01`);
-  // What a month counts in its last minutes, and afterwards, belongs to its last day.
+  // What a month counts in its last minutes and afterwards belongs to its last day.
   if (now - monthStart < lateDays * dayMs) {
     const lastDay = monthStart - dayMs;
     await deps.db.run(noteDay, { period: periodOf(lastDay), day: dayOf(lastDay) });
@@ -71,7 +71,7 @@ export async function noteUsageDays(deps: Pick<Deps, "db" | "now">): Promise<voi
   await deps.db.run(deleteDaysBefore, { day: dayOf(now - keptDays * dayMs) });
 }
 
-/** One record a day, oldest first; today as it stands. */
+/** One record per day, oldest first, including today so far. */
 export async function getUsageDays(deps: Deps, actor: Actor, count: number): Promise<UsageDay[]> {
   const now = deps.now();
   const { projectId, environment } = actor;
@@ -90,7 +90,7 @@ export async function getUsageDays(deps: Deps, actor: Actor, count: number): Pro
   return dayShares(days, [...rows.filter((row) => row.day < today.day), today]);
 }
 
-/** Writes down what a month has counted so far, for the projects where that differs from its latest row. */
+/** Records a month's totals so far, for projects where they differ from the latest row. */
 const noteDay = statement((q, p: { period: string; day: string }) =>
   q
     .insertInto("usage_day")
