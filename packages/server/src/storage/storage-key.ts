@@ -1,6 +1,6 @@
 import { STORAGE_KEY_MAX_BYTES } from "@upstow/contract";
 
-/** `<project>/<route>/<unique>/<name>`. Only a name for humans and URLs: no path on disk is made from it. */
+/** `<project>/<route>/<unique>/<name>`. Only a name for humans and URLs, never used as a path on disk. */
 export function buildStorageKey(
   projectId: string,
   routeSlug: string,
@@ -11,7 +11,7 @@ export function buildStorageKey(
   return folder + cutName(safeName(fileName), STORAGE_KEY_MAX_BYTES - Buffer.byteLength(folder));
 }
 
-/** Letters of every script stay; what could act in a path or a header does not, nor what a bucket's XML cannot hold. */
+/** Keeps letters of every script; drops characters with a meaning in paths or headers, or not allowed in XML. */
 function safeName(fileName: string): string {
   if (/^\w[\w.-]*$/.test(fileName)) return fileName;
   return fileName
@@ -20,7 +20,7 @@ function safeName(fileName: string): string {
     .replace(/^\.+/, (dots) => "_".repeat(dots.length));
 }
 
-/** Cuts the stem, not the extension, and never inside a character. */
+/** Truncates the stem, not the extension, and never inside a character. */
 function cutName(name: string, maxBytes: number): string {
   if (Buffer.byteLength(name) <= maxBytes) return name;
   const dot = name.lastIndexOf(".");
@@ -43,5 +43,5 @@ export function encodeKey(key: string): string {
   return key.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Where presigned URLs of the embedded store begin. */
+/** The path prefix of the embedded store's presigned URLs. */
 export const uploadPath = "/u/";

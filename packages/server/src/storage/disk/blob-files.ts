@@ -17,13 +17,13 @@ export type BlobFiles = Awaited<ReturnType<typeof openBlobFiles>>;
 
 /**
  * The files under the store's root: `tmp/<random>` while bytes arrive, then `blobs/<shard>/<blob>` for good.
- * A blob counts only once the database names it; whatever is found without a record is swept.
+ * A blob counts only once the database references it; blobs without a record are swept.
  */
 export async function openBlobFiles(root: string, now: () => number) {
   const tempRoot = join(root, "tmp");
   const blobRoot = join(root, "blobs");
   const syncDirectory = createDirectorySync();
-  /** Temporary files and blobs this process still works on; the sweeper leaves them alone. */
+  /** Temporary files and blobs in use by this process; the sweeper skips them. */
   const inUse = new Set<string>();
   const readers = createReaders();
   let shard: { name: string; ready: Promise<void> } | null = null;
@@ -34,7 +34,7 @@ export async function openBlobFiles(root: string, now: () => number) {
   const shardPath = (name: string) => join(blobRoot, name);
   const pathOf = (blob: string) => join(shardPath(shardOf(blob)), blob);
 
-  /** A new directory is durable before the first blob in it is. */
+  /** A new directory is made durable before the first blob in it. */
   function prepareShard(name: string): Promise<void> {
     if (shard?.name !== name) {
       const ready = mkdir(shardPath(name), { recursive: true, mode: 0o700 }).then(() =>
@@ -76,8 +76,8 @@ export async function openBlobFiles(root: string, now: () => number) {
     },
 
     /**
-     * Makes a temporary file a durable blob and returns its name, which stays in use until `release`. After a
-     * failed fsync the kernel drops the bytes and calls the next fsync a success, so there is no second try.
+     * Turns a temporary file into a durable blob and returns its name, which stays in use until `release`. After a
+     * failed fsync the kernel drops the bytes and reports the next fsync as a success, so it is never retried.
      */
     async seal({ name, file }: TempFile): Promise<string> {
       await file.sync();
@@ -101,7 +101,7 @@ export async function openBlobFiles(root: string, now: () => number) {
       inUse.delete(blob);
     },
 
-    /** Keeps blobs that a reader has yet to open, even if they are removed meanwhile, until the returned call. */
+    /** Keeps blobs that a reader has yet to open, even if they are removed meanwhile, until the returned function is called. */
     keepFor(blobs: string[]): () => void {
       readers.add(blobs);
       return () => {
@@ -109,7 +109,7 @@ export async function openBlobFiles(root: string, now: () => number) {
       };
     },
 
-    /** What cannot be removed now has no record any more, so a later sweep finds it. */
+    /** Files that cannot be removed now have no record any more, so a later sweep finds them. */
     async remove(blobs: string[]): Promise<void> {
       if (blobs.length === 0) return;
       const rest = blobs.values();
@@ -119,7 +119,7 @@ export async function openBlobFiles(root: string, now: () => number) {
       await Promise.all(Array.from({ length: removersAtOnce }, removeRest));
     },
 
-    /** Tells a lost blob from a disk that is not there. */
+    /** Distinguishes a lost blob from a missing disk. */
     async isMounted(): Promise<boolean> {
       return (await stat(join(root, "identity")).catch(() => null)) !== null;
     },
@@ -136,7 +136,7 @@ export async function openBlobFiles(root: string, now: () => number) {
   };
 }
 
-/** Who still has to read which blobs, and which of these are to be removed afterwards. */
+/** Tracks pending readers of blobs, and which blobs to remove afterwards. */
 function createReaders() {
   const counts = new Map<string, number>();
   const leaving = new Set<string>();
@@ -150,7 +150,7 @@ function createReaders() {
       leaving.add(blob);
       return true;
     },
-    /** Returns what is to be removed now. */
+    /** Returns the blobs to remove now. */
     leave(blobs: string[]): string[] {
       const free: string[] = [];
       for (const blob of blobs) {
@@ -169,8 +169,8 @@ function createReaders() {
 type SyncDirectory = (path: string) => Promise<void>;
 
 /**
- * Makes the names in a directory durable. A sync that starts after my rename covers me, so however many callers
- * wait for one directory, at most one sync runs and one more is due.
+ * Makes the names in a directory durable. A sync that starts after a rename covers it, so however many callers wait for
+ * one directory, at most one sync is running and one more is pending.
  */
 export function createDirectorySync(): SyncDirectory {
   const running = new Map<string, Promise<void>>();

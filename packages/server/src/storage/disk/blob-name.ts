@@ -1,10 +1,10 @@
 import { createId, isId } from "../../kernel/ids.ts";
 
-/** A blob is immutable bytes. Its name is ours alone: nothing a client sends is ever part of a path. */
+/** A blob is immutable bytes. We choose its name: nothing a client sends is ever part of a path. */
 export const createFileName = createId;
 export const isFileName = isId;
 
-/** Small blobs are rows instead of files; their names show it, and sort by age among the others. */
+/** Small blobs are rows instead of files; their names show that, and sort by age among the others. */
 export const rowMark = "-row";
 export const createRowName = (now: number): string => createId(now) + rowMark;
 export const isRowName = (blob: string): boolean => blob.endsWith(rowMark);
@@ -22,7 +22,7 @@ export function isShard(name: string): boolean {
   return /^[0-9a-hjkmnp-tv-z]{6}$/.test(name);
 }
 
-/** When the last blob of a shard was named at the latest. */
+/** The latest time at which a blob of a shard can have been named. */
 export function shardEndsAt(shard: string): number {
   return blobNamedAt(shard.padEnd(timeDigits, "z"));
 }

@@ -13,18 +13,18 @@ import { getSmallBlob } from "./small-blobs.ts";
 export interface BlobReader {
   /** The bytes of a range over segments that cover it. Throws `BlobDamaged`. */
   read(segments: Segment[], range: ByteRange, signal?: AbortSignal): Promise<ObjectBytes>;
-  /** Throws `BlobDamaged` when the file is not there in its full size. */
+  /** Throws `BlobDamaged` if the file is missing or has the wrong size. */
   checkSize(blob: string, sizeBytes: number): Promise<void>;
 }
 
 /**
- * Up to here a blob is read whole and checked before its first byte is sent. Most images for a page are smaller, and from
- * memory they cost half the CPU of a stream.
+ * Up to here a blob is read whole and checked before its first byte is sent. Most images for a page are smaller, and
+ * from memory they cost half the CPU of a stream.
  */
 export const smallBytes = 128 * 1024;
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
-/** For all streams together; each holds up to two chunks. */
+/** For all streams together; each uses up to two chunks. */
 const memoryBytes = 64 * 1024 * 1024;
 
 export function createBlobReader(
@@ -69,14 +69,14 @@ export function createBlobReader(
   async function openStream(stretches: Stretch[], signal: AbortSignal | undefined): Promise<Readable> {
     const [first, ...later] = stretches;
     if (first === undefined) return Readable.from([]);
-    // Who has begun to read gets the whole, deleted or not, of several parts as of an open file.
+    // A reader that has started gets the whole object, even if it is deleted meanwhile, as with an open file.
     const leave = files.keepFor(later.map(({ blob }) => blob));
     const file = await openSound(first).catch((error) => {
       leave();
       throw error;
     });
     active++;
-    // A later part that turns out damaged ends the stream with an error: the reader must not take it for whole.
+    // A damaged later part ends the stream with an error, so that the reader does not consider it complete.
     const openNext = (stretch: Stretch) =>
       openSound(stretch).catch(async (error) => {
         if (error instanceof BlobDamaged) await report(error);
@@ -114,7 +114,7 @@ export function createBlobReader(
   };
 }
 
-/** Small blobs in memory, the least recently used thrown out first. Blobs never change, so nothing goes stale. */
+/** An LRU cache of small blobs. Blobs never change, so nothing goes stale. */
 export function createBlobCache(capacityBytes: number) {
   const blobs = new Map<string, Buffer>();
   let heldBytes = 0;

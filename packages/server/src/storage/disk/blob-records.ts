@@ -4,7 +4,7 @@ import { statement } from "../../db/statement.ts";
 import { rowMark } from "./blob-name.ts";
 import { lockUpload } from "./part-records.ts";
 
-/** A blob that the database needs, whether of a single object or of a part. */
+/** A blob referenced by the database, of a single object or of a part. */
 export interface BlobRow {
   blob: string;
   size_bytes: number;
@@ -51,7 +51,7 @@ const markPartStatement = statement((q, p: { blob: string; damaged: number }) =>
   q.updateTable("disk_part").set({ damaged: p.damaged }).where("blob", "=", p.blob),
 );
 
-/** A finished object is as sound as its worst part. While an upload is open, a damaged part may be sent again. */
+/** A completed object is damaged if any part is. While an upload is open, a damaged part may be sent again. */
 const markAssembledStatement = statement((q, p: { uploadId: string }) =>
   q
     .updateTable("disk_object")
@@ -84,14 +84,14 @@ const forgetGoneStatement = statement((q, p: { key: string; before: number }) =>
     .where("gone_at", "<", p.before),
 );
 
-/** Blobs by name, which is by age. */
+/** Blobs by name, and thus by age. */
 export const listBlobs = (db: Queryable, page: Page): Promise<BlobRow[]> => db.all(listBlobsStatement, page);
 
 /** Those that are files. */
 export const listBlobFiles = (db: Queryable, page: Page): Promise<BlobRow[]> =>
   db.all(listFilesStatement, page);
 
-/** Returns the key whose bytes are concerned; null when nothing needs the blob any more. */
+/** Returns the affected key; null if nothing references the blob any more. */
 export function markBlob(db: Database, blob: string, damaged: 0 | 1): Promise<string | null> {
   return db.transact(async (tx) => {
     const [single] = await tx.all(markObjectStatement, { blob, damaged });

@@ -11,7 +11,7 @@ import type { UploadTarget } from "./presigned-url.ts";
 import { bodyTooSlow } from "./refusals.ts";
 
 export interface BlobWriter {
-  /** Makes a blob of a request's body. A body of any other length leaves nothing behind. */
+  /** Turns a request's body into a blob. A body of any other length leaves nothing behind. */
   writeBody(request: IncomingMessage, arrival: Arrival, kind: UploadTarget["kind"]): Promise<SealedBlob>;
   writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
 }
@@ -23,7 +23,7 @@ interface Source {
 
 const largestBatch = 512 * 1024;
 const smallestBatch = 64 * 1024;
-/** For all bodies together; each holds up to two batches. */
+/** For all bodies together; each uses up to two batches. */
 const memoryBytes = 64 * 1024 * 1024;
 
 export function createBlobWriter(
@@ -77,7 +77,7 @@ export function createBlobWriter(
     writeBody(request, arrival, kind) {
       const { sizeBytes } = arrival;
       const body: Source = { fill: (writer) => receiveBody(request, writer, rate, arrival), isOwned: true };
-      // Parts are streamed one after another, which wants files.
+      // Parts are streamed one after another, which requires files.
       return kind === "part" ? writeFile(body, sizeBytes) : writeSingle(body, sizeBytes);
     },
     writeBytes(bytes) {
@@ -90,7 +90,7 @@ export function createBlobWriter(
   };
 }
 
-/** Moves the body into the writer, never faster than the disk takes it. Rejects unless all of it arrived. */
+/** Pipes the body into the writer at the disk's pace. Rejects unless all of it arrived. */
 async function receiveBody(
   request: IncomingMessage,
   writer: Pick<BodyWriter, "push">,
@@ -117,14 +117,14 @@ async function receiveBody(
     resolve();
   };
   const onCutOff = (): void => {
-    // A body that has ended closes too.
+    // A completed body also emits close.
     if (!request.complete || !request.readableEnded) reject(bodyCutOff());
   };
 
   const unwatch = rate.watch(arrival, () => reject(bodyTooSlow()));
   arrival.movedAt = performance.now();
   arrival.stop = reject;
-  // They stay: nothing else comes, and a connection that breaks later must not bring the process down.
+  // The listeners stay: no more data follows, and a connection that breaks later must not crash the process.
   request.on("data", onData).on("end", onEnd).on("error", onCutOff).on("close", onCutOff);
   if (request.destroyed) onCutOff();
   try {
@@ -132,7 +132,7 @@ async function receiveBody(
   } catch (error) {
     request.off("data", onData);
     arrival.stop = null;
-    // At once: the client may be trying again while we still clean up.
+    // Immediately, because the client may already be retrying while we clean up.
     arrival.leave();
     throw error;
   } finally {

@@ -3,28 +3,28 @@ import type { FileHandle } from "node:fs/promises";
 import type { FreeSpace } from "./free-space.ts";
 
 export interface BodyWriter {
-  /** Takes a chunk; a promise means that no more should come until it resolves. */
+  /** Accepts a chunk; if it returns a promise, wait for it before the next one. */
   push(chunk: Buffer): Promise<void> | null;
-  /** Writes what is left. The bytes are with the kernel then, not yet on disk. */
+  /** Writes the rest. The bytes are then in the kernel, not yet on disk. */
   finish(): Promise<{ sizeBytes: number; sha256: string }>;
 }
 
-/** The disk works while the body still arrives, so that the last fsync has little left to do. */
+/** Syncs while the body is still arriving, so that the last fsync has little left to do. */
 const syncEveryBytes = 16 * 1024 * 1024;
 
-/** Tiny network packets must not pile up as a million small objects in memory. */
+/** Tiny network packets must not accumulate as a million small objects in memory. */
 const mostChunks = 256;
 
 export interface BodyWriterOptions {
   batchBytes: () => number;
   space: FreeSpace;
-  /** Whether nobody else reads the chunks once they are written. */
+  /** Whether no one else reads the chunks after they are written. */
   isOwned: boolean;
 }
 
 /**
- * Gathers chunks into large writes. One batch is written while the next is received, so a body holds at most
- * two batches in memory.
+ * Collects chunks into large writes. One batch is written while the next is received, so a body uses at most two
+ * batches of memory.
  */
 export function createBodyWriter(
   file: FileHandle,
@@ -53,7 +53,7 @@ export function createBodyWriter(
 
   function startWriting(): void {
     writing = write(batch, batched);
-    // Whoever waits for this batch next hears of a failure; until then it must not count as unhandled.
+    // The next wait for this batch reports a failure; until then it must not count as unhandled.
     writing.catch(() => {});
     batch = [];
     batched = 0;
@@ -82,7 +82,7 @@ export function createBodyWriter(
   };
 }
 
-/** A nearly full disk takes part of a write without an error; only the next one says that it is full. */
+/** A nearly full disk accepts part of a write without an error; only the next write reports that it is full. */
 async function writeWhole(file: FileHandle, chunks: Buffer[]): Promise<void> {
   let rest = chunks;
   while (rest.length > 0) {
@@ -102,7 +102,7 @@ function skipBytes(chunks: Buffer[], count: number): Buffer[] {
   return [];
 }
 
-/** At once, and not when the garbage collector gets to it: finding these chunks would cost it a quarter of an upload. */
+/** Freed immediately, because finding these chunks would cost the garbage collector 25% of an upload. */
 function freeMemory(chunk: Buffer): void {
   const { buffer } = chunk;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0);
@@ -115,15 +115,15 @@ interface MinimumRate {
 
 interface WatchedBody {
   receivedBytes: number;
-  /** True while we, not the client, hold the body up. */
+  /** True while we, not the client, delay the body. */
   heldUp: boolean;
 }
 
 const samplesPerWindow = 20;
 
 /**
- * Cuts bodies that bring less than the minimum rate over a sliding window. There is no limit on the whole: a slow
- * but honest upload may take hours.
+ * Aborts bodies below the minimum rate over a sliding window. There is no total limit: a slow but honest upload may
+ * take hours.
  */
 export function createRateWatch(minimum: MinimumRate, onCut: () => void = () => {}) {
   const leastBytes = (minimum.bytesPerSec * minimum.windowMs) / 1000;
@@ -137,7 +137,7 @@ export function createRateWatch(minimum: MinimumRate, onCut: () => void = () => 
       if (samples.length <= samplesPerWindow) continue;
       const before = samples.shift() ?? 0;
       if (body.receivedBytes - before >= leastBytes) continue;
-      // Cutting takes a moment, and counts once.
+      // Aborting takes a moment, and counts once.
       watched.delete(body);
       onCut();
       cut();
@@ -145,7 +145,7 @@ export function createRateWatch(minimum: MinimumRate, onCut: () => void = () => 
   }
 
   return {
-    /** Returns how to end the watch. */
+    /** Returns a function that stops watching. */
     watch(body: WatchedBody, cut: () => void): () => void {
       watched.set(body, { samples: [], cut });
       timer ??= setInterval(look, minimum.windowMs / samplesPerWindow).unref();

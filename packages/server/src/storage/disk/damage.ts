@@ -10,7 +10,7 @@ export interface Damage {
   reason: "missing" | "wrong-size" | "wrong-checksum" | "unreadable";
 }
 
-/** A blob that is not what its record says. */
+/** A blob that does not match its record. */
 export class BlobDamaged extends Error {
   override readonly name = "BlobDamaged";
   readonly blob: string;
@@ -22,9 +22,9 @@ export class BlobDamaged extends Error {
   }
 }
 
-/** Marks damaged blobs, so that they are never served again, and tells the operator. */
+/** Marks damaged blobs, so that they are never served again, and notifies the operator. */
 export function createDamageReport(db: Database, files: BlobFiles, onDamage: (damage: Damage) => void) {
-  /** Null when the blob was only on its way out. */
+  /** Null if the blob was just being deleted. */
   return async ({ blob, reason }: BlobDamaged): Promise<Damage | null> => {
     if (reason === "missing" && !(await files.isMounted())) {
       throw new StorageUnavailable(`the directory ${files.root} is not there; is its disk mounted?`);
@@ -43,7 +43,7 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | null)?.code));
 }
 
-/** Says in the port's words what a failed call to the file system means. Other errors pass unchanged. */
+/** Translates file system errors into the store's errors. Other errors are passed through. */
 export function explainDiskError(error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   if (hasCode(error, "ENOSPC", "EDQUOT"))

@@ -22,31 +22,31 @@ import { type DiskSweepOptions, type DiskSweepReport, sweepDisk } from "./sweep.
 import { createUploadReceiver, type UploadReceiver, uploadPath } from "./upload-receiver.ts";
 
 export interface DiskStoreOptions {
-  /** The store's own directory. One process at a time: see `lockDataDir`. */
+  /** The store's own directory, for one process at a time: see `lockDataDir`. */
   root: string;
   db: Database;
   keyring: Keyring;
-  /** Where clients reach this server, without a slash at the end; known only once it listens. */
+  /** This server's URL for clients, without a trailing slash; known only once it listens. */
   publicUrl: () => string;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Bytes that no longer are what was stored: somebody should look. */
+  /** Called for damaged bytes, which someone should look into. */
   onDamage: (damage: Damage) => void;
   minFreeBytes?: number;
-  /** The window over which a body has to keep up the least rate. */
+  /** The window over which a body has to keep the minimum rate. */
   idleMs?: number;
-  /** How long a body has to be silent before a newer one for the same URL may replace it. */
+  /** How long a body has to stall before a newer one for the same URL may replace it. */
   takeOverAfterMs?: number;
-  /** Called for each body that is cut because it arrives too slowly. */
+  /** Called for each body that is aborted because it arrives too slowly. */
   onSlowBody?: () => void;
   /** Larger bodies become files. */
   largestRowBytes?: number;
 }
 
-/** The embedded store: blobs in files, small ones in the database, where the records of all are. */
+/** The embedded store: blobs in files, small ones in the database, along with all records. */
 export interface DiskStore extends ObjectStore, UploadReceiver {
   readonly localFiles: LocalFiles;
-  /** Removes what nothing needs, and reports what is needed and missing. */
+  /** Removes unreferenced blobs, and reports missing ones. */
   sweep(options: DiskSweepOptions): Promise<DiskSweepReport>;
   /** Reads the next blobs again and marks the damaged ones. */
   scrub(options: ScrubOptions): Promise<ScrubReport>;
@@ -105,7 +105,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     },
 
     async delete(keys) {
-      // In one order everywhere, so that two deletions cannot wait for each other's locks.
+      // In the same order everywhere, so that two deletions cannot deadlock.
       const sorted = [...new Set(keys)].sort();
       const unused = await db.transact(async (tx) => {
         const blobs: string[] = [];

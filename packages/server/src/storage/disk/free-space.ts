@@ -4,7 +4,7 @@ import { explainDiskError } from "./damage.ts";
 import type { UploadTarget } from "./presigned-url.ts";
 import { replacedByNewer, tooManyBytes, uploadBusy } from "./refusals.ts";
 
-/** What will still need room on the disk. */
+/** Tracks what will still need disk space. */
 export interface ExpectedBytes {
   sizeBytes: number;
   receivedBytes: number;
@@ -12,8 +12,8 @@ export interface ExpectedBytes {
 
 export interface FreeSpace {
   /**
-   * Throws `StorageFull` unless these bytes fit beside the floor and all that was admitted before and is still to
-   * come. They stay reserved until `release`.
+   * Throws `StorageFull` unless these bytes fit in addition to the floor and everything admitted but not yet received.
+   * They stay reserved until `release`.
    */
   admit(expected: ExpectedBytes): Promise<void> | void;
   release(expected: ExpectedBytes): void;
@@ -22,15 +22,15 @@ export interface FreeSpace {
 }
 
 const freshForMs = 1000;
-/** A refusal needs a newer measurement: a body that failed a moment ago has given its room back. */
+/** Before rejecting, measure again: a body that just failed has released its space. */
 const freshForRefusalMs = 50;
 
-/** The floor keeps room for the database, whose commits must go on when uploads no longer can. */
+/** The floor leaves room for the database, whose commits must continue when uploads no longer can. */
 export function createFreeSpace(path: string, floorBytes: number): FreeSpace {
   const admitted = new Set<ExpectedBytes>();
   let measuredAt = Number.NEGATIVE_INFINITY;
   let freeBytes: number | Promise<number> = 0;
-  /** Of `freeBytes`, what is spoken for. Grows until the next measurement, which sees what was written by then. */
+  /** The reserved part of `freeBytes`. Grows until the next measurement, which includes what was written by then. */
   let reservedBytes = 0;
 
   async function measure(): Promise<number> {
@@ -85,32 +85,31 @@ function tooFull(): StorageFull {
   return new StorageFull("too little space is left on the disk that holds the objects");
 }
 
-/** A body on its way to the disk. */
+/** A body being written to disk. */
 export interface Arrival {
   readonly sizeBytes: number;
   receivedBytes: number;
-  /** True while we, not the client, hold the body up. */
+  /** True while we, not the client, delay the body. */
   heldUp: boolean;
   movedAt: number;
   /** Ends the body early. Null before it is read and once all of it has arrived. */
   stop: ((reason: AppError) => void) | null;
-  /** Frees the place, unless a newer body has it by now. */
+  /** Frees the slot, unless a newer body has it by now. */
   leave(): void;
 }
 
 export interface Arrivals {
-  /** Throws 409 while another body has the place. */
+  /** Throws 409 while another body has the slot. */
   enter(target: UploadTarget, sizeBytes: number): Arrival;
 }
 
 /**
- * One body at a time per upload, or per part of one: otherwise a single URL could put any number of copies on the
- * disk. A client that lost its connection without our noticing gets through again once the old body has been silent
- * for `takeOverAfterMs`.
+ * One body at a time per upload or part: otherwise a single URL could write any number of copies to disk. A client
+ * whose connection broke unnoticed gets through again once the old body has stalled for `takeOverAfterMs`.
  */
 export function createArrivals(takeOverAfterMs: number): Arrivals {
   const places = new Map<string, Arrival>();
-  /** Announced by the parts that are on their way, by upload. */
+  /** Declared bytes of the parts being received, by upload. */
   const partBytes = new Map<string, number>();
 
   function vacate(place: string): void {
@@ -134,7 +133,7 @@ export function createArrivals(takeOverAfterMs: number): Arrivals {
       const place = isPart ? `${target.uploadId}#${target.partNumber}` : target.key;
       vacate(place);
       if (isPart) {
-        // The parts of a file are never larger than the file, so no honest client has more under way.
+        // The parts of a file are never larger than the file, so no honest client sends more at once.
         if ((partBytes.get(target.uploadId) ?? 0) + sizeBytes > target.maxBytes) throw tooManyBytes();
         countParts(target.uploadId, sizeBytes);
       }

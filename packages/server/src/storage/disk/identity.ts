@@ -14,13 +14,13 @@ const recordIdentity = statement((q, p: { identity: string }) =>
   q
     .insertInto("disk_store")
     .values({ id: 1, identity: p.identity, scrubbed_up_to: "" })
-    // Of instances that start together on an empty database, the first one's stands.
+    // If instances start together on an empty database, the first one's identity wins.
     .onConflict((conflict) => conflict.column("id").doNothing()),
 );
 
 /**
- * Ties the directory to the database. Sweeping a full directory for an empty database would remove every blob,
- * and an unmounted disk would make every object look lost, so a mismatch stops the start.
+ * Ties the directory to the database. Sweeping a full directory for an empty database would remove every blob, and an
+ * unmounted disk would make every object look lost, so a mismatch aborts the start.
  */
 export async function checkIdentity(db: Database, files: BlobFiles): Promise<void> {
   const path = join(files.root, "identity");
@@ -63,9 +63,9 @@ export class DataDirInUse extends Error {
 const sqliteBusy = 5;
 
 /**
- * Keeps a second server process out of the directory. SQLite's file lock is the one lock Node offers that the
- * system itself releases when the process is killed. Nothing else may ever open the file: closing any other
- * descriptor of it in this process would drop the lock.
+ * Keeps a second server process out of the directory. SQLite's file lock is the only lock available in Node that the
+ * system releases when the process is killed. Nothing else may ever open the file: closing any other descriptor of it
+ * in this process would release the lock.
  */
 export function lockDataDir(directory: string): { release(): void } {
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -67,9 +67,9 @@ export function createDiskMultipart(
 type Refusal = Extract<FinishMultipartResult, { ok: false }>;
 
 /**
- * Makes an object of exactly the claimed parts: a list of blobs, nothing is copied. It holds the upload's lock, so no
- * part can change between the check and the end. A part that is not claimed is empty, or all together would be more
- * than was announced, and goes with the object.
+ * Assembles an object from exactly the claimed parts: a list of blobs, nothing is copied. It holds the upload's lock,
+ * so no part can change between the check and the end. An unclaimed part must be empty, or the total would exceed the
+ * declared size; it is deleted together with the object.
  */
 export async function finishUpload(
   tx: Queryable,

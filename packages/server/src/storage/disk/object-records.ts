@@ -6,12 +6,12 @@ import type { StoredObject } from "../object-store.ts";
 import { deletePartsOfKey, sumParts } from "./part-records.ts";
 import { deleteRows, insertSmallBlob } from "./small-blobs.ts";
 
-/** A sealed blob and what is known of its bytes. */
+/** A sealed blob and what is known about its bytes. */
 export interface SealedBlob {
   blob: string;
   sizeBytes: number;
   sha256: string;
-  /** The bytes of a small blob, which becomes durable with its record; null for a file, which is already. */
+  /** The bytes of a small blob, which becomes durable with its record; null for a file, which already is. */
   rowBytes: Buffer | null;
 }
 
@@ -136,13 +136,13 @@ export function etagOf(sha256: string): string {
   return sha256.slice(0, 32);
 }
 
-/** Whether a PUT to this key could still be kept. The record itself decides; this saves reading a lost body. */
+/** Whether a PUT to this key could still be kept. The record decides; this only avoids reading a body in vain. */
 export async function isOpenForPut(db: Queryable, key: string): Promise<boolean> {
   const row = await db.get(findStateStatement, { key });
   return row === null || (row.state === "open" && row.upload_id === null);
 }
 
-/** Makes the blob the staged bytes of its key. Null when the upload has ended; else the files it replaced. */
+/** Stores the blob as the staged bytes of its key. Null if the upload has ended; otherwise the replaced files. */
 export function keepStaged(
   db: Database,
   key: string,
@@ -159,7 +159,7 @@ export function keepStaged(
   });
 }
 
-/** Makes the blob the final bytes of its key, whatever was there. Returns the files it replaced. */
+/** Stores the blob as the final bytes of its key, whatever was there. Returns the replaced files. */
 export async function keepFinal(
   tx: Queryable,
   key: string,
@@ -173,7 +173,7 @@ export async function keepFinal(
 }
 
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
-  // The change comes first, so that what is found is what it made final. RETURNING costs SQLite more than asking does.
+  // Update first, so that the read returns what it finalised. RETURNING costs SQLite more than a second query.
   const [changed, row] = await Promise.all([
     tx.run(finishStatement, { key }),
     tx.get(findFinalStatement, { key }),
@@ -186,7 +186,7 @@ export async function findFinal(db: Database, key: string): Promise<FinalObject 
   return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
 }
 
-/** What has arrived under a key, staged or final. */
+/** What has arrived for a key, staged or final. */
 export async function findArrival(
   db: Queryable,
   key: string,
@@ -197,10 +197,10 @@ export async function findArrival(
   return { sizeBytes: row.size_bytes, receivedAt: row.received_at ?? 0 };
 }
 
-/** Leaves a tombstone, so that URLs signed before stay refused. Returns the files that nothing needs any more. */
+/** Leaves a tombstone, so that earlier URLs stay rejected. Returns the files that are no longer referenced. */
 export async function buryObject(tx: Queryable, key: string, now: number): Promise<string[]> {
   const buried = await tx.all(buryStatement, { key, now });
-  // The tombstone comes first: it holds off a part that is being recorded at this moment.
+  // The tombstone comes first, to block a part that is just being recorded.
   const parts = await deletePartsOfKey(tx, key);
   return [...(await deleteRows(tx, buried.flatMap(blobsOf))), ...parts];
 }

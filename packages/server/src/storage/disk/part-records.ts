@@ -40,7 +40,7 @@ const findUploadStatement = statement((q, p: { uploadId: string }) =>
     .where("upload_id", "=", p.uploadId),
 );
 
-/** Everything that changes an upload or its parts takes this lock first. The embedded engine has one writer. */
+/** Every change to an upload or its parts takes this lock first. The embedded engine has one writer. */
 const lockUploadStatement = statement((q, p: { uploadId: string }, dialect) =>
   q
     .selectFrom("disk_object")
@@ -115,7 +115,7 @@ const deletePartsOfKeyStatement = statement((q, p: { key: string }) =>
     .returning("blob"),
 );
 
-/** One statement however many parts there are: completing 10 GB must not take 2,048 round trips. */
+/** One statement for any number of parts: completing 10 GB must not take 2,048 round trips. */
 const placePartsStatement = statement((q, p: { uploadId: string }) =>
   q
     .updateTable("disk_part")
@@ -165,7 +165,7 @@ export const findMultipart = (db: Queryable, uploadId: string): Promise<UploadRo
 export const lockUpload = (tx: Queryable, uploadId: string): Promise<UploadRow | null> =>
   tx.get(lockUploadStatement, { uploadId });
 
-/** The bytes of all other parts received, and the blob that this part has now. */
+/** The bytes of all other received parts, and the current blob of this part. */
 export async function weighParts(db: Queryable, part: { uploadId: string; partNumber: number }) {
   const row = await db.get(weighPartsStatement, part);
   return { othersBytes: row?.others ?? 0, replaced: row?.replaced ?? null };
@@ -202,7 +202,7 @@ export async function finishUploadRow(
   await tx.run(finishUploadStatement, upload);
 }
 
-/** The parts of a finished object that hold any of the bytes `start` to `end`. */
+/** The parts of a completed object that contain any of the bytes `start` to `end`. */
 export async function listSegments(
   db: Queryable,
   range: { uploadId: string; start: number; end: number },

@@ -8,7 +8,7 @@ export interface SingleTarget {
   expiresAt: number;
 }
 
-/** The upload id stands for the key, so that 2,048 URLs stay short. */
+/** Uses the upload id instead of the key, so that 2,048 URLs stay short. */
 export interface PartTarget {
   kind: "part";
   uploadId: string;
@@ -19,7 +19,7 @@ export interface PartTarget {
 
 export type UploadTarget = SingleTarget | PartTarget;
 
-/** A tombstone outlives every URL because none lives longer than this. */
+/** Tombstones outlive every URL, because none is valid for longer than this. */
 export const longestUrlSec = 7 * 24 * 60 * 60;
 
 export type SignUrl = (target: Unsigned<SingleTarget> | Unsigned<PartTarget>, expiresInSec: number) => string;
@@ -31,7 +31,7 @@ type Unsigned<Target> = Omit<Target, "expiresAt">;
  */
 export interface UploadTokens {
   sign(target: UploadTarget): string;
-  /** What a token allows. Null unless every byte of it is as signed. Its expiry is for the caller to judge. */
+  /** What a token allows. Null unless every byte of it is as signed. The caller checks its expiry. */
   find(token: string): UploadTarget | null;
 }
 
@@ -79,7 +79,7 @@ function writeFacts(target: UploadTarget): string {
 
 function readFacts(facts: string): UploadTarget | null {
   const fields = facts.split(".");
-  // A dot inside a field would shift the ones behind it.
+  // A dot inside a field would shift the fields after it.
   if (fields.length !== 5) return null;
   const [kind, expiry = "", size, fourth = "", fifth = ""] = fields;
   const expiresAt = Number.parseInt(expiry, 36);

@@ -54,7 +54,7 @@ export function createDiskReads(
 
       async findFile(key) {
         const file = await findSingleFile(db, key);
-        // What is small is checked whenever it is read here.
+        // Small blobs are verified whenever they are read here.
         if (file === null || file.sizeBytes <= smallBytes) return null;
         return { path: files.pathOf(file.blob), sizeBytes: file.sizeBytes };
       },
@@ -62,7 +62,7 @@ export function createDiskReads(
   };
 }
 
-/** Null for what is not there, lies in a row or in several files. */
+/** Null if it does not exist, is in a row, or in several files. */
 async function findSingleFile(
   db: Database,
   key: string,
@@ -72,7 +72,7 @@ async function findSingleFile(
   return { blob: object.blob, sizeBytes: object.sizeBytes };
 }
 
-/** Null when the object was deleted between the two queries. */
+/** Null if the object was deleted between the two queries. */
 async function listSegmentsOf(
   db: Database,
   object: FinalObject,

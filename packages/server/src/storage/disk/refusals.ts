@@ -40,7 +40,7 @@ export const uploadBusy = () =>
     headers: { "retry-after": String(PUT_TAKEOVER_SEC) },
   });
 
-/** For the older of two bodies; its client is most likely gone. */
+/** For the older of two bodies; its client has most likely disconnected. */
 export const replacedByNewer = () =>
   new AppError("CONFLICT", "The body stalled, and a newer request for the same upload URL replaced it.", {
     suggestion: nothingKept,
@@ -57,8 +57,8 @@ export const bodyTooSlow = () =>
 const waiting = new WeakSet<IncomingMessage>();
 
 /**
- * Lets an upload be refused before its bytes are sent: by itself Node answers `Expect: 100-continue` at once,
- * before anyone has looked at the request.
+ * Lets an upload be rejected before its bytes are sent: by default Node responds to `Expect: 100-continue` immediately,
+ * before the request is checked.
  */
 export function deferContinue(server: Server, isDeferred: (request: IncomingMessage) => boolean): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {

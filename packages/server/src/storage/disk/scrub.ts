@@ -12,7 +12,7 @@ import { getSmallBlob } from "./small-blobs.ts";
 export interface ScrubOptions {
   /** How many blobs to read in this call. */
   maxBlobs: number;
-  /** Leaves the disk to others; without it the scrub reads as fast as it can. */
+  /** Limits disk usage; without it the scrub reads as fast as it can. */
   bytesPerSec?: number;
   signal?: AbortSignal;
 }
@@ -21,9 +21,9 @@ export interface ScrubReport {
   checkedBlobs: number;
   checkedBytes: number;
   damaged: Damage[];
-  /** Keys whose bytes were marked damaged and are sound again, for instance restored from a backup. */
+  /** Keys whose bytes were marked damaged and are intact again, for instance restored from a backup. */
   mended: string[];
-  /** True when this call reached the newest blob; the next one begins with the oldest again. */
+  /** True if this call reached the newest blob; the next one starts with the oldest again. */
   passEnded: boolean;
 }
 
@@ -36,8 +36,8 @@ const keepPlace = statement((q, p: { blob: string }) =>
 );
 
 /**
- * Reads blobs again and compares their checksums. It goes by age and remembers its place, so the blob that was
- * checked longest ago is always next.
+ * Rereads blobs and compares their checksums. It proceeds by age and remembers its position, so the blob checked
+ * longest ago is always next.
  */
 export async function scrub(
   deps: { db: Database; files: BlobFiles; report: ReportDamage },

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 
-/** Buffers of chunks that have been sent, for the next chunks to be read. */
+/** Reuses the buffers of sent chunks for the next reads. */
 interface ChunkMemory {
   take(length: number): Buffer;
   giveBack(chunk: Buffer): void;
@@ -10,18 +10,18 @@ interface ChunkMemory {
 const mostSpareBytes = 16 * 1024 * 1024;
 
 /**
- * New memory for every chunk keeps the garbage collector busier than the disk, and V8 lets it pile up: buffers weigh
- * little in its eyes.
+ * Allocating every chunk keeps the garbage collector busier than the disk, and V8 lets garbage accumulate, because it
+ * underestimates the size of buffers.
  */
 export function createChunkMemory(): ChunkMemory {
   const spare: Buffer[] = [];
-  /** Given back once only, and nothing else: otherwise two readers would share it, and see each other's bytes. */
+  /** A buffer may be returned only once: otherwise two readers would share it and see each other's bytes. */
   const taken = new WeakSet<ArrayBufferLike>();
   let spareBytes = 0;
 
   return {
     take(length) {
-      // A reader that stalls keeps what it took, so that none gets far more than it asked for.
+      // A stalled reader keeps its buffer, so no one gets a far larger one than requested.
       const at = spare.findIndex((buffer) => buffer.length >= length && buffer.length <= 2 * length);
       const [found] = at === -1 ? [] : spare.splice(at, 1);
       spareBytes -= found?.length ?? 0;
@@ -32,32 +32,32 @@ export function createChunkMemory(): ChunkMemory {
 
     giveBack(chunk) {
       if (!taken.delete(chunk.buffer)) return;
-      // All of its memory, of which the chunk may be a part.
+      // The whole buffer, of which the chunk may be a part.
       const whole = Buffer.from(chunk.buffer);
       spare.unshift(whole);
       spareBytes += whole.length;
-      // The oldest go, because sizes change.
+      // Drop the oldest, because sizes change.
       while (spareBytes > mostSpareBytes) spareBytes -= spare.pop()?.length ?? 0;
     },
   };
 }
 
-/** A stretch of one blob. */
+/** A range of one blob. */
 export interface Stretch {
   blob: string;
-  /** Of the whole blob. */
+  /** Size of the whole blob. */
   sizeBytes: number;
   start: number;
-  /** Excluded. */
+  /** Exclusive. */
   end: number;
 }
 
-/** Each chunk may be twice as long as the one before: a reader that takes nothing holds two short ones. */
+/** Each chunk may be twice as long as the previous one, so a reader that stalls early holds two short ones. */
 const firstChunkBytes = 64 * 1024;
 
 export type OpenBlob = (stretch: Stretch) => Promise<FileHandle>;
 
-/** Streams stretches of blobs one after another, so that the seams between parts cannot be seen. */
+/** Streams ranges of blobs one after another, without visible seams between parts. */
 export class SegmentStream extends Readable {
   readonly #stretches: Stretch[];
   readonly #openBlob: OpenBlob;
@@ -67,7 +67,7 @@ export class SegmentStream extends Readable {
   #position: number;
   #grownBytes = firstChunkBytes;
 
-  /** `file` is the first stretch's blob, already open. */
+  /** `file` is the first range's blob, already open. */
   constructor(
     file: FileHandle,
     stretches: Stretch[],
@@ -104,7 +104,7 @@ export class SegmentStream extends Readable {
     return bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
   }
 
-  /** Memory of a chunk that was read and sent serves the next one. */
+  /** Reuses the memory of a sent chunk for the next one. */
   recycle(chunk: Buffer): void {
     this.#memory.giveBack(chunk);
   }
@@ -119,7 +119,7 @@ export class SegmentStream extends Readable {
     const file = await this.#openBlob(next);
     this.#file = file;
     this.#position = next.start;
-    // Whoever stopped reading while the file was being opened has closed all that was open then.
+    // A reader that stopped while the file was being opened has closed everything open at that time.
     if (this.destroyed) await this.#closeFile();
     return next;
   }

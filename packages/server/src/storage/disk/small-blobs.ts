@@ -4,8 +4,8 @@ import { isRowName } from "./blob-name.ts";
 import { BlobDamaged } from "./damage.ts";
 
 /**
- * Up to here a blob is a row, durable by the commit that records it: one fsync for all that arrive together, where
- * a file needs two of its own.
+ * Up to this size a blob is a row, made durable by the commit that records it: one fsync for all that arrive together,
+ * while each file needs two.
  */
 export const largestRowBytes = 16 * 1024;
 
@@ -29,14 +29,14 @@ export async function findSmallBlob(db: Queryable, blob: string): Promise<Buffer
   return row && Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
 }
 
-/** Throws `BlobDamaged` where the row is lost; whether its bytes are sound is for the caller to see. */
+/** Throws `BlobDamaged` if the row is lost; the caller verifies the bytes. */
 export async function getSmallBlob(db: Queryable, blob: string): Promise<Buffer> {
   const bytes = await findSmallBlob(db, blob);
   if (bytes === null) throw new BlobDamaged(blob, "missing");
   return bytes;
 }
 
-/** Deletes those of the blobs that are rows, and returns the files that are left to be removed. */
+/** Deletes the blobs that are rows, and returns the files left to remove. */
 export async function deleteRows(tx: Queryable, blobs: string[]): Promise<string[]> {
   for (const blob of blobs) if (isRowName(blob)) await tx.run(deleteStatement, { blob });
   return blobs.filter((blob) => !isRowName(blob));

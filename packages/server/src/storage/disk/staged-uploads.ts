@@ -10,15 +10,15 @@ import { tooManyBytes, uploadEnded } from "./refusals.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
 export interface StagedUploads {
-  /** Stages one body under what its URL names: checks first, then `writeBlob`, then the record that counts. */
+  /** Stages one body for its URL: checks first, then `writeBlob`, then the record, which decides. */
   stage(
     target: UploadTarget,
     arrival: Arrival,
     writeBlob: () => Promise<SealedBlob>,
   ): Promise<{ etag: string }>;
-  /** Makes the staged bytes of a key final; null where there are none. */
+  /** Finalises the staged bytes of a key; null if there are none. */
   finish(tx: Queryable, key: string): Promise<StoredObject | null>;
-  /** Whether a body or a part for this key is on its way; its tombstone must outlive it. */
+  /** Whether a body or part for this key is being received; the key's tombstone must outlive it. */
   isArriving(key: string): boolean;
 }
 
@@ -35,7 +35,7 @@ export function createStagedUploads(
     try {
       await files.remove(await record(db, target, sealed, now()));
     } catch (error) {
-      // Any other failure leaves open whether the record was made; without one the sweeper removes the blob.
+      // After any other failure the record may or may not exist; without one the sweeper removes the blob.
       if (error instanceof AppError && sealed.rowBytes === null) await files.remove([sealed.blob]);
       throw error;
     } finally {
@@ -49,7 +49,7 @@ export function createStagedUploads(
     isArriving: (key) => arriving.has(key),
     async stage(target, arrival, writeBlob) {
       const { sizeBytes } = arrival;
-      // What comes with the head of a request costs least where it is waited for at once.
+      // Bytes that arrive with the request's headers are cheapest if awaited immediately.
       const measuring = space.admit(arrival);
       if (measuring !== undefined) await measuring;
       try {
@@ -69,12 +69,12 @@ export function createStagedUploads(
   };
 }
 
-/** A small body costs less to read than to ask whether it is lost. */
+/** Reading a small body costs less than checking whether it would be in vain. */
 function needsNoAsking(target: UploadTarget, sizeBytes: number): target is SingleTarget {
   return target.kind === "single" && sizeBytes <= largestRowBytes;
 }
 
-/** A lost body need not be read. The record, made in one guarded change, decides. */
+/** Avoids reading a body in vain. The record, written in one guarded change, decides. */
 async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number): Promise<string> {
   if (target.kind === "single") {
     if (!(await isOpenForPut(db, target.key))) throw uploadEnded();
@@ -87,7 +87,7 @@ async function getOpenKey(db: Database, target: UploadTarget, sizeBytes: number)
   return upload.key;
 }
 
-/** Returns the files that this one replaced. */
+/** Returns the replaced files. */
 async function record(
   db: Database,
   target: UploadTarget,

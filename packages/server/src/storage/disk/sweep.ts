@@ -5,11 +5,11 @@ import { blobNamedAt, isFileName, isShard, shardEndsAt, shardOf } from "./blob-n
 import { forgetGone, listBlobFiles, listGone } from "./blob-records.ts";
 
 export interface DiskSweepOptions {
-  /** Reports what would be removed and removes nothing. */
+  /** Only report what would be removed. */
   dryRun?: boolean;
-  /** How old a temporary file or a blob without a record must be. */
+  /** Minimum age of a temporary file or a blob without a record. */
   graceMs: number;
-  /** A wrong clock or a wrong database must not cost more than this at once. */
+  /** The maximum damage that a wrong clock or database can do at once. */
   maxDeletions: number;
   now: number;
 }
@@ -18,16 +18,16 @@ export interface DiskSweepReport {
   tempFiles: string[];
   orphanBlobs: string[];
   tombstones: string[];
-  /** Blobs that the database needs and the disk has not. Nothing is removed on their account. */
+  /** Blobs in the database that are missing on disk. Nothing is removed because of them. */
   missingBlobs: string[];
-  /** True when there was more to remove than `maxDeletions` allowed. */
+  /** True if there was more to remove than `maxDeletions` allowed. */
   capped: boolean;
 }
 
 export interface SweepDeps {
   db: Database;
   files: BlobFiles;
-  /** How long a URL signed before a deletion can live on. */
+  /** How long a URL signed before a deletion can remain valid. */
   urlLifeMs: number;
   isArriving: (key: string) => boolean;
 }
@@ -44,7 +44,7 @@ export async function sweepDisk(deps: SweepDeps, options: DiskSweepOptions): Pro
   };
   let left = options.maxDeletions;
 
-  /** Removes one thing within the cap, or only notes it in a dry run. */
+  /** Removes one file within the limit, or only counts it in a dry run. */
   const take = async (list: string[], name: string, remove: () => Promise<unknown>): Promise<void> => {
     if (left === 0) {
       report.capped = true;
@@ -84,7 +84,7 @@ async function sweepTemp(
   }
 }
 
-/** The shards of the disk and of the database, so that a lost directory is noticed too. */
+/** The shards on disk and in the database, so that a lost directory is noticed too. */
 async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
   const onDisk = (await files.listShards()).filter(isShard).sort();
   let after = "";
@@ -102,7 +102,7 @@ async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
 
 /**
  * The directory is listed before the records are read: a blob that gains its record in between is then seen as
- * needed, and only blobs older than the grace period are judged at all.
+ * needed, and only blobs older than the grace period are considered.
  */
 async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: number) {
   const isOld = (blob: string) => isFileName(blob) && blobNamedAt(blob) < olderThan;

@@ -13,13 +13,13 @@ import type { StagedUploads } from "./staged-uploads.ts";
 
 export { uploadPath };
 
-/** Anyone who holds a URL may use it from any page, and needs to read the ETag. */
+/** The holder of a URL may use it from any page, and needs to read the ETag. */
 export const uploadCorsHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "ETag, X-Request-Id",
 } as const;
 
-/** Answers a browser's question whether it may PUT: any header is welcome, bytes are bytes. */
+/** Responds to a browser's preflight for a PUT: any header is allowed. */
 export function preflightHeaders(request: IncomingMessage): Record<string, string> {
   const asked = request.headers["access-control-request-headers"] ?? "";
   return {
@@ -32,7 +32,7 @@ export function preflightHeaders(request: IncomingMessage): Record<string, strin
 }
 
 export interface UploadReceiver {
-  /** Takes the PUT of a presigned URL and resolves once its bytes are durable. A refusal throws an `AppError`. */
+  /** Receives the PUT of a presigned URL and resolves once its bytes are durable. Rejections are thrown as `AppError`. */
   receive(request: IncomingMessage, response: ServerResponse): Promise<{ etag: string }>;
 }
 
@@ -68,7 +68,7 @@ function findTarget(tokens: UploadTokens, request: IncomingMessage, now: number)
   return target;
 }
 
-/** What the URL's signature covers besides itself: the type and length of a single upload, the most of a part. */
+/** What the signature covers besides the URL: the type and length of a single upload, the maximum of a part. */
 function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
   const length = request.headers["content-length"];
   if (length === undefined) throw lengthRequired();
@@ -79,12 +79,12 @@ function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
   }
   if (sizeBytes !== target.sizeBytes)
     throw refused(`This upload URL takes exactly ${target.sizeBytes} bytes.`);
-  // Byte for byte, as a bucket compares it: what works here must work on every store. HTTP itself drops spaces at the end.
+  // Compared byte for byte, as in a bucket: what works here must work on every store. HTTP itself trims trailing spaces.
   if (request.headers["content-type"] !== target.contentType.trimEnd()) throw wrongType(target.contentType);
   return sizeBytes;
 }
 
-/** Takes PUTs to presigned URLs. Valid ones are never limited; guessing is. The receiver has the last word. */
+/** Accepts PUTs to presigned URLs. Valid ones are never rate limited; guessing is. The receiver decides. */
 export function presignedUploadRoutes(
   app: FastifyInstance,
   receiver: UploadReceiver,
@@ -98,7 +98,7 @@ export function presignedUploadRoutes(
     return hit.isAllowed ? error : rateLimited(hit);
   }
 
-  // The receiver reads the body itself, whatever its type, so the answer comes before the framework would read one.
+  // The receiver reads the body itself, whatever its type, so it must respond before the framework reads one.
   const answer: onRequestHookHandler = (request, reply, done) => {
     reply.headers(uploadCorsHeaders);
     receiver.receive(request.raw, reply.raw).then(

@@ -9,23 +9,23 @@ import type { BucketOptions, S3Client } from "./s3-client.ts";
 import { isMissing, isStatus, isUnknownCaller, quote } from "./s3-error.ts";
 
 export interface AccessProbe {
-  /** Writes, reads and removes an object; throws when that does not work. */
+  /** Writes, reads and removes an object; throws if that fails. */
   run(): Promise<void>;
   /**
-   * A store whose keys may not list the bucket answers 403 for what is not there. So does one that lost its
-   * rights: only a probe can tell, and a file must not look deleted because somebody edited a policy.
+   * If the credentials may not list the bucket, a store returns 403 for missing objects. It does the same if they lost
+   * access, so only a probe can tell; a file must not look deleted because someone edited a policy.
    */
   nullIfForbidden<T>(work: () => Promise<T>): Promise<T | null>;
   /**
-   * Throws where it is not the object alone that is missing. The answer to a HEAD gives no reason, and no file must
-   * look deleted or never sent because its bucket is gone or the key to it was changed.
+   * Throws if more than the object is missing. The response to a HEAD gives no reason, and a file must not look deleted
+   * or never sent because its bucket is gone or the credentials changed.
    */
   confirmMissing(key: string): Promise<void>;
 }
 
 const trustMs = 5_000;
 
-/** Throws where an object is not exactly this; reads no more of it than that takes. */
+/** Throws if an object is not exactly this; reads no more than necessary. */
 export async function expectText(objects: ObjectCalls, key: string, text: string, signal: AbortSignal) {
   const { head, stream } = await objects.get(key, { signal });
   if (head.sizeBytes === text.length) {
@@ -82,23 +82,23 @@ export function createAccessProbe(client: S3Client, names: ObjectNames, deadline
   };
 }
 
-/** What the service does with a bucket, each of which a policy can forbid. */
+/** The service's operations on a bucket, each of which a policy can deny. */
 type BucketAct = "write" | "read" | "copy" | "upload in parts" | "delete" | "list";
 
 export interface BucketExamination {
-  /** Why the bucket cannot be used at all; the rest was not tried then. */
+  /** Why the bucket cannot be used at all; the rest was not tried in that case. */
   unusable: string | null;
-  /** How far the store's clock is ahead of ours; null where it does not say. Known to the second. */
+  /** How far the store's clock is ahead of ours, to the second; null if unknown. */
   clockAheadMs: number | null;
   refused: { act: BucketAct; reason: string }[];
-  /** Whether the store keeps a copy from replacing what is there; null where copies were refused. */
+  /** Whether the store prevents copies from overwriting objects; null if copies were denied. */
   guardsCopies: boolean | null;
 }
 
 const deadlineMs = 5000;
 const contentType = "text/plain";
 
-/** Tries everything with small objects below the prefix, and takes them away again. All of it ends with the signal. */
+/** Tries everything with small objects below the prefix, and removes them again. Stops with the signal. */
 export async function examineBucket(
   client: S3Client,
   names: ObjectNames,
@@ -142,7 +142,7 @@ export async function examineBucket(
   try {
     report.clockAheadMs = await readClock(location, options);
     await bucket.check(deadlineMs).catch((error) => {
-      // To look at the bucket takes the right to list it, which is judged below.
+      // Checking the bucket requires permission to list it, which is checked below.
       if (!isStatus(error, 403)) throw error;
     });
   } catch (error) {
@@ -159,7 +159,7 @@ export async function examineBucket(
     const isCopied = await attempt("copy", async () => void (await copy(etag, {})));
     if (isCopied) report.guardsCopies = await isGuarded(etag);
     await attempt("upload in parts", uploadInParts);
-    // Whatever ended the rest: nobody else takes them away.
+    // However the probe ended, nothing else removes them.
     const cleaner = client.within(AbortSignal.timeout(deadlineMs));
     await attempt("delete", () => cleaner.objects.remove(copied));
     await attempt("delete", () => cleaner.objects.remove(key));
@@ -171,7 +171,7 @@ export async function examineBucket(
   return { unusable: null, ...report };
 }
 
-/** Of an answer to a request that is not signed: a signed one is refused where clocks are far apart. */
+/** From the response to an unsigned request, because a signed one is rejected if the clocks differ too much. */
 async function readClock(
   location: Location,
   { lookup, signal }: { lookup?: LookupFunction; signal: AbortSignal },
@@ -188,7 +188,7 @@ async function readClock(
     });
     const theirs = Date.parse(answer.headers.date ?? "");
     if (Number.isNaN(theirs)) return null;
-    // Their second has begun somewhere between the question and the answer.
+    // Their second started somewhere between the request and the response.
     const [earliest, latest] = [theirs - Date.now(), theirs + 999 - startedAt];
     if (earliest <= 0 && latest >= 0) return 0;
     return earliest > 0 ? earliest : latest;
@@ -199,7 +199,7 @@ async function readClock(
 
 function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  // An error of ours quotes the bucket already.
+  // Our own errors already quote the bucket.
   if (error instanceof StorageUnavailable) return message;
   return quote(message === "" ? (code ?? String(error)) : message);
 }

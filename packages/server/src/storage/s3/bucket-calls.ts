@@ -26,11 +26,11 @@ export interface BucketCalls {
   /** All pages within the deadline, what the caller does in between included; that of every list unless given. */
   listObjects(prefix: string, deadlineMs?: number): AsyncGenerator<ListedObject>;
   listUploads(prefix: string, deadlineMs?: number): AsyncGenerator<ListedUpload>;
-  /** Any number; keys that are not there count as removed. Returns what the store refused, key by key. */
+  /** Any number; keys that do not exist count as removed. Returns the store's errors by key. */
   removeAll(keys: string[]): Promise<Refusals>;
 }
 
-// Some stores delete one after the other.
+// Some stores delete sequentially.
 const extraMsPerKey = 50;
 const singleConcurrency = 8;
 
@@ -70,7 +70,7 @@ export function createBucketCalls(
     return refusals;
   }
 
-  /** Null where the store does not take lists: single deletions are part of the protocol everywhere. */
+  /** Null if the store does not support bulk deletion: single deletions work everywhere. */
   async function tryBatch(keys: string[]): Promise<Refusals | null> {
     try {
       return await removeBatch(keys);
@@ -120,7 +120,7 @@ export function createBucketCalls(
           };
         }
         if (textOf(xml, "IsTruncated") !== "true") return;
-        // Tokens have no order, and some stores list keys in none either.
+        // Tokens are unordered, and so are the keys of some stores.
         const next = textOf(xml, "NextContinuationToken");
         if (next === "" || next === token)
           throw new BucketFault("the bucket's list of objects does not get on");
@@ -166,7 +166,7 @@ export function createBucketCalls(
   };
 }
 
-/** Keys may hold what XML cannot, so they come as in a URL where the store knows how. */
+/** Keys may contain characters that XML cannot, so they are URL-encoded if the store supports it. */
 function decoderOf(xml: XmlElement): (text: string) => string {
   if (textOf(xml, "EncodingType") !== "url") return (text) => text;
   return (text) => {
@@ -180,7 +180,7 @@ function decoderOf(xml: XmlElement): (text: string) => string {
 
 type UploadMarker = readonly [key: string, uploadId: string];
 
-/** Keys rise in the order of their bytes; the uploads of one key are in the order of their start. */
+/** Keys are in byte order; uploads of one key are in the order of their start. */
 function isLater([key, uploadId]: UploadMarker, [keyBefore, uploadIdBefore]: UploadMarker): boolean {
   const order = Buffer.compare(Buffer.from(key), Buffer.from(keyBefore));
   return order > 0 || (order === 0 && key !== "" && uploadId !== uploadIdBefore);
@@ -195,7 +195,7 @@ export interface CorsRule {
 }
 
 export interface CorsCalls {
-  /** Empty where the bucket has none. */
+  /** Empty if the bucket has none. */
   getRules(): Promise<CorsRule[]>;
   setRules(rules: CorsRule[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { BucketFault } from "./s3-error.ts";
 
-/** As S3 and all its kin have it. */
+/** As in S3 and all compatible stores. */
 export const mostParts = 10_000;
 
 // Etags go into response headers and rows, upload ids into URLs and rows.
@@ -10,7 +10,7 @@ const longestTime = 64;
 /** S3 allows 1,024 bytes. */
 const longestKey = 1024;
 
-/** A size or count; Content-Length is missing where a bucket did not send it. */
+/** A size or count; Content-Length is missing if the bucket did not send it. */
 export function readSize(text: string | undefined): number {
   const size = /^\d{1,16}$/.test(text ?? "") ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(size)) throw new BucketFault("the bucket sent a size that is no number");
@@ -44,7 +44,7 @@ export function readTime(text: string | undefined): number {
   return time;
 }
 
-/** A listed key. One outside the prefix would be deleted, or taken for another object. */
+/** A listed key. One outside the prefix could be deleted, or mistaken for another object. */
 export function readKey(key: string, prefix: string): string {
   if (!key.startsWith(prefix)) throw new BucketFault("the bucket listed a key that was not asked for");
   if (Buffer.byteLength(key) > longestKey) throw new BucketFault("the bucket listed a key that is too long");

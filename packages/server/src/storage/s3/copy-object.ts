@@ -6,19 +6,19 @@ export interface Copy {
   fromKey: string;
   toKey: string;
   sizeBytes: number;
-  /** Of the source, which must still have it. */
+  /** The source's etag, which must still match. */
   etag: string;
   contentType: string;
   contentDisposition?: string;
 }
 
-/** "conflict": the source is another one by now, or the target exists. */
+/** "conflict": the source has changed, or the target exists. */
 export type CopyObject = (client: S3Client, copy: Copy) => Promise<{ etag: string } | "conflict">;
 
 export interface CopyOptions {
-  /** Larger objects are copied in pieces of this size: side by side, and none of them for minutes. */
+  /** Larger objects are copied concurrently in pieces of this size, so that none takes minutes. */
   pieceBytes: number;
-  /** Cloudflare has a header of its own for it. */
+  /** Cloudflare uses its own header for it. */
   guardHeader: string;
 }
 
@@ -26,7 +26,7 @@ const concurrency = 4;
 const baseDeadlineMs = 20_000;
 const slowestBytesPerMs = 10_000;
 
-/** How long a copy in one go may take. */
+/** How long a single-request copy may take. */
 export const copyDeadlineOf = (sizeBytes: number) => baseDeadlineMs + sizeBytes / slowestBytesPerMs;
 
 export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): CopyObject {
@@ -52,14 +52,14 @@ export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): Copy
         if (!isUnknownGuard(error)) throw error;
       }
     }
-    // A store that does not know how to copy only to where nothing is. The caller has looked a moment ago.
+    // A store without conditional copies. The caller has just checked that the target is free.
     const copied = await attempt(client, copy, {});
     if (copied !== "conflict") isGuarded = false;
     return copied;
   };
 }
 
-/** Not any 400: one that passes would leave all later copies without a guard. */
+/** Not any 400, because a temporary one would leave all later copies unguarded. */
 function isUnknownGuard(error: unknown): boolean {
   return (
     isStatus(error, 501) ||
@@ -68,7 +68,7 @@ function isUnknownGuard(error: unknown): boolean {
 }
 
 /**
- * Swift calls the bucket missing where the source was deleted while it copied. Whoever looks again sees which of them
+ * Swift reports the bucket as missing if the source was deleted during the copy. Checking again shows which of them
  * it is.
  */
 function isConflict(error: unknown): boolean {
@@ -108,7 +108,7 @@ async function copyInPieces(
   return { etag: head.etag };
 }
 
-/** One at a time, and never more than an upload has parts, whatever the size. */
+/** One at a time, and never more than the maximum number of parts, whatever the size. */
 function* listPieces(sizeBytes: number, usualBytes: number) {
   const pieceBytes = Math.max(usualBytes, Math.ceil(sizeBytes / mostParts));
   for (let [partNumber, start] = [1, 0]; start < sizeBytes; partNumber++, start += pieceBytes)

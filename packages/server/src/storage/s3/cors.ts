@@ -5,13 +5,13 @@ import type { Exchange } from "./exchange.ts";
 export const uploadCorsRule: CorsRule = {
   allowedOrigins: ["*"],
   allowedMethods: ["PUT", "GET", "HEAD"],
-  // By name: not every store takes a star here.
+  // By name, because not every store accepts a wildcard here.
   allowedHeaders: ["content-type", "range", "if-match", "if-none-match", "if-range", "if-modified-since"],
   exposeHeaders: ["ETag", "Content-Range"],
   maxAgeSec: 3600,
 };
 
-/** Adds our rule to those that are there. */
+/** Adds our rule to the existing ones. */
 export async function openToBrowsers(cors: CorsCalls): Promise<void> {
   const rules = await cors.getRules();
   await cors.setRules([...rules, uploadCorsRule]);
@@ -22,8 +22,8 @@ const contentType = "text/plain";
 const deadlineMs = 5000;
 
 /**
- * Does what a page elsewhere would do with a presigned URL, because rules can stand in more places than a store
- * tells of. Puts three bytes there.
+ * Does what a page on another origin would do with a presigned URL, because rules can exist in more places than a store
+ * reports. Uploads three bytes.
  */
 export async function letsBrowsersUpload(
   exchange: Exchange,

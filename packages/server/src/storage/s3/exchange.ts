@@ -6,13 +6,13 @@ import { BucketFault } from "./s3-error.ts";
 
 export interface HttpRequest {
   method: string;
-  /** As it goes over the wire: nothing resolves its dots or encodes it again. */
+  /** As sent on the wire: dots are not resolved and nothing is encoded again. */
   path: string;
   headers: Record<string, string>;
   body?: Uint8Array;
-  /** For the headers of the answer; `readBody` has what is left of it. */
+  /** For the response headers; `readBody` gets the remaining time. */
   deadlineMs: number;
-  /** How much of a success `fetch` reads; more is a fault. */
+  /** How much of a successful response `fetch` reads; more is an error. */
   maxBodyBytes?: number;
   signal?: AbortSignal;
 }
@@ -20,20 +20,20 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Not read yet, and never decoded whatever its Content-Encoding says. */
+  /** Not read yet, and never decoded, whatever its Content-Encoding. */
   stream: IncomingMessage;
 }
 
 export interface Exchange {
-  /** Resolves with the headers; the stream is the caller's to read or to destroy. */
+  /** Resolves with the headers; the caller has to read or destroy the stream. */
   start(request: HttpRequest): Promise<HttpAnswer>;
-  /** Resolves with the whole body, or the beginning of a refusal, within one deadline. */
+  /** Resolves with the whole body, or the beginning of an error, within one deadline. */
   fetch(request: HttpRequest): Promise<{ status: number; headers: IncomingHttpHeaders; body: string }>;
   close(): void;
 }
 
 export interface ExchangeOptions {
-  /** Judges addresses that we do not choose ourselves. */
+  /** Checks addresses that we did not choose ourselves. */
   lookup?: LookupFunction | undefined;
   maxSockets?: number | undefined;
 }
@@ -41,10 +41,10 @@ export interface ExchangeOptions {
 const usualMaxSockets = 256;
 const maxHeaderBytes = 16 * 1024;
 const maxInterimAnswers = 20;
-/** Of every answer whose body is of no use but to explain. */
+/** For every response whose body is only used as an explanation. */
 export const maxErrorBytes = 64 * 1024;
 
-/** HTTP to one origin over connections that are kept. Trusts nothing that comes back. */
+/** HTTP to one origin over keep-alive connections. Trusts nothing in the responses. */
 export function createExchange(origin: string, options: ExchangeOptions = {}): Exchange {
   const { lookup, maxSockets = usualMaxSockets } = options;
   const url = new URL(origin);
@@ -71,7 +71,7 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
     return new Promise<HttpAnswer>((resolve, reject) => {
       const abort = () => {
         outgoing.destroy(signal.reason as Error);
-        // A request that still waits for a connection tells nobody that it was destroyed.
+        // A request that is still waiting for a connection emits nothing when destroyed.
         reject(signal.reason as Error);
       };
       if (signal.aborted) abort();
@@ -93,7 +93,7 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
     async fetch(request) {
       const deadline = AbortSignal.timeout(Math.ceil(request.deadlineMs));
       const { status, headers, stream } = await start(request, deadline);
-      // There is no body to wait for, though some stores send the end of one.
+      // There is no body to wait for, although some stores send the end of one.
       if (request.method === "HEAD") {
         stream.on("error", () => {}).resume();
         return { status, headers, body: "" };
@@ -109,7 +109,7 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
   };
 }
 
-/** The first so many bytes as text. What comes after them is not read, and costs the connection. */
+/** The first bytes as text. The rest is not read, which costs the connection. */
 export async function readBody(
   stream: IncomingMessage,
   maxBytes: number,

@@ -6,22 +6,22 @@ import { createBucketReads, type ReadsDeps } from "./reads.ts";
 export interface ImportedObject {
   key: string;
   contentType: string;
-  /** To be read only once its upload is completed. */
+  /** Not readable until its upload is completed. */
   isStaged: boolean;
 }
 
-/** Takes over objects of another store. */
+/** Imports objects from another store. */
 export interface ObjectImport {
   /** Whether nothing is below the prefix. */
   isEmpty(): Promise<boolean>;
-  /** Puts an object in pieces, each but the last of at least 5 MiB. It is there whole or not at all. */
+  /** Writes an object in pieces, all but the last of at least 5 MiB. It is written completely or not at all. */
   put(object: ImportedObject, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   read(object: Pick<ImportedObject, "key" | "isStaged">): Promise<ObjectBytes | null>;
-  /** All final objects, in whatever order the bucket has. */
+  /** All final objects, in the bucket's order. */
   list(): AsyncGenerator<{ key: string; sizeBytes: number }>;
 }
 
-/** Millions of objects are in thousands of pages. */
+/** Millions of objects take thousands of pages. */
 const longListMs = 24 * 3_600_000;
 
 export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImport {
@@ -56,7 +56,7 @@ export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImpor
 
     async put({ key, contentType, isStaged }, pieces) {
       const name = isStaged ? names.stagedOf(key) : names.finalOf(key);
-      // What a client put there has the type that it sent; what may be read has the one that is safe.
+      // Staged objects have the type that the client sent; readable ones have the safe one.
       const headers = isStaged ? { contentType } : headersOf(contentType);
       const rest = pieces[Symbol.asyncIterator]();
       try {

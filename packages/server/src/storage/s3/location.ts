@@ -6,13 +6,13 @@ export interface Location {
   origin: string;
   /** The Host header, which is part of every signature. */
   host: string;
-  /** Encoded, with a slash in front; without a key that of the bucket. */
+  /** Encoded, with a leading slash; without a key, the path of the bucket. */
   pathOf(key?: string): string;
 }
 
 export interface BucketAddress {
   bucket: string;
-  /** Null: Amazon's own, of the region. */
+  /** Null means Amazon's own endpoint for the region. */
   endpoint: string | null;
   region: string;
   forcePathStyle: boolean;
@@ -20,7 +20,7 @@ export interface BucketAddress {
 
 export function createLocation({ bucket, endpoint, region, forcePathStyle }: BucketAddress): Location {
   const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
-  // Amazon's certificate does not cover a bucket whose name has dots.
+  // Amazon's certificate does not cover bucket names with dots.
   const isPathStyle = forcePathStyle || bucket.includes(".");
   const host = isPathStyle ? url.host : `${bucket}.${url.host}`;
   const base = url.pathname.replace(/\/+$/, "") + (isPathStyle ? `/${encodePath(bucket)}` : "");
@@ -31,12 +31,12 @@ export function createLocation({ bucket, endpoint, region, forcePathStyle }: Buc
   };
 }
 
-/** Where things lie in the bucket. Everything is below the installation's prefix, and nothing else is touched. */
+/** The bucket's layout. Everything is below the installation's prefix, and nothing else is touched. */
 export interface ObjectNames {
-  /** As in the address of a file, so that a CDN can stand right in front of the bucket. */
+  /** As in a file's URL, so that a CDN can be placed directly in front of the bucket. */
   finalOf(key: string): string;
   finalPrefix: string;
-  /** A client may write here as long as its URL is valid, so nobody is ever served from here. */
+  /** Clients may write here while their URLs are valid, so nothing is ever served from here. */
   stagedOf(key: string): string;
   stagedPrefix: string;
   probePrefix: string;
@@ -47,28 +47,28 @@ export function createObjectNames(prefix: string): ObjectNames {
   return {
     finalOf: (key) => finalPrefix + key,
     finalPrefix,
-    // Of one length, without a character that a client or a proxy could change on the way.
+    // Fixed length, without characters that a client or proxy could change.
     stagedOf: (key) => stagedPrefix + hash("sha256", key),
     stagedPrefix,
     probePrefix,
   };
 }
 
-/** Most of what is encoded has nothing to encode, and looking costs a fraction of encoding. */
+/** Most strings need no encoding, and checking costs a fraction of encoding. */
 const unreserved = /^[\w.~-]*$/;
 
-/** RFC 3986: everything but the unreserved characters, which is what signatures are made over. */
+/** RFC 3986: encodes everything but the unreserved characters, as signatures require. */
 export function encodeUri(text: string): string {
   if (unreserved.test(text)) return text;
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, percentEncode);
 }
 
-/** An object's path: the slashes stay, even doubled ones and those at the ends. */
+/** An object's path: slashes are kept, even doubled, leading and trailing ones. */
 export function encodePath(key: string): string {
   return key.split("/").map(encodeUri).join("/");
 }
 
-/** Sorted by name, as signatures want it. */
+/** Sorted by name, as signatures require. */
 export function encodeQuery(query: Readonly<Record<string, string>>): string {
   return Object.entries(query)
     .map(([name, value]) => `${encodeUri(name)}=${encodeUri(value)}`)

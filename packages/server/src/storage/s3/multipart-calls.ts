@@ -30,20 +30,20 @@ export interface PartCopy extends Upload {
 
 export interface MultipartCalls {
   create(key: string, headers: ObjectHeaders): Promise<string>;
-  /** Null when there is no such upload. */
+  /** Null if there is no such upload. */
   findParts(upload: Upload): Promise<ReceivedPart[] | null>;
   putPart(part: Upload & { partNumber: number; bytes: Uint8Array }): Promise<{ etag: string }>;
   copyPart(copy: PartCopy): Promise<{ etag: string }>;
   complete(
     upload: Upload & { parts: { partNumber: number; etag: string }[]; guard?: Record<string, string> },
   ): Promise<void>;
-  /** An upload that is not there counts as aborted. */
+  /** An upload that does not exist counts as aborted. */
   abort(upload: Upload): Promise<void>;
 }
 
 // Assembling thousands of parts takes some stores minutes.
 const completeDeadlineMs = 120_000;
-/** Of a list of parts. Stores show 1,000 of 10,000 at once, and some of them fewer. */
+/** For a list of parts. Stores return 1,000 of 10,000 at once, or fewer. */
 const mostPages = 500;
 
 export function createMultipartCalls(
@@ -131,7 +131,7 @@ export function createMultipartCalls(
   };
 }
 
-/** Some stores call an id that they cannot have made themselves a wrong argument. */
+/** Some stores report an id that they did not create as an invalid argument. */
 export function isNoUpload(error: unknown): boolean {
   return isMissing(error) || hasS3Code(error, "InvalidArgument");
 }

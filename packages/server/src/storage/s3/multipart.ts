@@ -17,7 +17,7 @@ import { toStored } from "./single-put.ts";
 type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
 type Failure = Extract<FinishMultipartResult, { ok: false }>;
 
-/** S3's own rule for every part but the last. */
+/** S3's minimum for every part but the last. */
 export const minPartBytes = 5 * 1024 * 1024;
 
 export interface MultipartDeps {
@@ -27,14 +27,14 @@ export interface MultipartDeps {
   headersOf: (contentType: string) => ObjectHeaders;
 }
 
-/** Parts go straight to the final name: nothing of them can be read before the upload is completed. */
+/** Parts go directly to the final name, because they cannot be read before the upload is completed. */
 export function createBucketMultipart(
   { client, names, probe, headersOf }: MultipartDeps,
   finishDeadlineMs: number,
 ): Multipart {
   const refOf = ({ key, uploadId }: MultipartRef) => ({ key: names.finalOf(key), uploadId });
 
-  /** After a crash or a lost answer: an upload that is gone and left an object of the right size was finished. */
+  /** After a crash or a lost response, an upload that is gone and left an object of the right size was completed. */
   async function findFinished(
     { objects }: S3Client,
     { key, sizeBytes }: FinishMultipart,
@@ -62,7 +62,7 @@ export function createBucketMultipart(
     if (received === null) return findFinished(limited, upload);
     const problem = findProblem(received, upload);
     if (problem === null) return complete(limited, upload, received.length > upload.parts.length);
-    // Only here can it be seen: S3 takes any size for a part.
+    // It can only be checked here, because S3 accepts parts of any size.
     if (isTooLarge(received, upload)) await limited.multipart.abort(refOf(upload));
     return problem;
   }
@@ -74,7 +74,7 @@ export function createBucketMultipart(
     listParts: (upload, signal) =>
       (signal === undefined ? client : client.within(signal)).multipart.findParts(refOf(upload)),
 
-    /** Those who ask for the same at once share one answer: assembling a large object is no small work. */
+    /** Concurrent calls for the same upload share one result, because assembling a large object is expensive. */
     finishMultipart(upload) {
       const question = JSON.stringify([upload.key, upload.uploadId, upload.sizeBytes, upload.parts]);
       const start = () => withDeadline(finishDeadlineMs, (signal) => finish(client.within(signal), upload));
@@ -117,7 +117,7 @@ function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure
   return small === undefined ? null : tooSmall(`part ${small.partNumber} has ${small.sizeBytes}`);
 }
 
-/** What changed between the list of parts and the completion; and older Ceph takes all parts or none. */
+/** Something changed between listing the parts and completing; also, older Ceph requires all parts. */
 function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
   if (hasS3Code(error, "EntityTooSmall")) return tooSmall("one has fewer");
   if (!hasS3Code(error, "InvalidPart")) return null;

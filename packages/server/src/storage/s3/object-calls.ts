@@ -11,7 +11,7 @@ export interface ObjectHead {
   /** Without quotes. */
   etag: string;
   contentType: string;
-  /** As the bucket has it, if it has. */
+  /** As reported by the bucket, if at all. */
   lastModified: string | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface ObjectHeaders {
 export interface CopyRequest extends ObjectHeaders {
   fromKey: string;
   toKey: string;
-  /** The source must still be this. */
+  /** The source must still match this. */
   etag: string;
-  /** Headers that make the copy fail where something is there already. */
+  /** Headers that make the copy fail if the target exists. */
   guard: Record<string, string>;
   deadlineMs: number;
 }
@@ -42,7 +42,7 @@ export interface ObjectCalls {
     key: string,
     options: { range?: ByteRange; etag?: string; signal?: AbortSignal; isDownload?: boolean },
   ): Promise<ObjectBody>;
-  /** Not repeated: whoever copies looks first whether the last attempt worked after all. */
+  /** Not retried: the caller checks first whether the last attempt succeeded after all. */
   copy(request: CopyRequest): Promise<{ etag: string }>;
   remove(key: string): Promise<void>;
 }
@@ -52,7 +52,7 @@ const slowestBytesPerMs = 100;
 
 export const putDeadlineOf = (bytes: Uint8Array) => putDeadlineMs + bytes.byteLength / slowestBytesPerMs;
 
-/** The metadata is given anew: what a client added to its PUT must not go with the object. */
+/** Replaces the metadata, so that headers a client added to its PUT are not copied. */
 export function describeObject({ contentType, contentDisposition }: ObjectHeaders): Record<string, string> {
   return {
     "content-type": contentType,

@@ -4,22 +4,22 @@ import { Readable } from "node:stream";
 export interface ObjectStreamOptions {
   first: IncomingMessage;
   lengthBytes: number;
-  /** Opens the rest, from this many bytes on. */
+  /** Opens the rest, from this offset. */
   reopen(skipBytes: number): Promise<IncomingMessage>;
-  /** How often a connection that broke is made up for. */
+  /** How often a broken connection is replaced. */
   maxReopens: number;
-  /** How long one connection may send nothing while somebody waits for it. */
+  /** How long one connection may stall while a reader is waiting. */
   idleMs: number;
-  /** The same for all connections that are tried in turn. */
+  /** The same for all connections tried in turn. */
   giveUpMs: number;
-  /** How long a connection is kept for a reader who takes nothing; then the rest is asked for when they read on. */
+  /** How long a connection is kept for a stalled reader; after that, the rest is requested when they continue. */
   pauseMs: number;
 }
 
 /** The bytes of an object as one stream, over as many connections as it takes. */
 export function createObjectStream(options: ObjectStreamOptions): Readable {
   const { lengthBytes, reopen, idleMs, giveUpMs, pauseMs } = options;
-  /** Null while the reader pauses and no connection is kept. */
+  /** Null while the reader is stalled and no connection is kept. */
   let current: IncomingMessage | null = options.first;
   let receivedBytes = 0;
   let reopensLeft = options.maxReopens;
@@ -36,7 +36,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     clearTimeout(lastTimer);
     lastTimer = undefined;
   };
-  // A connection that is made anew does not start it again.
+  // A new connection does not restart it.
   const armLast = () => {
     lastTimer ??= setTimeout(() => stream.destroy(stopped()), giveUpMs);
   };
@@ -68,7 +68,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     source.on("data", (chunk: Buffer) => {
       receivedBytes += chunk.length;
       disarmLast();
-      // Whoever declared the length to a client must not send it what comes after.
+      // The length was already declared to a client, which must not receive more.
       if (receivedBytes > lengthBytes)
         return void stream.destroy(new Error("the store sent more bytes than it was asked for"));
       if (stream.push(chunk)) {
@@ -81,7 +81,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
       timer = setTimeout(letGo, pauseMs);
     });
     source.once("close", () => void settle(source));
-    // What went wrong shows as too few bytes when it closes.
+    // A failure shows up as missing bytes when it closes.
     source.on("error", () => {});
     if (stream.destroyed) source.destroy();
   }

@@ -13,14 +13,14 @@ import { toStored } from "./single-put.ts";
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
 
 const maxReopens = 3;
-// Less than others wait for a connection, so that readers who sleep on all of them keep nobody out.
+// Less than the wait for a connection, so that stalled readers on all of them do not block others.
 const pauseMs = 5_000;
 
 export interface ReadsDeps {
   client: S3Client;
   names: ObjectNames;
   probe: AccessProbe;
-  /** How long a reader waits for the next byte, over all connections that are tried for it. */
+  /** How long a reader waits for the next byte, across all connections tried. */
   readIdleMs: number;
   findDeadlineMs: number;
 }
@@ -44,7 +44,7 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
     }
   }
 
-  /** The parts of an upload that is still open. */
+  /** The parts of an open upload. */
   async function findParts({ bucket, multipart }: S3Client, key: string) {
     for await (const upload of bucket.listUploads(names.finalOf(key))) {
       if (upload.key !== names.finalOf(key)) continue;
@@ -102,12 +102,12 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
     const [staged, final] = [names.stagedOf(key), names.finalOf(key)];
     const head = (await findHead(staged, limited)) ?? (await findHead(final, limited));
     if (head !== null) return { sizeBytes: head.sizeBytes, receivedAt: readTime(head.lastModified) };
-    // Without the right to list, nothing is known of parts.
+    // Without permission to list, nothing is known about parts.
     return probe.nullIfForbidden(() => findParts(limited, key));
   }
 }
 
-/** A customer's bucket says what it likes: it may have another object by now, or know no ranges. */
+/** Don't trust a customer's bucket: it may have a different object by now, or not support ranges. */
 function checkLength({ head, stream }: ObjectBody, range: ByteRange | undefined): void {
   if (range === undefined || head.sizeBytes === range.end - range.start + 1) return;
   stream.destroy();

@@ -12,38 +12,38 @@ import { parseLongXml, type XmlElement } from "./xml.ts";
 
 export interface S3Request {
   method: "GET" | "PUT" | "POST" | "DELETE" | "HEAD";
-  /** Absent: the bucket itself. */
+  /** If absent, the bucket itself. */
   key?: string;
   query?: Record<string, string>;
   /** Lower-case names. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** For one attempt, instead of the usual one. */
+  /** For one attempt, instead of the default. */
   deadlineMs?: number;
-  /** On top of the deadline. */
+  /** In addition to the deadline. */
   extraMs?: number;
-  /** For what must not be repeated blindly. */
+  /** For calls that must not be retried blindly. */
   once?: boolean;
   signal?: AbortSignal;
-  /** Its body is read at the pace of a client, who may be slow. */
+  /** Its body is read at the pace of a client, which may be slow. */
   isDownload?: boolean;
 }
 
 export interface S3Answer {
   headers: IncomingHttpHeaders;
-  /** Null where the body is not XML. */
+  /** Null if the body is not XML. */
   xml: XmlElement | null;
 }
 
-/** Signed requests to one bucket. An answer that is no success is thrown as `S3Error` or `StorageFull`. */
+/** Signed requests to one bucket. Error responses are thrown as `S3Error` or `StorageFull`. */
 export interface S3Calls {
   call(request: S3Request): Promise<S3Answer>;
-  /** The body is left to be read. */
+  /** The caller reads the body. */
   open(request: S3Request): Promise<{ headers: IncomingHttpHeaders; stream: IncomingMessage }>;
   close(): void;
 }
 
-/** The same calls, all of which end with the signal. */
+/** The same calls, all aborted with the signal. */
 export function limitCalls(calls: S3Calls, signal: AbortSignal): S3Calls {
   const limit = (request: S3Request): S3Request => ({
     ...request,
@@ -61,7 +61,7 @@ export interface S3CallOptions {
   signer: Signer;
   retry: RetryPolicy;
   attemptDeadlineMs: number;
-  /** The largest answer that is read as XML. */
+  /** The largest response parsed as XML. */
   maxXmlBytes: number;
   maxSockets?: number | undefined;
   lookup?: LookupFunction | undefined;
@@ -78,7 +78,7 @@ export function createS3Calls({
   ...network
 }: S3CallOptions): S3Calls {
   const exchange = createExchange(location.origin, network);
-  // On connections of their own: slow clients must not take those that everything else needs.
+  // On separate connections, so that slow clients do not use up those needed by everything else.
   const downloads = createExchange(location.origin, network);
 
   function prepare(request: S3Request): HttpRequest {
@@ -109,7 +109,7 @@ export function createS3Calls({
         const { status, headers, body } = await exchange.fetch(prepare(request));
         if (status >= 300) throw toS3Error(status, body);
         const xml = await parseLongXml(body);
-        // Copies and completions are answered before they have ended, so their failure comes under a 200.
+        // Copies and completions get their response headers before they end, so failures can follow a 200.
         if (xml?.name === "Error") throw toS3Error(status, body);
         return { headers, xml };
       });
@@ -134,14 +134,14 @@ export function createS3Calls({
 
 export interface RetryPolicy {
   attempts: number;
-  /** The first pause is up to this long, each later one up to twice as long as the one before. */
+  /** The maximum of the first pause; it doubles with each further one. */
   baseDelayMs: number;
   maxDelayMs: number;
   /** No attempt starts later than this after the first. */
   giveUpAfterMs: number;
 }
 
-/** For calls that may be made twice. Pauses are drawn at random, so that instances do not come back in step. */
+/** For calls that can be repeated. Pauses are random, so that instances do not retry in step. */
 export async function withRetries<T>(
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
@@ -157,24 +157,24 @@ export async function withRetries<T>(
       const pauseMs = Math.random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (number - 1));
       const isLate = performance.now() + pauseMs - startedAt > policy.giveUpAfterMs;
       if (number >= policy.attempts || isLate || !isPassing(error)) throw explain(error);
-      // Its end is seen at the next attempt.
+      // The abort is noticed at the next attempt.
       await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
     }
   }
 }
 
-/** Without the cause: Node attaches what the bucket sent, packets and certificates, and all of it would be logged. */
+/** Without the cause, because Node attaches what the bucket sent, packets and certificates, which would be logged. */
 function explain(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof StorageFull || isOurMistake(error))
     return error;
   const { name, code, message } = error as NodeJS.ErrnoException;
-  // The caller has gone, and is owed no explanation.
+  // The caller has cancelled and needs no explanation.
   if (name === "AbortError") return error;
   const reason = name === "TimeoutError" ? "it did not answer in time" : quote(String(code ?? message));
   return new StorageUnavailable(`the bucket cannot be reached: ${reason}`);
 }
 
-/** One deadline over all steps of a piece of work. Unlike that of `AbortSignal.timeout`, its timer ends with the work. */
+/** One deadline for all steps of some work. Unlike `AbortSignal.timeout`, its timer ends with the work. */
 export async function withDeadline<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => Promise<T>,

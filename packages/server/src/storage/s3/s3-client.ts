@@ -6,25 +6,25 @@ import { createObjectCalls, type ObjectCalls } from "./object-calls.ts";
 import { createS3Calls, limitCalls, type RetryPolicy, type S3Calls } from "./s3-call.ts";
 import { createSigner, type Signer } from "./sigv4.ts";
 
-/** A bucket and the right to use it. */
+/** A bucket and its credentials. */
 export interface BucketOptions {
   bucket: string;
-  /** Null: Amazon's own, of the region. */
+  /** Null means Amazon's own endpoint for the region. */
   endpoint: string | null;
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
   forcePathStyle: boolean;
-  /** Judges the addresses behind an endpoint that the operator did not choose. */
+  /** Checks the addresses of an endpoint that the operator did not choose. */
   lookup?: LookupFunction;
   retry?: RetryPolicy;
   /** How long one attempt of a small request may take. */
   attemptDeadlineMs?: number;
-  /** How long a list may take, all its pages together. */
+  /** How long a list may take, including all its pages. */
   listDeadlineMs?: number;
-  /** How many names one request lists or deletes; at most and by default 1,000. Answers may be as large as that takes. */
+  /** How many names one request lists or deletes; at most and by default 1,000. Responses may be as large as that requires. */
   pageSize?: number;
-  /** Connections for reading, and as many again for everything else. */
+  /** Connections for reading, and the same number for everything else. */
   maxSockets?: number;
   /** Epoch milliseconds; S3 compares them with its own clock. */
   now?: () => number;
@@ -36,7 +36,7 @@ export interface S3Client {
   bucket: BucketCalls;
   cors: CorsCalls;
   signer: Signer;
-  /** The same bucket for one piece of work, all of which ends with the signal. */
+  /** The same bucket for work that is aborted with the signal. */
   within(signal: AbortSignal): S3Client;
   close(): void;
 }
@@ -49,11 +49,11 @@ export const defaultRetry: RetryPolicy = {
 };
 const defaultAttemptDeadlineMs = 6_000;
 const defaultListDeadlineMs = 60_000;
-/** Keys have up to 1,024 bytes, three times that in percent, and a listed upload a kilobyte besides. */
+/** Keys have up to 1,024 bytes, three times that when percent-encoded, plus a kilobyte per listed upload. */
 const listedBytes = 4 * 1024;
 const smallXmlBytes = 64 * 1024;
 
-/** What the service needs of S3, and no more. */
+/** The part of S3 that the service needs. */
 export function createS3Client(options: BucketOptions): S3Client {
   const signer = createSigner({ ...options, now: options.now ?? Date.now });
   const { bucket, pageSize = 1000, listDeadlineMs = defaultListDeadlineMs } = options;
@@ -81,7 +81,7 @@ export function createS3Client(options: BucketOptions): S3Client {
   return build(calls);
 }
 
-/** How lists are asked for. */
+/** How lists are requested. */
 export interface ListOptions {
   pageSize: number;
   listDeadlineMs: number;

@@ -5,7 +5,7 @@ import { parseXml, textOf } from "./xml.ts";
 const mostQuoted = 200;
 const codePattern = /^[\w.-]{1,64}$/;
 
-/** Text that a bucket chose, fit for a log line or a page. */
+/** Untrusted text from a bucket, made safe for a log line or a page. */
 export function quote(text: string): string {
   const printable = text
     .slice(0, 2 * mostQuoted)
@@ -14,10 +14,10 @@ export function quote(text: string): string {
   return printable.length > mostQuoted ? `${printable.slice(0, mostQuoted - 1)}…` : printable;
 }
 
-/** The bucket broke the protocol, so asking again is of no use. */
+/** The bucket violated the protocol, so retrying is useless. */
 export class BucketFault extends StorageUnavailable {}
 
-/** An answer that is not a success. What nobody makes sense of is a store that does not work. */
+/** An error response. Unhandled ones mean that the store does not work. */
 export class S3Error extends StorageUnavailable {
   readonly status: number;
   readonly code: string;
@@ -53,7 +53,7 @@ const passingCodes = [
   "TooManyRequests",
 ];
 
-/** What these would have been answered with, had they not come under a 200. */
+/** The statuses of errors that arrive after a 200. */
 const statusOfCode: Record<string, number> = {
   AccessDenied: 403,
   NoSuchKey: 404,
@@ -61,7 +61,7 @@ const statusOfCode: Record<string, number> = {
   PreconditionFailed: 412,
 };
 
-/** `body` may be empty: answers to HEAD have none. */
+/** `body` may be empty: responses to HEAD have none. */
 export function toS3Error(status: number, body: string): S3Error | StorageFull {
   const root = parseXml(body);
   const error = root?.name === "Error" ? root : null;
@@ -73,7 +73,7 @@ export function toS3Error(status: number, body: string): S3Error | StorageFull {
   return new S3Error(meant, code, message);
 }
 
-/** Whether the same request may succeed a moment later. Broken connections are not S3Errors and always may. */
+/** Whether a retry may succeed. Broken connections are not S3Errors and may always be retried. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof StorageFull || error instanceof BucketFault || isOurMistake(error)) return false;
   if (!(error instanceof S3Error)) return true;
@@ -82,7 +82,7 @@ export function isPassing(error: unknown): boolean {
     : error.status === 429 || passingCodes.includes(error.code);
 }
 
-/** Errors of the program, not of the network. */
+/** Programming errors, not network errors. */
 export function isOurMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError;
 }
@@ -99,12 +99,12 @@ const unknownCallerCodes = [
   "SignatureDoesNotMatch",
 ];
 
-/** Refused for who asks or what time it is, so it says nothing of what was asked for. */
+/** Rejected because of the credentials or the time, so it says nothing about the object. */
 export function isUnknownCaller(error: unknown): boolean {
   return hasS3Code(error, ...unknownCallerCodes);
 }
 
-/** The object or upload is not there. A bucket that is gone is another matter. */
+/** The object or upload does not exist. A missing bucket is a different matter. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
 }

@@ -19,33 +19,33 @@ import { type BucketSweepOptions, type BucketSweepReport, sweepBucket } from "./
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */
   name: string;
-  /** In front of every object's name; ends with a slash or is empty. */
+  /** Prefix of every object's name; ends with a slash or is empty. */
   prefix: string;
-  /** Where clients reach the same bucket; null as for `endpoint`. */
+  /** The same bucket's endpoint for clients; null as for `endpoint`. */
   publicEndpoint: string | null;
-  /** The type as it is to be sent and the disposition that goes with it, for those who read the bucket directly. */
+  /** The content type to send and its disposition, for clients that read the bucket directly. */
   headersOf: (contentType: string) => ObjectHeaders;
-  /** Larger staged objects are made final in pieces of this size. */
+  /** Larger staged objects are finalised in pieces of this size. */
   copyPieceBytes?: number;
   /** How long a reader waits for the next byte. */
   readIdleMs?: number;
-  /** How long it may take to find out what works, or what has arrived. */
+  /** How long a probe, or checking what has arrived, may take. */
   probeDeadlineMs?: number;
-  /** How long it may take to make an upload final, besides copying it. */
+  /** How long finalising an upload may take, not counting the copy. */
   finishDeadlineMs?: number;
 }
 
-/** Objects in a bucket that speaks S3. Keeps no state of its own, so any number of instances share it. */
+/** Objects in an S3-compatible bucket. Stateless, so any number of instances can share it. */
 export interface S3Store extends ObjectStore {
   readonly directReads: DirectReads;
-  /** Writes, reads and removes an object; throws when one of them is not allowed. */
+  /** Writes, reads and removes an object; throws if one of them is not allowed. */
   probe(): Promise<void>;
-  /** Tries everything that the service needs of the bucket, and compares clocks. Ends early with the signal. */
+  /** Tries everything the service needs from the bucket, and compares clocks. Stops early with the signal. */
   examine(signal?: AbortSignal): Promise<BucketExamination>;
   sweep(options: BucketSweepOptions): Promise<BucketSweepReport>;
-  /** For objects that come from another store. */
+  /** For objects imported from another store. */
   imports: ObjectImport;
-  /** Whether browsers may upload from any page and see the etag; tried with a small object. */
+  /** Whether browsers may upload from any page and read the etag; tried with a small object. */
   allowsBrowsers(signal?: AbortSignal): Promise<boolean>;
   /** Adds what browsers need to the bucket's CORS rules. */
   allowBrowsers(): Promise<void>;
@@ -56,7 +56,7 @@ const checkDeadlineMs = 3000;
 const defaultReadIdleMs = 60_000;
 const defaultProbeDeadlineMs = 60_000;
 const defaultFinishDeadlineMs = 5 * 60_000;
-/** Less than the queue of deletions leaves one that was started. */
+/** Less than the lease of a deletion in the queue. */
 const deleteDeadlineMs = 45_000;
 
 export function createS3Store(options: S3StoreOptions): S3Store {
@@ -132,7 +132,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       try {
         await client.bucket.check(checkDeadlineMs);
       } catch (error) {
-        // To look at the bucket takes the right to list it, which the service can do without.
+        // Checking the bucket requires permission to list it, which the service does not need.
         if (!isStatus(error, 403)) throw error;
         await probe.run();
       }

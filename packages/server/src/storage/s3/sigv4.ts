@@ -8,7 +8,7 @@ export interface S3Credentials {
 
 export interface SignerOptions extends S3Credentials {
   region: string;
-  /** Epoch milliseconds, by the real clock: the other side compares them with its own. */
+  /** Epoch milliseconds of the real clock, because the other side compares them with its own. */
   now: () => number;
 }
 
@@ -20,17 +20,17 @@ export interface Presign {
   /** Encoded. */
   path: string;
   query?: Strings;
-  /** Lower-case names; the request must carry exactly these. */
+  /** Lower-case names; the request must have exactly these. */
   headers: Strings;
   expiresInSec: number;
 }
 
-/** AWS Signature Version 4 for S3, by hand: a signing key is derived once a day, not once a URL. */
+/** AWS Signature Version 4 for S3, by hand, to derive the signing key once per day instead of once per URL. */
 export interface Signer {
-  /** Headers to add to a request that carries `headers` and a body with this SHA-256. */
+  /** Headers to add to a request with `headers` and a body with this SHA-256. */
   signHeaders(request: SignedRequest): Record<string, string>;
   presign(request: Presign): string;
-  /** One URL per part number, in the order given. */
+  /** One URL per part number, in the given order. */
   presignParts(request: Omit<Presign, "method" | "query">, uploadId: string, partNumbers: number[]): string[];
 }
 
@@ -38,7 +38,7 @@ export interface SignedRequest {
   method: string;
   path: string;
   query: string;
-  /** Lower-case names, with `host`. */
+  /** Lower-case names, including `host`. */
   headers: Strings;
   bodySha256: string;
 }
@@ -71,7 +71,7 @@ export function createSigner({ accessKeyId, secretAccessKey, region, now }: Sign
     return derived.key;
   }
 
-  /** Signatures know no time within a second, so all that are made in one share this. */
+  /** Signatures have a resolution of one second, so all signatures within one share this. */
   function moment(): Moment {
     const second = Math.floor(now() / 1000);
     if (latest?.second === second) return latest;
@@ -95,7 +95,7 @@ export function createSigner({ accessKeyId, secretAccessKey, region, now }: Sign
       .update(signedHead + hash("sha256", canonical))
       .digest("hex");
 
-  /** What the query of a presigned URL holds besides the request's own, and what is signed after it. */
+  /** What a presigned URL adds to the request's own query, and what is signed after it. */
   function prepare({ headers, expiresInSec }: Pick<Presign, "headers" | "expiresInSec">) {
     const at = moment();
     const { names, lines } = canonicalHeaders(headers);
@@ -123,7 +123,7 @@ export function createSigner({ accessKeyId, secretAccessKey, region, now }: Sign
 
     presignParts({ origin, path, headers, expiresInSec }, uploadId, partNumbers) {
       const { at, query, tail } = prepare({ headers, expiresInSec });
-      // In the order of their bytes, partNumber and uploadId come after every X-Amz name.
+      // In byte order, partNumber and uploadId come after every X-Amz name.
       const before = `${query}&partNumber=`;
       const after = `&uploadId=${encodeUri(uploadId)}`;
       return partNumbers.map((partNumber) => {
@@ -142,7 +142,7 @@ function canonicalHeaders(headers: Strings): { names: string; lines: string } {
   return { names: sorted.join(";"), lines };
 }
 
-/** Hardly a value has spaces to take away, and looking for them costs less than replacing them. */
+/** Hardly any value has spaces to trim, and checking costs less than replacing. */
 function collapse(value: string): string {
   return looseSpace.test(value) ? value.trim().replaceAll(/\s+/g, " ") : value;
 }

@@ -13,7 +13,7 @@ export interface SinglePutDeps {
   copy: CopyObject;
   retry: RetryPolicy;
   headersOf: (contentType: string) => ObjectHeaders;
-  /** For everything but the copy itself. */
+  /** For everything except the copy itself. */
   finishDeadlineMs: number;
 }
 
@@ -24,9 +24,9 @@ export function toStored({ sizeBytes, etag }: { sizeBytes: number; etag: string 
 }
 
 /**
- * Copies what was staged to its final name. The copy is tied to the etag that was seen, so a PUT in between cannot
- * slip in, and to a final name that is free, so one that comes later changes nothing. It goes on when the client hangs
- * up: the next attempt joins it.
+ * Copies the staged object to its final name. The copy requires the etag that was read, so a PUT in between cannot slip
+ * in, and a free final name, so a later one changes nothing. It continues if the client disconnects: the next attempt
+ * joins it.
  */
 export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
   const { names, probe, copy, retry, headersOf, finishDeadlineMs } = deps;
@@ -56,8 +56,8 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
     key: string,
     sizeBytes: number,
   ): Promise<StoredObject | null | "conflict"> {
-    // In this order: what is copied was there before the final name was seen to be free. The other way round, a
-    // second completion that was held up could carry a later PUT over the bytes that the first one confirmed.
+    // In this order: the copied object existed before the final name was seen to be free. The other way round, a
+    // delayed second completion could overwrite the bytes that the first one confirmed with a later PUT.
     const staged = await findHead(client, names.stagedOf(key));
     const final = await findHead(client, names.finalOf(key));
     const arrived = final ?? staged;
@@ -65,11 +65,11 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
       await probe.confirmMissing(names.stagedOf(key));
       return null;
     }
-    // The PUT's URL signs the length, so only a bucket that does not check it, or lies, has another one.
+    // The PUT's URL signs the length, so it differs only if a bucket does not check it, or lies.
     if (arrived.sizeBytes !== sizeBytes) return null;
     const object = final === null ? await makeFinal(client, key, arrived) : final;
     if (object === "conflict") return object;
-    // Its time has passed whether or not this works: what stays is swept.
+    // It is no longer needed whether or not this works; leftovers are swept.
     if (staged !== null) await client.objects.remove(names.stagedOf(key)).catch(() => {});
     return toStored(object);
   }

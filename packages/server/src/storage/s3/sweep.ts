@@ -2,16 +2,16 @@ import type { ObjectNames } from "./location.ts";
 import type { S3Client } from "./s3-client.ts";
 
 export interface BucketSweepOptions {
-  /** Staged objects that nobody wrote to for so long belong to uploads that have ended. */
+  /** Staged objects unchanged for this long belong to uploads that have ended. */
   stagedOlderThanMs: number;
   /** Multipart uploads, counted from their last part. */
   uploadsIdleMs: number;
   maxDeletions: number;
   dryRun?: boolean;
   now: number;
-  /** Ends it before the next request. */
+  /** Stops before the next request. */
   signal?: AbortSignal;
-  /** For all of it; half an hour unless given. */
+  /** For the whole sweep. Default: 30 minutes. */
   deadlineMs?: number;
 }
 
@@ -20,11 +20,11 @@ const usualDeadlineMs = 30 * 60_000;
 export interface BucketSweepReport {
   stagedObjects: number;
   uploads: number;
-  /** There may be more than was allowed in one go. */
+  /** Whether there may be more than was allowed at once. */
   capped: boolean;
 }
 
-/** Removes what uploads left behind. Looks only at names below the prefix that nothing but this store writes. */
+/** Removes leftovers of uploads. Only considers names below the prefix that only this store writes. */
 export async function sweepBucket(
   client: S3Client,
   names: ObjectNames,

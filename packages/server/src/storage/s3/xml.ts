@@ -7,13 +7,13 @@ export interface XmlElement {
   children: XmlElement[];
 }
 
-// An answer of S3 has four levels, and a list of 1,000 uploads has about 11,000 elements.
+// An S3 response has four levels, and a list of 1,000 uploads has about 11,000 elements.
 const mostDepth = 16;
 const mostElements = 20_000;
-/** Takes a few milliseconds, whatever it holds: the parser's time is linear in its input. */
+/** Takes a few milliseconds, whatever it contains, because the parser is linear. */
 const sliceCharacters = 16 * 1024;
 
-/** Null for anything else than XML. Blocks until it is done, so it is for short texts. */
+/** Null for anything but XML. Blocking, so only for short texts. */
 export function parseXml(source: string): XmlElement | null {
   const builder = createBuilder();
   builder.write(source.trimStart());
@@ -24,7 +24,7 @@ export function parseXml(source: string): XmlElement | null {
 export async function parseLongXml(source: string): Promise<XmlElement | null> {
   if (source.length <= sliceCharacters) return parseXml(source);
   const builder = createBuilder();
-  // Amazon sends blanks before the answer while it works on it, and a declaration must come first.
+  // Amazon sends spaces before the response while it is working, and a declaration must come first.
   const text = source.trimStart();
   for (let start = 0; start < text.length; start += sliceCharacters) {
     if (!builder.write(text.slice(start, start + sliceCharacters))) return null;
@@ -33,7 +33,7 @@ export async function parseLongXml(source: string): Promise<XmlElement | null> {
   return builder.end();
 }
 
-/** Strict; no entity but XML's own five is known, so an answer cannot blow up. */
+/** Strict; only XML's five built-in entities are known, so a response cannot blow up. */
 function createBuilder() {
   const parser = new SaxesParser();
   const open: XmlElement[] = [];
@@ -66,7 +66,7 @@ function createBuilder() {
     return isXml;
   };
   return {
-    /** Whether it is XML so far. */
+    /** Whether it is valid XML so far. */
     write: (text: string) => isXml && attempt(() => parser.write(text)),
     end: () => (isXml && attempt(() => parser.close()) ? root : null),
   };
