@@ -5,7 +5,7 @@ import { countBandwidth } from "../projects/usage/queries.ts";
 
 export interface Bandwidth {
   count(projectId: string, environment: Environment, bytes: number): void;
-  /** Resolves once everything counted before the call is written down. */
+  /** Resolves once everything counted before the call is saved. */
   flush(): Promise<void>;
 }
 
@@ -16,10 +16,10 @@ interface Sum {
   bytes: number;
 }
 
-/** Adds up the bytes served and writes the sums now and then, not once per read. */
+/** Adds up the bytes served and saves the sums periodically, not once per read. */
 export function createBandwidth(db: Database, now: () => number): Bandwidth {
   let sums = new Map<string, Sum>();
-  /** Where the most recent bytes went, and where the next ones go more often than not. */
+  /** The most recent counter, which is usually the next one too. */
   let last: Sum | null = null;
   let lastWrite = Promise.resolve();
 
@@ -40,7 +40,7 @@ export function createBandwidth(db: Database, now: () => number): Bandwidth {
   }
 
   async function write(): Promise<void> {
-    // In one order on every instance, so that two flushes cannot wait for each other's rows.
+    // In the same order on every instance, so that two flushes cannot deadlock.
     const batch = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
     sums = new Map();
     last = null;
@@ -62,7 +62,7 @@ export function createBandwidth(db: Database, now: () => number): Bandwidth {
       add({ projectId, environment, period: periodOf(now()), bytes });
     },
     flush() {
-      // After one that is under way: whoever reads the counters next wants its bytes too.
+      // Waits for a running flush, because the next reader of the counters needs its bytes too.
       lastWrite = lastWrite.then(write, write);
       return lastWrite;
     },

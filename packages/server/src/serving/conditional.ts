@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ByteRange } from "../storage/object-store.ts";
 
-/** What the answer depends on besides the address (RFC 9110 §13). */
+/** What the response depends on besides the URL (RFC 9110 §13). */
 export interface Validators {
   /** With its quotes. */
   etag: string;
@@ -13,14 +13,14 @@ type Headers = Pick<
   "if-match" | "if-none-match" | "if-modified-since" | "if-unmodified-since"
 > & { "if-range"?: string | string[] | undefined };
 
-/** A tag decides alone where it is given, with a strong comparison; dates are whole seconds. */
+/** If present, only the tag counts, with a strong comparison; dates are whole seconds. */
 export function failsPrecondition(headers: Headers, { etag, modifiedMs }: Validators): boolean {
   const ifMatch = headers["if-match"];
   if (ifMatch !== undefined) return ifMatch.trim() !== "*" && !listTags(ifMatch).includes(etag);
   return wholeSeconds(modifiedMs) > parseHttpDate(headers["if-unmodified-since"]);
 }
 
-/** If-None-Match decides alone where it is given, with a weak comparison. */
+/** If present, only If-None-Match counts, with a weak comparison. */
 export function isNotModified(headers: Headers, { etag, modifiedMs }: Validators): boolean {
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
@@ -30,7 +30,7 @@ export function isNotModified(headers: Headers, { etag, modifiedMs }: Validators
   return wholeSeconds(modifiedMs) <= parseHttpDate(headers["if-modified-since"]);
 }
 
-/** A range is only good for the very bytes it was cut from: a weak tag or another date means send everything. */
+/** A range is only valid for exactly the same bytes: with a weak tag or another date, everything is sent. */
 export function isRangeCurrent(headers: Headers, { etag, modifiedMs }: Validators): boolean {
   const ifRange = headers["if-range"];
   if (ifRange === undefined) return true;
@@ -52,17 +52,17 @@ const httpDates = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
 ];
 
-/** The three forms of RFC 9110 §5.6.7 and no other: NaN, which no comparison holds for, means ignore it. */
+/** Only the three forms of RFC 9110 §5.6.7. Anything else is NaN, for which every comparison is false. */
 function parseHttpDate(text: string | undefined): number {
   const date = text?.trim() ?? "";
   if (!httpDates.some((form) => form.test(date))) return Number.NaN;
   return Date.parse(date.endsWith("GMT") ? date : `${date} GMT`);
 }
 
-/** "all": no usable range was asked for, send everything. "none": nothing of what was asked for exists. */
+/** "all": no usable range was requested, send everything. "none": nothing in the requested range exists. */
 export type RangeAnswer = ByteRange | "all" | "none";
 
-/** One byte range; several, other units and malformed ones count as not asked for (RFC 9110 §14.2). */
+/** One byte range; several ranges, other units and malformed ones are ignored (RFC 9110 §14.2). */
 export function parseRange(header: string | undefined, sizeBytes: number): RangeAnswer {
   const match = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i.exec(header?.trim() ?? "");
   if (match === null) return "all";

@@ -1,14 +1,14 @@
 import type { CdnPurgeConfig } from "../config/delivery.ts";
 import type { Config } from "../config.ts";
 
-/** What a shared cache may still hold of a file: its addresses, and everything tagged with its id. */
+/** What a shared cache may still have of a file: its URLs, and everything tagged with its id. */
 export interface PurgedFile {
   id: string;
   urls: string[];
 }
 
 export interface CdnPurge {
-  /** Resolves once the CDN has taken the order, throws where it did not. At most 100 files. */
+  /** Resolves once the CDN has accepted the purge, throws if it did not. At most 100 files. */
   purge(files: PurgedFile[]): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function createCdnPurge(config: CdnPurgeConfig, apis: PurgeApis = publicA
     async purge(files) {
       const response = await fetch(orderFor(config, apis, files));
       if (!response.ok) throw new Error(`the CDN answered ${response.status} to a purge`);
-      // Cloudflare may say no in the body of a 200.
+      // Cloudflare may report an error in the body of a 200.
       if (config.driver === "cloudflare") {
         const { success } = (await response.json()) as { success?: boolean };
         if (success !== true) throw new Error("the CDN refused a purge");
@@ -65,7 +65,7 @@ function post(url: string, body: object, headers: Record<string, string>): Reque
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
-    // A redirect would carry the token to a place that nobody named.
+    // A redirect would send the token to an unknown place.
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMs),
   });
@@ -75,7 +75,7 @@ function tagOf(fileId: string): string {
   return `file-${fileId}`;
 }
 
-/** A shared cache may keep a file only where a deletion can reach it. */
+/** A shared cache may keep a file only if a deletion can reach it. */
 export function sharedCacheHeaders(
   { cdnPurge }: Pick<Config, "cdnPurge">,
   fileId: string,

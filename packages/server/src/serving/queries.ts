@@ -15,7 +15,7 @@ const columns = [
   "file.store",
 ] as const;
 
-/** What delivery needs of a file that may be served; none once it is deleted, whatever caches believe. */
+/** What serving a file needs; no row once it is deleted, whatever caches have. */
 export const findServedFile = statement((q, p: NamedFile) =>
   q
     .selectFrom("file")
@@ -25,7 +25,7 @@ export const findServedFile = statement((q, p: NamedFile) =>
     .where("status", "=", "UPLOADED"),
 );
 
-/** For where shared caches are told to keep files: with the project's own domain, whose cache we cannot purge. */
+/** If shared caches may keep files: includes the project's own domain, whose cache we cannot purge. */
 const findCacheableFile = statement((q, p: NamedFile) =>
   q
     .selectFrom("file")
@@ -47,7 +47,7 @@ export function recallServedFile(
   return db.recall(find, nameFile(key));
 }
 
-/** A shared cache may keep a file only where a deletion reaches every cache that may have it. */
+/** A shared cache may keep a file only if a deletion reaches every cache that may have it. */
 export function isPurgeable(file: ServedFile): boolean {
   return (file.cdn_url ?? null) === null;
 }

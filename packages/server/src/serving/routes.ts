@@ -4,7 +4,7 @@ import { fileNotFound } from "../kernel/errors.ts";
 import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
 import { crossOrigin, type ServedObject, sendObject } from "./send-object.ts";
 
-/** Files at their CDN address. The row is looked at on every hit, so that a deletion holds at once. */
+/** Files at their CDN URL. The row is read on every hit, so that deletions take effect immediately. */
 export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
 
@@ -36,7 +36,7 @@ export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
 
 const served = new WeakMap<ServedFile, ServedObject>();
 
-/** The same object for the same row, which the database may hand out again and again. */
+/** The same object for the same row, which the database may return repeatedly. */
 function toServed(file: ServedFile): ServedObject {
   let object = served.get(file);
   if (object === undefined) {

@@ -27,11 +27,11 @@ const sealedPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 export interface TypePolicy {
   disposition: "inline" | "attachment";
-  /** Null where the browser's own viewer needs freedom: a sandbox breaks the PDF one. */
+  /** Null if the browser's own viewer must not be sandboxed: a sandbox breaks the PDF viewer. */
   contentSecurityPolicy: string | null;
 }
 
-/** Only what cannot run script is shown in the browser; the rest is downloaded, under a sandbox. */
+/** Only types that cannot run scripts are shown in the browser; the rest is downloaded, with a sandbox. */
 export function typePolicy(contentType: string): TypePolicy {
   const type = mediaType(contentType);
   const [family = "", subtype = ""] = type.split("/");

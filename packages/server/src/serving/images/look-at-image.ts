@@ -8,11 +8,11 @@ import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 
 type LookedAt = Pick<FileRow, "id" | "key" | "etag" | "size_bytes">;
 
-/** Throws what the caller is told where a stored file is no image that can be transformed. */
+/** Throws the caller's error if a stored file is not an image that can be transformed. */
 export type LookAtImage = (file: LookedAt) => Promise<void>;
 
 const mostRemembered = 10_000;
-/** For all reads of one look. */
+/** For all reads of one check. */
 const lookWithinMs = 10_000;
 
 export function createLookAtImage({ store }: Pick<Deps, "store">, withinMs = lookWithinMs): LookAtImage {
@@ -46,7 +46,7 @@ async function examine(
   }
 }
 
-/** Exactly so many bytes, whatever a store sends. */
+/** Exactly this many bytes, whatever a store sends. */
 async function read(
   store: ObjectStore,
   key: string,
@@ -83,7 +83,7 @@ function tooManyPixels(): AppError {
 
 const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
 
-/** By its declared type; what the bytes really are shows when they are rendered. */
+/** By its declared type; the real type is detected when it is rendered. */
 export function isImageType(contentType: string): boolean {
   return readable.includes(mediaType(contentType));
 }

@@ -3,7 +3,7 @@ import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 
-/** One row when the variant had not been charged for in this period. */
+/** One row if the variant was not charged in this period yet. */
 export const insertUse = statement((q, p: { projectId: string; period: string; variant: string }) =>
   q
     .insertInto("transform_use")
@@ -18,7 +18,7 @@ interface UnitScope {
   period: string;
 }
 
-/** No row when it would go over `limit`. The caller has checked that `units` alone fit. */
+/** No row if it would exceed `limit`. The caller has checked that `units` alone fit. */
 export const takeUnits = statement(
   (q, p: UnitScope & { units: number; limit: number; storedBytes: number }) =>
     q
@@ -57,7 +57,7 @@ export const findVariant = statement((q, p: { id: string }) =>
   q.selectFrom("variant").selectAll().where("id", "=", p.id),
 );
 
-/** Of a deleted project too: its files may still be there. */
+/** Also for a deleted project, whose files may still exist. */
 export const findOwner = statement((q, p: { projectId: string }) =>
   q.selectFrom("project").select("account_id").where("id", "=", p.projectId),
 );
@@ -73,7 +73,7 @@ interface Claim {
   usedAt: number;
 }
 
-/** Takes the right to render, by the database's clock: for a new variant, or one whose claim or failure ran out. */
+/** Claims a render, by the database's clock: for a new variant, or one whose claim or failure has expired. */
 export const claimVariant = statement((q, p: Claim, dialect) => {
   const now = databaseNow(dialect);
   return q
@@ -127,7 +127,7 @@ interface Ready {
   now: number;
 }
 
-/** Only for whoever still holds the claim, and only while there is a file to be a variant of. */
+/** Only if the claim is still held, and only while the file exists. */
 export const markReady = statement((q, p: Ready) =>
   q
     .updateTable("variant")

@@ -1,13 +1,13 @@
 export const fitModes = ["scale-down", "contain", "cover", "crop", "pad"] as const;
 export const recipeFormats = ["auto", "avif", "webp", "jpeg", "png"] as const;
 
-/** The largest side that may be asked for, and the largest side a variant ever has (spec §8). */
+/** The largest side that may be requested, and the largest side a variant ever has (spec §8). */
 export const maxSidePx = 4096;
 
 export type FitMode = (typeof fitModes)[number];
 export type RecipeFormat = (typeof recipeFormats)[number];
 
-/** What a variant is made of. At least one side is given; an absent side follows the aspect ratio. */
+/** How a variant is made. At least one side is given; an absent side follows the aspect ratio. */
 export interface Recipe {
   width?: number;
   height?: number;
@@ -20,13 +20,13 @@ const recipePattern = new RegExp(
   `^(?:w_(\\d{1,4}),)?(?:h_(\\d{1,4}),)?fit_(${fitModes.join("|")}),q_(\\d{1,3}),f_(${recipeFormats.join("|")})$`,
 );
 
-/** The one spelling of a recipe, as it stands in variant URLs (spec §4.8 r5). */
+/** The canonical form of a recipe in variant URLs (spec §4.8 r5). */
 export function formatRecipe({ width, height, fit, quality, format }: Recipe): string {
   const sides = [width === undefined ? "" : `w_${width},`, height === undefined ? "" : `h_${height},`];
   return `${sides.join("")}fit_${fit},q_${quality},f_${format}`;
 }
 
-/** Null for anything but canonical text: one variant must never be reachable under two names. */
+/** Null for anything but canonical text: a variant must never have two URLs. */
 export function parseRecipe(text: string): Recipe | null {
   const match = recipePattern.exec(text);
   if (match === null) return null;
@@ -51,12 +51,12 @@ function isInRange({ width, height, quality }: Recipe): boolean {
   );
 }
 
-/** `fallback` is PNG or JPEG; only the renderer, which sees whether the source has alpha, can tell. */
+/** `fallback` is PNG or JPEG; only the renderer knows whether the source has alpha. */
 export type NegotiatedFormat = "avif" | "webp" | "fallback";
 
 /**
  * What a client gets for `f_auto`. A format must be named: clients that can show neither send wildcards too.
- * Where a header names a format twice, a refusal wins, for every client can show the fallback.
+ * If a header lists a format twice, q=0 wins, because every client can show the fallback.
  */
 export function negotiateFormat(accept: string | undefined): NegotiatedFormat {
   const qualities = new Map<string, number>();

@@ -57,7 +57,7 @@ interface VariantPath {
   Params: { expires?: string; signature: string; recipe: string; "*": string };
 }
 
-/** Variants at their CDN address: nothing is looked up before the signature holds. */
+/** Variants at their CDN URL: nothing is looked up before the signature is verified. */
 export function variantServingRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   const options = { schema: { hide: true }, config: { customDomain: "own-files", signedUrl: true } } as const;
 
@@ -76,7 +76,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     );
   });
 
-  // An address with parts missing was edited like any other.
+  // A URL with missing parts counts as edited.
   for (const path of ["/p/*", "/t/*"]) {
     app.get(path, options, async () => {
       throw badSignature();
@@ -90,7 +90,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     try {
       return await sendVariant(request, reply, recipe);
     } catch (error) {
-      // Said by the reply: all who waited for one render are refused with the same error.
+      // Set on the reply, because all who waited for one render share the same error object.
       reply.header("access-control-allow-origin", "*");
       if (error instanceof AppError && [404, 415, 422].includes(error.status)) {
         reply.header("cache-control", `public, max-age=${getRefusalSec(request.params.expires)}`);
@@ -99,7 +99,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     }
   }
 
-  /** How long a cache may keep a refusal: never beyond the URL itself. */
+  /** How long a cache may keep an error: never longer than the URL is valid. */
   function getRefusalSec(expires: string | undefined): number {
     if (expires === undefined) return longestRefusalSec;
     return Math.min(longestRefusalSec, Math.max(0, Math.floor(Number(expires) - deps.now() / 1000)));
@@ -125,7 +125,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
       return (await sendObject(deps, request, reply, object)) ?? reply;
     } catch (error) {
       if (!(error instanceof AppError && error.status === 404)) throw error;
-      // The row was there and its bytes were not: damaged, or evicted a moment ago.
+      // The row existed but its bytes did not: damaged, or just evicted.
       await transforms.variants.forget(variant);
       if (!mayRenderAnew) throw error;
       return sendVariant(request, reply, recipe, false);
@@ -133,7 +133,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
   }
 }
 
-/** The router forgives a slash at the end; a signature does not. */
+/** The router accepts a trailing slash; a signature does not. */
 function endsInSlash(url: string): boolean {
   const query = url.indexOf("?");
   return url.at(query === -1 ? -1 : query - 1) === "/";
@@ -149,8 +149,8 @@ function badSignature(): AppError {
 const kept = new WeakMap<VariantRow, { file: ServedFile; object: ServedObject }>();
 
 /**
- * A variant as delivery sends it: the same object for the same rows, which the database may hand out again and again.
- * An address that expires, or whose format depends on who asks, has other headers and is put together each time.
+ * A variant as it is served: the same object for the same rows, which the database may return repeatedly. A URL that
+ * expires, or whose format depends on the client, has other headers and is built each time.
  */
 function toServed(file: ServedFile, variant: VariantRow, isPlainAddress: boolean): ServedObject {
   if (!isPlainAddress) return createServed(file, variant, false);
@@ -178,7 +178,7 @@ function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boo
   };
 }
 
-/** "photo.png" delivered as WebP is saved as "photo.webp". */
+/** "photo.png" served as WebP is saved as "photo.webp". */
 function variantName(fileName: string, contentType: string | null): string {
   const extension = (contentType ?? "").replace("image/", "").replace("jpeg", "jpg");
   return `${fileName.replace(/\.[^.]*$/, "")}.${extension}`;

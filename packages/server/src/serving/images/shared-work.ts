@@ -1,33 +1,33 @@
 import { RenderAbandoned } from "./render/render-job.ts";
 
-/** Somebody who wants a variant. */
+/** A client that wants a variant. */
 export interface Asker {
-  /** Only tries things out: readers of the same account come first. */
+  /** A preview: readers of the same account come first. */
   isPreview?: boolean;
-  /** Aborted when they hang up. Asked for only where there is something to wait for. */
+  /** Aborted when they disconnect. Only created if there is something to wait for. */
   signal?(): AbortSignal;
 }
 
 export interface SharedWork<T> {
   readonly result: Promise<T>;
-  /** Rejects with `explain()` for who has hung up, or has waited for `patienceMs`; those may come back for the result. */
+  /** Rejects with `explain()` for clients that disconnect or have waited for `patienceMs`; those may come back. */
   join(asker: Asker, patienceMs: number, explain: () => Error): Promise<T>;
 }
 
 export interface WorkTerms {
-  /** Aborted with `RenderAbandoned` once everybody has hung up. */
+  /** Aborted with `RenderAbandoned` once all clients have disconnected. */
   signal: AbortSignal;
-  /** Whether nobody but previews has asked so far. */
+  /** Whether only previews have requested it so far. */
   isPreview(): boolean;
 }
 
-/** Work that is done once for all who wait for it, and for nobody when all of them have gone. */
+/** Work that runs once for all waiting clients, and not at all if they are all gone. */
 export function shareWork<T>(begin: (terms: WorkTerms) => Promise<T>): SharedWork<T> {
   const abandoned = new AbortController();
   let waiting = 0;
   let hasReader = false;
   const result = begin({ signal: abandoned.signal, isPreview: () => !hasReader });
-  // Nobody may be left to hear of it.
+  // There may be no one left to handle it.
   result.catch(() => {});
 
   return {
@@ -43,7 +43,7 @@ export function shareWork<T>(begin: (terms: WorkTerms) => Promise<T>): SharedWor
         if (waiting === 0) abandoned.abort(new RenderAbandoned("Nobody waits for the image any more."));
       };
       const gone = signal?.();
-      // Who runs out of patience is told to come back, and still counts as one who waits.
+      // A client whose wait is over is told to come back, and still counts as waiting.
       const timer = setTimeout(leave, patienceMs);
       gone?.addEventListener("abort", hangUp, { once: true });
       if (gone?.aborted) hangUp();

@@ -21,7 +21,7 @@ import { getSignedExpirySec, type VariantSigner } from "./variant-signature.ts";
 
 type OnSaved = (tx: Queryable, answer: TransformedImage) => Promise<void>;
 
-/** Not on the Free plan, and live keys only; said before anything else is looked at. */
+/** Paid plans and live keys only; checked before anything else. */
 export function checkMayTransform(actor: Actor): void {
   if (actor.tier === "free") {
     throw new AppError(
@@ -67,7 +67,7 @@ export async function transformImage(
   return { file, recipe, answer };
 }
 
-/** The same answer once more: nothing is counted, and the URL, a capability, is made again rather than stored. */
+/** Repeats the response: nothing is counted, and the URL, a capability, is recreated rather than stored. */
 export async function repeatTransform(
   deps: Deps,
   signer: VariantSigner,
@@ -80,7 +80,7 @@ export async function repeatTransform(
   return { ...signUrl(cdn, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
 }
 
-/** A file of the actor that variants can be made of. */
+/** One of the actor's files that can be transformed. */
 export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
@@ -107,7 +107,7 @@ function toRecipe(body: TransformImageBody): Recipe {
   };
 }
 
-/** Once per variant and month, whatever the delivery: whoever inserts the row pays, the others ride along. */
+/** Charged once per variant and month, signed or public: the first insert pays, later requests are free. */
 async function countUnits(
   tx: Queryable,
   now: number,
@@ -137,7 +137,7 @@ async function countUnits(
   if (projects !== null) {
     const ceiling = limit * projects;
     const use = await tx.get(sumAccountUse, { accountId, projectId, environment, period });
-    // Deleted since the key was looked at: what it takes now would count for nobody.
+    // Deleted since the key was checked, so its usage would count for no one.
     if (use === null || use.isOpen === 0) throw unauthorized("the key is revoked or unknown");
     if (use.transformUnits > ceiling)
       throw unitsUsedUp(

@@ -15,10 +15,10 @@ export interface Transforms {
   signer: VariantSigner;
   lookAtImage: LookAtImage;
   variants: Variants;
-  /** Starts the render that the first reader will want; whether it succeeds shows when they ask. */
+  /** Starts the render that the first reader will want; errors surface when they request it. */
   renderAhead(file: FileRow, recipe: Recipe): void;
   touch(variantId: string): void;
-  /** Writes down which variants were used. */
+  /** Saves which variants were used. */
   flush(): Promise<void>;
   /** Removes the least recently used variants beyond `maxBytes`. */
   evict(maxBytes: number, signal?: AbortSignal): Promise<void>;
@@ -30,7 +30,7 @@ const evictionBatch = 200;
 
 export async function openTransforms(deps: Deps): Promise<Transforms> {
   const pool = createRenderPool({
-    // One processor stays with the service.
+    // One CPU is left to the service.
     size: Math.max(1, availableParallelism() - 1),
     waitingPerAccount: VARIANTS_WAITING_MAX,
     waitingInAll: 4 * VARIANTS_WAITING_MAX,
@@ -74,7 +74,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
         if (oldest.length === 0) return;
         for (const variant of oldest) {
           if (excess <= 0) return;
-          // Whoever took over has made the room already.
+          // Another instance took over and has already made room.
           signal?.throwIfAborted();
           await variants.forget(variant);
           excess -= variant.size_bytes ?? 0;
@@ -91,8 +91,8 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
 const purpose = "public variant key";
 
 /**
- * Public URLs never expire, so a key that signed one is kept for ever: in the database, sealed with the
- * installation's current secret, even after the secret it came from has left the configuration.
+ * Public URLs never expire, so a key that signed one is kept forever: in the database, sealed with the installation's
+ * current secret, even after the secret it was derived from is removed from the configuration.
  */
 export async function openVariantSigner({
   db,
@@ -103,7 +103,7 @@ export async function openVariantSigner({
   for (const { id, sealed } of await db.all(listPublicKeys, {})) {
     if (!known.has(id)) known.set(id, createSecretKey(keyring.decrypt(sealed, purpose), "base64url"));
   }
-  // While the installation is read-only, an earlier start has kept them.
+  // While the installation is read-only, an earlier start has already stored them.
   const saved = db.transact(async (tx) => {
     for (const [id, key] of known) {
       await tx.run(savePublicKey, {

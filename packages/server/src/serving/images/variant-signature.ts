@@ -11,7 +11,7 @@ export interface VariantSecrets {
   publicSecrets: readonly KeyObject[];
 }
 
-/** The parts of a variant URL, exactly as they stand in its path. */
+/** The parts of a variant URL, exactly as in its path. */
 export interface VariantClaim {
   signature: string;
   recipe: string;
@@ -22,13 +22,13 @@ export interface VariantSigner {
   signPublic(recipe: string, key: string): string;
   signExpiring(expiresSec: number, recipe: string, key: string): string;
   verifyPublic(claim: VariantClaim): boolean;
-  /** False as well once the URL has expired. */
+  /** Also false once the URL has expired. */
   verifyExpiring(claim: VariantClaim & { expires: string }, nowSec: number): boolean;
 }
 
 const hourSec = 3600;
 
-/** Whole hours, so that everyone who asks within one hour gets the same, cacheable URL. */
+/** Whole hours, so that all requests within one hour get the same, cacheable URL. */
 export function getSignedExpirySec(nowSec: number): number {
   return Math.floor(nowSec / hourSec) * hourSec + 25 * hourSec;
 }
@@ -68,15 +68,15 @@ function hmac(secret: KeyObject, text: string): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
-/** Names one rendered image: the file, the options that shape it, and the format that was settled on. */
+/** Identifies one rendered image: the file, its options, and the selected format. */
 export function variantId(fileId: string, recipe: Recipe, format: RequestedFormat): string {
   const { width, height, fit, quality } = recipe;
   return hash("sha256", [fileId, width ?? "", height ?? "", fit, quality, format].join("\n"));
 }
 
 /**
- * Beside the file in the store; a file's own name holds no slash, so nothing else can have this key. Every render
- * has a key of its own, so that removing an old one late can never hit a new one.
+ * Next to the file in the store; a file's own name contains no slash, so nothing else can have this key. Every render
+ * has its own key, so that removing an old one late can never hit a new one.
  */
 export function variantStoreKey(fileKey: string, id: string, claim: string): string {
   return `${fileKey.slice(0, fileKey.lastIndexOf("/"))}/variants/${id}-${claim}`;

@@ -35,28 +35,28 @@ import { variantId, variantStoreKey } from "./variant-signature.ts";
 
 type SourceFile = Pick<FileRow, "id" | "key" | "size_bytes" | "store" | "project_id">;
 
-/** Extended while the holder lives, so that a claim runs out only when that died. */
+/** Extended while the holder is alive, so that a claim expires only if it died. */
 const leaseMs = 15_000;
 const extendEveryMs = leaseMs / 3;
 const failedForMs = 60_000;
-/** Longer than a claim outlives its holder, so that whoever asks after a crash waits and need not come back. */
+/** Longer than a claim outlives its holder, so that a client after a crash can wait instead of coming back. */
 const waitForOthersMs = 20_000;
-/** Shorter than proxies wait, which would make a 504 of it. */
+/** Shorter than proxies wait before they return 504. */
 const waitAtMostMs = 50_000;
 
 export interface Variants {
   /**
-   * The stored variant, rendered now if it has to be. Throws what the client is to be told; after a while that it has to
-   * come back for what is still being rendered. When all who wait have hung up, a render that has not begun is dropped.
+   * The stored variant, rendered now if necessary. Throws the client's error; after a while, that it has to come back
+   * for a render still in progress. When all clients have disconnected, a render that has not started is dropped.
    */
   get(file: SourceFile, recipe: Recipe, format: RequestedFormat, asker?: Asker): Promise<VariantRow>;
-  /** For a variant whose bytes turned out to be gone: the next `get` renders it anew. */
+  /** For a variant whose bytes turned out to be gone: the next `get` renders it again. */
   forget(variant: VariantRow): Promise<void>;
-  /** Once nothing is under way any more: what a closed pool has refused still gives its claim back. */
+  /** Resolves when no render is in progress: those rejected by a closed pool still release their claims. */
   settled(): Promise<void>;
 }
 
-/** One render per variant at a time: among the requests of this process by a map, among instances by a claim. */
+/** One render per variant at a time: within this process by a map, across instances by a claim. */
 export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAtMostMs): Variants {
   const underWay = new Map<string, SharedWork<VariantRow>>();
 
@@ -81,7 +81,7 @@ export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAt
         try {
           return await work.join(asker, patienceMs, () => busy(5));
         } catch (error) {
-          // Dropped in the moment between the last one's leaving and this one's coming.
+          // Dropped just after the last client left and before this one arrived.
           if (!(error instanceof RenderAbandoned)) throw error;
         }
       }
@@ -143,7 +143,7 @@ async function makeOrAwait(
   throw busy(5);
 }
 
-/** Bytes may have been written that no row tells of: their writer died before it said so, or had no answer. */
+/** Bytes may exist without a row: their writer died before recording them, or got no response. */
 async function clearAway(
   deps: Deps,
   { store, store_key }: Pick<VariantRow, "store" | "store_key">,
@@ -164,7 +164,7 @@ async function make(
   const { claim, storeKey } = held;
   const toDelete = { store: deps.store.name, key: storeKey, upload_id: null };
   const extending = setInterval(() => {
-    // Lost or away, the claim is looked at again when the bytes are there.
+    // If it is lost or unavailable, the claim is checked again when the bytes are there.
     deps.db.run(extendVariantClaim, { id, claim, leaseMs }).catch(() => {});
   }, extendEveryMs);
   try {
@@ -208,7 +208,7 @@ async function store(
   }
 }
 
-/** Our bytes came too late: the file is deleted, or another instance believed us dead and renders it too. */
+/** Our bytes came too late: the file was deleted, or another instance considered us dead and renders it too. */
 async function getOthers(deps: Deps, id: string, claim: string): Promise<VariantRow> {
   const other = await deps.db.get(findVariant, { id });
   if (other?.state === "ready") return other;
@@ -247,7 +247,7 @@ async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): P
   return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
 }
 
-/** Straight into place: by way of stream/consumers each image would cost half as much again outside its worker. */
+/** Directly into place: with stream/consumers, each image would cost 50% more outside its worker. */
 async function collect(source: ObjectStream, memory: Buffer): Promise<Buffer> {
   let sizeBytes = 0;
   source.on("data", (chunk: Buffer) => {
@@ -285,7 +285,7 @@ function explainProblem(problem: RenderProblem): AppError {
   return new AppError("VALIDATION_ERROR", message, { status: 422, suggestion });
 }
 
-/** Said to the account whose queue it is; nobody else's variants are touched. */
+/** For the account whose queue is full; no other account is affected. */
 function explainFull({ retryAfterSec, isPreview }: RenderQueueFull): AppError {
   if (!isPreview) return busy(retryAfterSec, "Too many images of this account are waiting to be rendered.");
   return new AppError("RATE_LIMITED", "Too many previews are waiting to be rendered.", {

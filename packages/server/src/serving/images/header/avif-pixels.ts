@@ -2,7 +2,7 @@ import type { ByteWindow, PixelCount } from "./byte-window.ts";
 
 interface Box {
   type: string;
-  /** Of its content. */
+  /** Offset of its content. */
   start: number;
   end: number;
 }
@@ -14,9 +14,9 @@ export async function countAvifPixels(window: ByteWindow, sizeBytes: number): Pr
   const top = await listBoxes(window, 0, sizeBytes, "meta");
   if (typeof top === "string") return top;
   const meta = top.find((box) => box.type === "meta");
-  // A sequence may do without.
+  // Optional in a sequence.
   if (meta === undefined) return top.some((box) => box.type === "moov") ? "unknown" : "damaged";
-  // Behind four bytes of version and flags.
+  // After four bytes of version and flags.
   const properties = await openBox(window, { ...meta, start: meta.start + 4 }, "iprp");
   if (typeof properties === "string") return properties;
   const container = await openBox(window, properties, "ipco");

@@ -1,18 +1,18 @@
 /** Reads bytes `start` to `start + length - 1`, which the source has. */
 export type ReadBytes = (start: number, length: number) => Promise<Buffer>;
 
-/** What a header says; `unknown` where it lies beyond what is read of a file. */
+/** A header's contents; `unknown` if it is beyond the part of a file that is read. */
 export type PixelCount = number | "damaged" | "unknown";
 
 const firstBytes = 64 * 1024;
 const laterBytes = 256 * 1024;
 const mostReads = 4;
 
-/** A source that is read in a few pieces, less than a megabyte in all, however its headers lead through it. */
+/** A source read in a few pieces, less than a megabyte in total, wherever its headers point. */
 export interface ByteWindow {
-  /** So many bytes from `at` on: "end" where the source is shorter, "unknown" once enough was read. */
+  /** Bytes starting at `at`: "end" if the source is shorter, "unknown" once the read limit is reached. */
   get(at: number, length: number): Promise<Buffer | "end" | "unknown">;
-  /** The same for what was read already; null for anything else. */
+  /** The same for bytes already read; null for anything else. */
   peek(at: number, length: number): Buffer | null;
 }
 

@@ -35,7 +35,7 @@ function readLossless(bits: number): number {
   return (1 + (bits & 0x3fff)) * (1 + ((bits >>> 14) & 0x3fff));
 }
 
-/** Those that can be seen, until they are more than are of interest. */
+/** Visible frames, up to the limit. */
 async function countWebpFrames(window: ByteWindow, most: number): Promise<number> {
   let frames = 0;
   let at = 30;
@@ -74,7 +74,7 @@ async function countPngPixels(window: ByteWindow): Promise<PixelCount> {
 /** Real files have a few dozen. */
 const mostSegments = 2_000;
 
-/** The frame header comes behind any number of segments: EXIF, profiles, previews. */
+/** The frame header comes after any number of segments: EXIF, profiles, previews. */
 async function countJpegPixels(window: ByteWindow): Promise<PixelCount> {
   let at = 2;
   for (let segment = 0; segment < mostSegments; segment++) {
@@ -103,15 +103,15 @@ function readFrame(frame: Buffer | "end" | "unknown"): PixelCount {
 
 const extension = 0x21;
 const image = 0x2c;
-/** A file of nothing but blocks of one byte must not keep us busy. */
+/** A file of only one-byte blocks must not keep us busy. */
 const mostBlocks = 50_000;
 
-/** All frames that can be seen count; those further on are counted when the image is rendered. */
+/** Counts all visible frames; those further on are counted when the image is rendered. */
 async function countGifPixels(window: ByteWindow, most: number): Promise<PixelCount> {
   const screen = await window.get(6, 7);
   if (typeof screen === "string") return "damaged";
   const pixels = screen.readUInt16LE(0) * screen.readUInt16LE(2);
-  // Decoders then go by the first frame.
+  // Decoders then use the first frame.
   if (pixels === 0) return "unknown";
   const frames = await countGifFrames(window, 13 + tableBytes(screen[4] ?? 0), most / pixels);
   return pixels * Math.max(1, frames);
@@ -138,19 +138,19 @@ async function countGifFrames(window: ByteWindow, start: number, most: number): 
   return frames;
 }
 
-/** The size of the colour table that a packed field announces. */
+/** The size of the colour table declared by a packed field. */
 function tableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 }
 
 export type HeaderVerdict = "fine" | "unsupported" | "too-large";
 
-/** As much as `findSourceKind` looks at. */
+/** The number of bytes that `findSourceKind` needs. */
 const signatureBytes = 4096;
 
 /**
- * Judges an image by its signature, header and dimensions, which takes well under a millisecond and no decoder. What the
- * header does not show is left to the renderer.
+ * Checks an image's signature, header and dimensions, which takes well under a millisecond and no decoder. Everything
+ * else is left to the renderer.
  */
 export async function examineHeader(read: ReadBytes, sizeBytes: number): Promise<HeaderVerdict> {
   const window = createByteWindow(read, sizeBytes);

@@ -4,21 +4,21 @@ import type { RenderedImage, RenderProblem, RenderReply } from "./render-job.ts"
 /** A small JSON header and raw bytes, sent as two lengths of 32 bits, the header, the bytes. */
 export interface Frame {
   header: unknown;
-  /** Valid until the next frame begins, where the reader reuses its memory. */
+  /** Valid until the next frame begins if the reader reuses its memory. */
   bytes: Buffer;
 }
 
 export type GetMemory = (sizeBytes: number) => Buffer;
 
 export interface FrameReader {
-  /** Where the next bytes belong; never empty. */
+  /** Buffer for the next bytes; never empty. */
   nextTarget(): Buffer;
-  /** Says how many bytes were put there. */
+  /** Reports how many bytes were written to it. */
   filled(countBytes: number): void;
 }
 
 const prefixBytes = 8;
-/** Far beyond any source or image; a worker gone mad must not make the service allocate without end. */
+/** Far beyond any source or image; a misbehaving worker must not make the service allocate without limit. */
 const maxFrameBytes = 256 * 1024 * 1024;
 const maxHeaderBytes = 64 * 1024;
 
@@ -29,7 +29,7 @@ export function writeFrame(stream: Duplex, header: unknown, bytes: Uint8Array): 
   stream.uncork();
 }
 
-/** For bytes that follow bit by bit, exactly as many as announced. */
+/** For bytes that follow in pieces, exactly as many as declared. */
 export function writeFrameHead(stream: Duplex, header: unknown, sizeBytes: number): void {
   const text = Buffer.from(JSON.stringify(header));
   const prefix = Buffer.alloc(prefixBytes);
@@ -68,7 +68,7 @@ export function createFrameReader(onFrame: (frame: Frame) => void, getMemory: Ge
   };
 }
 
-/** What is not a frame destroys the stream with an error. */
+/** Anything but a frame destroys the stream with an error. */
 export function readFrames(stream: Duplex, onFrame: (frame: Frame) => void): void {
   const reader = createFrameReader(onFrame, Buffer.allocUnsafeSlow);
 
@@ -90,7 +90,7 @@ export function readFrames(stream: Duplex, onFrame: (frame: Frame) => void): voi
   });
 }
 
-/** Memory that is used again for the next frame saves its page faults; a rare giant is not kept. */
+/** Reusing memory for the next frame saves page faults; unusually large buffers are not kept. */
 export function createReusedMemory(keptBytes: number): GetMemory {
   let kept: Buffer = Buffer.alloc(0);
   return (sizeBytes) => {
@@ -103,7 +103,7 @@ export function createReusedMemory(keptBytes: number): GetMemory {
 /** Not stdin and stdout: a native library that prints would garble the frames. */
 export const workerChannelFd = 3;
 
-/** What a worker says; it is sent `RenderOrder`s, one at a time, each with its source. Beside `done` travels the image. */
+/** A worker's messages. It receives `RenderOrder`s, one at a time, each with its source; `done` comes with the image. */
 export type WorkerMessage = { kind: "ready" } | { kind: "done"; reply: RenderReply };
 
 const formats: Record<RenderedImage["format"], true> = { avif: true, webp: true, jpeg: true, png: true };
@@ -115,7 +115,7 @@ const problems: Record<RenderProblem, true> = {
   "result-too-large": true,
 };
 
-/** Null for anything else: a worker that was taken over could otherwise have its bytes served as a type that runs. */
+/** Null for anything else: otherwise a compromised worker could have its bytes served as an executable type. */
 export function readWorkerMessage(header: unknown): WorkerMessage | null {
   const { kind, reply } = asRecord(header);
   if (kind === "ready") return { kind };

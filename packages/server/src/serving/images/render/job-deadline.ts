@@ -1,28 +1,28 @@
 import { readFileSync } from "node:fs";
 
-/** Linux shows user space 100 ticks a second, whatever the kernel was built with. */
+/** Linux reports 100 ticks per second to user space, whatever the kernel's configuration. */
 const tickMs = 10;
 const pauseMs = 50;
 
 export interface JobLimits {
-  /** Of processor time; a worker that goes beyond it is killed. */
+  /** CPU time; a worker that exceeds it is killed. */
   deadlineMs: number;
-  /** Of waiting while the service itself does not need the processor either: others keep it. Without any, none give way. */
+  /** Time to wait while others, not the service, use the CPU. Without it, workers do not yield. */
   patienceMs: number;
-  /** On the clock, whoever has the processor. */
+  /** Wall-clock time, whoever uses the CPU. */
   giveUpMs: number;
 }
 
 /**
- * `timeout`: the process has worked for as long as it may, so the job is to blame.
- * `starved`: the machine was too busy to let it work, or it waits for something that never comes.
+ * `timeout`: the process has used up its CPU time, so the job is to blame.
+ * `starved`: the machine was too busy to run it, or it waits for something that never comes.
  */
 export type DeadlineReason = "timeout" | "starved";
 
 /**
- * Counts the processor time of a process, not the time of day: an honest image must not be refused because others
- * keep the machine busy. Where that time cannot be read, the clock decides. A process whose number is not known yet has only
- * just begun, so that all its time counts. Returns how to call it off.
+ * Measures a process's CPU time, not wall-clock time: an honest image must not be rejected because others keep the
+ * machine busy. If CPU time cannot be read, the clock decides. A process whose pid is not known yet has only just
+ * started, so all its time counts. Returns a function that cancels it.
  */
 export function startDeadline(
   findPid: () => number | undefined,
@@ -48,11 +48,11 @@ export function startDeadline(
   return () => clearTimeout(timer);
 }
 
-/** Null where the system does not tell, or the process is gone. */
+/** Null if the system does not report it, or the process is gone. */
 function findCpuMs(pid: number | undefined): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The program's name stands in brackets and may hold spaces.
+    // The program's name is in parentheses and may contain spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {

@@ -12,9 +12,9 @@ const white = { r: 255, g: 255, b: 255, alpha: 1 };
 const transparent = { r: 255, g: 255, b: 255, alpha: 0 };
 
 /**
- * AVIF's effort. For a photo 800 pixels wide, 4, the default, takes 2,900 ms of CPU, 2 takes 370, 1 takes 126 and 0 takes
- * 65, while the file grows by a tenth from 4 to 2 and by a hundredth from 2 to 1. A picture of 4096×4096 would take longer
- * than any client waits, so the large ones are made with the least.
+ * AVIF's effort. For a photo 800 pixels wide, the default of 4 takes 2,900 ms of CPU, 2 takes 370, 1 takes 126 and 0
+ * takes 65, while the file grows by 10% from 4 to 2 and by 1% from 2 to 1. An image of 4096×4096 would take longer
+ * than any client waits, so large ones use the lowest effort.
  */
 const avifEffort = 1;
 const largeAvifPixels = 4_000_000;
@@ -24,9 +24,9 @@ export type ImageResult =
   | { ok: true; image: RenderedImage; bytes: Buffer }
   | { ok: false; problem: RenderProblem };
 
-/** Only for a process that may be killed at any moment: decoders meet hostile bytes here. */
+/** Only for a process that may be killed at any time, because decoders process hostile bytes here. */
 export function confineDecoders(): void {
-  // SVG, PDF, TIFF and whatever a later libvips learns to read stay out.
+  // Excludes SVG, PDF, TIFF and whatever later versions of libvips can read.
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({
     operation: [
@@ -45,19 +45,19 @@ export async function renderImage(bytes: Buffer, order: RenderOrder): Promise<Im
   try {
     return await renderReadable(bytes, order);
   } catch {
-    // libvips describes damage in prose only; whatever could be told apart was looked at beforehand.
+    // libvips describes damage in prose only; everything that can be distinguished was checked beforehand.
     return { ok: false, problem: "unprocessable" };
   }
 }
 
 async function renderReadable(bytes: Buffer, order: RenderOrder): Promise<ImageResult> {
-  // Without a limit here, so that an oversized image can be told from a broken one; pixels are not touched.
+  // No limit here, to distinguish an oversized image from a broken one; pixels are not decoded.
   const source = await sharp(bytes, { limitInputPixels: false }).metadata();
   if (source.format === "heif" && source.compression !== "av1") return { ok: false, problem: "unsupported" };
 
   const frames = source.pages ?? 1;
   const format = order.format === "fallback" ? (source.hasAlpha ? "png" : "jpeg") : order.format;
-  // The other encoders write all frames under one another, as a film strip.
+  // The other encoders write all frames below each other, like a film strip.
   const animated = frames > 1 && format === "webp" && source.format !== "heif";
   const size = computeOutputSize(animated ? source : source.autoOrient, order);
   const outputPixels = size.width * size.height * (animated ? frames : 1);
@@ -65,7 +65,7 @@ async function renderReadable(bytes: Buffer, order: RenderOrder): Promise<ImageR
   if (outputPixels > maxPixels) return { ok: false, problem: "result-too-large" };
 
   const input = sharp(bytes, { animated, limitInputPixels: maxPixels });
-  // libvips cannot turn frames; browsers ignore the orientation of an animated WebP as well.
+  // libvips cannot rotate frames; browsers also ignore the orientation of an animated WebP.
   const upright = animated ? input : input.autoOrient();
   const output = encode(resize(upright, order, size, format), format, order.quality, outputPixels);
   const { data, info } = await output.toBuffer({ resolveWithObject: true });
@@ -83,7 +83,7 @@ function resize(
   format: OutputFormat,
 ): Sharp {
   if (fit === "pad" && width !== undefined && height !== undefined) {
-    // Flattening happens before padding, so that JPEG's bars need a colour of their own.
+    // Flattening happens before padding, so JPEG's bars need their own colour.
     return image.resize({ ...size, fit: "contain", background: format === "jpeg" ? white : transparent });
   }
   const cuts = fit === "cover" || fit === "crop";
@@ -99,13 +99,13 @@ function encode(image: Sharp, format: OutputFormat, quality: number, pixels: num
       // Effort 2 of 6 spends a third less CPU than the default on files 4 % larger.
       return image.webp({ quality, effort: 2 });
     case "avif":
-      // AVIF looks the same at a lower number.
+      // AVIF looks the same at a lower quality setting.
       return image.avif({
         quality: quality === 100 ? 100 : Math.round(quality * 0.8),
         effort: pixels > largeAvifPixels ? largeAvifEffort : avifEffort,
       });
     case "png":
-      // A quality would mean a palette here, at fifteen times the CPU.
+      // A quality setting would mean a palette here, at 15 times the CPU.
       return image.png();
   }
 }
@@ -120,9 +120,9 @@ type SizeRecipe = Pick<Recipe, "width" | "height" | "fit">;
 /**
  * The size a variant will have, given the source's size after its orientation was applied.
  *
- * A side that was not asked for is bounded by the largest side there is: a source of 2000×1 asked for
- * 400 high would otherwise become 800,000 wide. The image is then made to fit into that bound, except
- * with `cover`, which keeps the side that was asked for and crops the other.
+ * A side that was not requested is limited to the maximum side: otherwise a source of 2000×1 requested at a height of 400
+ * would become 800,000 wide. The image is then fitted into that limit, except with `cover`, which keeps the requested side
+ * and crops the other.
  */
 export function computeOutputSize(source: PixelSize, { width, height, fit }: SizeRecipe): PixelSize {
   const box = { width: width ?? maxSidePx, height: height ?? maxSidePx };

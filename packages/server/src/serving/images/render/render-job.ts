@@ -4,12 +4,12 @@ export type OutputFormat = Exclude<RecipeFormat, "auto">;
 /** `fallback` becomes PNG for a source with alpha and JPEG for any other. */
 export type RequestedFormat = OutputFormat | NegotiatedFormat;
 
-/** What a worker is told to make of the image that travels beside it. The recipe's own format is not used. */
+/** A worker's instructions for the accompanying image. The recipe's own format is not used. */
 export interface RenderOrder extends Pick<Recipe, "width" | "height" | "fit" | "quality"> {
   format: RequestedFormat;
 }
 
-/** Where a source lies on this machine's disk. */
+/** The path of a source on this machine's disk. */
 export interface SourceFile {
   path: string;
   /** A file of any other size is not the source. */
@@ -32,19 +32,19 @@ export type RenderProblem =
 
 export interface RenderedImage {
   format: OutputFormat;
-  /** Of one frame, where the image is animated. */
+  /** Of one frame if the image is animated. */
   width: number;
   height: number;
 }
 
 export type RenderReply = { ok: true; image: RenderedImage } | { ok: false; problem: RenderProblem };
 
-/** Pixels of all frames together, of the source and of what is made from it. */
+/** Total pixels of all frames, for the source and for the result. */
 export const maxPixels = 50_000_000;
-/** Larger sources are refused unread: 50 megapixels fit, unless barely compressed. */
+/** Larger sources are rejected unread: 50 megapixels fit, unless barely compressed. */
 export const maxSourceBytes = 128 * 1024 * 1024;
 
-/** Too many jobs of one account are waiting; those of others are not touched. */
+/** Too many jobs of one account are waiting; other accounts are not affected. */
 export class RenderQueueFull extends Error {
   override readonly name = "RenderQueueFull";
   readonly retryAfterSec: number;
@@ -57,7 +57,7 @@ export class RenderQueueFull extends Error {
   }
 }
 
-/** Nobody waits for the image any more, and it had not been begun. */
+/** No one waits for the image any more, and rendering had not started. */
 export class RenderAbandoned extends Error {
   override readonly name = "RenderAbandoned";
 }

@@ -19,26 +19,26 @@ import { findSourceKind } from "./sniff-image.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
 import type { WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
-/** Processes start when first needed. A source is read when its turn has come, so that what waits holds no memory. */
+/** Processes start on first use. A source is read when its turn comes, so that waiting jobs use no memory. */
 export interface RenderPoolOptions extends JobLimits, QueueLimits {
-  /** A worker that holds more after a job is replaced. */
+  /** A worker that uses more memory after a job is replaced. */
   maxRssBytes: number;
-  /** A worker is replaced after so many jobs. */
+  /** A worker is replaced after this many jobs. */
   maxJobs: number;
 }
 
 export interface RenderRequest {
   /** Accounts take turns. */
   account: string;
-  /** Whether nobody but whoever tries things out waits for it; asked again when it could begin. */
+  /** Whether only previews are waiting for it; checked again when it could start. */
   isPreview?(): boolean;
-  /** Takes a job back that has not begun. One that has goes on: see `render`. */
+  /** Cancels a job that has not started. One that has continues: see `render`. */
   signal?: AbortSignal;
-  /** Where the source lies on this machine, which spares holding all of it here; null where it does not. */
+  /** The source's path on this machine, which avoids loading all of it here; null if there is none. */
   findSourceFile?(): Promise<SourceFile | null>;
   /**
-   * For all other sources, and for a file that was not there after all. What it throws, `render` throws. The memory is
-   * the source's until the job has ended, then another's.
+   * For all other sources, and for a file that did not exist after all. `render` rethrows its errors. The memory
+   * belongs to the source until the job has ended, and is then reused.
    */
   readSource(getMemory: GetMemory): Promise<Uint8Array>;
   recipe: Omit<Recipe, "format">;
@@ -51,12 +51,13 @@ export type RenderResult =
 
 export interface RenderPool {
   /**
-   * Throws `RenderQueueFull`, `RenderAbandoned`, `RenderTimeout`, or `RenderUnavailable`. What has begun is not taken
-   * back: a new worker takes longer to start than most images to finish, and whoever gave up on a slow one will ask again.
+   * Throws `RenderQueueFull`, `RenderAbandoned`, `RenderTimeout`, or `RenderUnavailable`. A running job is not
+   * cancelled: starting a new worker takes longer than finishing most images, and a client that gave up on a slow one
+   * will ask again.
    */
   render(request: RenderRequest): Promise<RenderResult>;
   status(): { running: number; queued: number; workerPids: number[] };
-  /** Kills every worker; jobs under way throw `RenderUnavailable`. */
+  /** Kills every worker; running jobs throw `RenderUnavailable`. */
   close(): Promise<void>;
 }
 
@@ -68,10 +69,10 @@ interface Job {
 }
 
 const maxAttempts = 2;
-/** How long workers give way to nobody after one of them had to wait in vain. */
+/** How long workers do not yield after one of them was starved. */
 const pressingMs = 10 * 60_000;
 const maxRetryAfterSec = 30;
-/** For each job under way; larger sources get memory of their own. */
+/** For each running job; larger sources get their own memory. */
 const keptSourceBytes = 4 * 1024 * 1024;
 const closedMessage = "The render pool is closed.";
 
@@ -103,7 +104,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     averageMs += (performance.now() - startedAt - averageMs) / 10;
   }
 
-  /** Null where the source has to be read by other means. */
+  /** Null if the source has to be read in another way. */
   async function renderFile(request: RenderRequest): Promise<RenderResult | null> {
     const found = (await request.findSourceFile?.()) ?? null;
     if (found === null) return null;
@@ -150,11 +151,11 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     const outcome = await worker.run({ order, source, limits: { deadlineMs, patienceMs, giveUpMs } });
     crew.putBack(worker, outcome);
     if (outcome.kind === "starved") {
-      // Others keep every processor busy: from now on images claim their share, this one first.
+      // Others keep every CPU busy: from now on images claim their share, this one first.
       givesWayAtMs = performance.now() + pressingMs;
       if (worker.givesWay) return attempt(order, source, attemptsLeft);
     }
-    // Once more, in case the system was short of memory or someone sent a signal.
+    // Retry once, in case the system was low on memory or someone sent a signal.
     const isWorthAnother = outcome.kind === "crashed" && attemptsLeft > 1;
     return isWorthAnother ? attempt(order, source, attemptsLeft - 1) : outcome;
   }
@@ -197,7 +198,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   };
 }
 
-/** What the first bytes and the length already tell; no worker need see it. */
+/** What the first bytes and the length already show, without a worker. */
 function findProblem(bytes: Uint8Array): RenderProblem | null {
   if (findSourceKind(bytes) === null) return "unsupported";
   return bytes.length > maxSourceBytes ? "too-many-bytes" : null;

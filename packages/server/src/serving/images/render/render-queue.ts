@@ -1,17 +1,17 @@
 export interface QueuedJob {
   account: string;
-  /** Nobody but whoever tries things out waits for it. May change while the job waits. */
+  /** Only previews are waiting for it. May change while the job waits. */
   isPreview(): boolean;
 }
 
 export interface QueueLimits {
   /**
-   * Jobs at once. One more may run for a reader of an account that renders for no reader yet, who need not wait until
-   * another's slow image, or a preview, has ended.
+   * Concurrent jobs. One more may run for a reader of an account without any, so that they need not wait for another
+   * account's slow image or a preview.
    */
   size: number;
   waitingPerAccount: number;
-  /** Of all accounts. Beyond it, accounts that have nothing waiting may still add one job each. */
+  /** For all accounts. Beyond it, accounts with nothing waiting may still add one job each. */
   waitingInAll: number;
   previewsPerAccount: { running: number; waiting: number };
 }
@@ -25,11 +25,11 @@ interface Lane<J> {
 const createLane = () => ({ waiting: [], running: new Set<never>(), runningPreviews: new Set<never>() });
 
 /**
- * Who renders next. Accounts take turns, whatever each has waiting; within one, readers come before previews and otherwise
- * the first comes first.
+ * Decides what renders next. Accounts take turns, however much each has waiting; within one, readers come before
+ * previews, otherwise first come, first served.
  */
 export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
-  /** In the order of their turns; only accounts that have jobs. */
+  /** In order of their turns; only accounts with jobs. */
   const lanes = new Map<string, Lane<J>>();
   let running = 0;
   let waiting = 0;
@@ -61,7 +61,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
   }
 
   return {
-    /** How many jobs of the account wait already, where there is no room for another; otherwise null. */
+    /** The number of the account's waiting jobs if there is no room for another; otherwise null. */
     add(job: J): number | null {
       const lane = lanes.get(job.account) ?? createLane();
       if (!hasRoom(job, lane)) return lane.waiting.length;
@@ -71,7 +71,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
       return null;
     },
 
-    /** False where it is not waiting any more. */
+    /** False if it is no longer waiting. */
     remove(job: J): boolean {
       const lane = lanes.get(job.account);
       const index = lane?.waiting.indexOf(job) ?? -1;
@@ -82,7 +82,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
       return true;
     },
 
-    /** The job counts as running from now until `finish`. Null when none may start. */
+    /** The job counts as running from now until `finish`. Null if none may start. */
     start(): J | null {
       for (const [account, lane] of lanes) {
         const job = findStartable(lane);
@@ -92,7 +92,7 @@ export function createRenderQueue<J extends QueuedJob>(limits: QueueLimits) {
         running++;
         lane.running.add(job);
         if (job.isPreview()) lane.runningPreviews.add(job);
-        // The next turn is somebody else's.
+        // The next turn belongs to another account.
         lanes.delete(account);
         lanes.set(account, lane);
         return job;

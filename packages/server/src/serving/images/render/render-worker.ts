@@ -11,10 +11,10 @@ import { confineDecoders, type ImageResult, renderImage } from "./render-image.t
 import type { RenderOrder } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
 
-// First: what is loaded after it is loaded with little weight already.
+// First, so that everything after it already loads at low priority.
 
-// The process that decodes. It has an empty environment and one channel, by which sources come and images go: it opens no
-// file but its own code. It does one job after another, and may be killed at any moment.
+// The process that decodes. It has an empty environment and one channel for sources and images; it opens no file but its
+// own code. It runs one job after another, and may be killed at any time.
 
 const keptSourceBytes = 16 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ const channel = new Socket({
   fd: workerChannelFd,
   readable: true,
   writable: true,
-  // The kernel writes straight to where the source belongs.
+  // The kernel writes directly to the source's buffer.
   onread: {
     buffer: () => reader.nextTarget(),
     callback(countBytes) {
@@ -38,7 +38,7 @@ const channel = new Socket({
 const send = (message: WorkerMessage, bytes: Uint8Array = new Uint8Array()) =>
   writeFrame(channel, message, bytes);
 
-// Nobody waits for the image once the service is gone, and an orderly exit would wait for the encoder.
+// Once the service is gone no one needs the image, and an orderly exit would wait for the encoder.
 channel.on("close", () => process.kill(process.pid, "SIGKILL"));
 channel.on("error", () => channel.destroy());
 send({ kind: "ready" });
@@ -52,13 +52,13 @@ async function work(order: RenderOrder, source: Buffer): Promise<void> {
   send({ kind: "done", reply: { ok: true, image: result.image } }, result.bytes);
 }
 
-// When the processor runs short, rendering gives way and the service lives on. What else there is to give way by, the
-// shell has set that started this process.
+// When CPU is scarce, rendering yields to the service. The shell that started this process has set the other
+// priorities.
 
 try {
   os.setPriority(Math.min(os.constants.priority.PRIORITY_LOW, os.getPriority() + 10));
 } catch {
-  // Containers may forbid what is only a courtesy.
+  // Optional, and containers may forbid it.
 }
-// A terminal or service manager signals the whole group; the service decides when workers end.
+// Terminals and service managers signal the whole group, but the service decides when workers end.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});

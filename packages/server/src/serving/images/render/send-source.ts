@@ -3,19 +3,19 @@ import type { Duplex } from "node:stream";
 import { writeFrameHead } from "./frame-channel.ts";
 import type { SourceFile } from "./render-job.ts";
 
-// The service reads a source on a worker's behalf: a process that meets hostile bytes gets to see no path.
+// The service reads a source on a worker's behalf, so that a process with hostile bytes never sees a path.
 
-/** A source that is open, and has the size it should have. */
+/** An open source with the expected size. */
 export interface OpenSource {
   sizeBytes: number;
-  /** In order, into memory of the caller's. Throws where the file turns out to be shorter. */
+  /** In order, into the caller's memory. Throws if the file turns out to be shorter. */
   read(target: Buffer, atByte: number): Promise<void>;
   close(): Promise<void>;
 }
 
 const chunkBytes = 1024 * 1024;
 
-/** Null where the file is gone, is none or has another size: whoever keeps it knows what to say of that. */
+/** Null if it is missing, not a file or has another size: the store knows how to report that. */
 export async function openSourceFile({ path, sizeBytes }: SourceFile): Promise<OpenSource | null> {
   const file = await open(path, "r").catch(() => null);
   if (file === null) return null;
@@ -36,14 +36,14 @@ async function readWhole(file: FileHandle, target: Buffer, atByte: number): Prom
   }
 }
 
-/** Two of them, so that the disk is read while the worker takes what was read before. */
+/** Two buffers, so that the disk is read while the worker receives the previous one. */
 export type SendMemory = readonly [Buffer, Buffer];
 
 export function createSendMemory(): SendMemory {
   return [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];
 }
 
-/** Sends a frame whose bytes are the source, holding little of it at a time. After a failure the stream is of no use. */
+/** Sends a frame with the source's bytes, keeping little in memory. After a failure the stream is unusable. */
 export async function sendSource(
   stream: Duplex,
   header: unknown,
@@ -58,7 +58,7 @@ export async function sendSource(
     await source.read(chunk, atByte);
     await sent;
     sent = send(stream, chunk);
-    // Awaited above or below; until then a worker that dies must not count as an error nobody handles.
+    // Awaited above or below; until then a dying worker must not cause an unhandled rejection.
     sent.catch(() => {});
   }
   await sent;

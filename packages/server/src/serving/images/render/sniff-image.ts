@@ -1,8 +1,8 @@
 export type SourceKind = "jpeg" | "png" | "gif" | "webp" | "avif";
 
 /**
- * Which of the readable kinds the bytes begin like; null for every other file. What an upload was declared
- * as is never asked: an SVG called image/png stays an SVG.
+ * The image type by its first bytes; null for every other file. The declared type is ignored: an SVG called image/png
+ * is still an SVG.
  */
 export function findSourceKind(bytes: Uint8Array): SourceKind | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -15,7 +15,7 @@ export function findSourceKind(bytes: Uint8Array): SourceKind | null {
   return hasAvifBrand(head) ? "avif" : null;
 }
 
-/** HEIC shares the container, so the brands decide; a text that merely says "ftypavif" has no sane box size. */
+/** HEIC shares the container, so the brands decide; a text that merely contains "ftypavif" has no valid box size. */
 function hasAvifBrand(head: string): boolean {
   if (!head.startsWith("ftyp", 4)) return false;
   const boxBytes = Buffer.from(head.slice(0, 4), "latin1").readUInt32BE();

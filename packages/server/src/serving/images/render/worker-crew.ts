@@ -5,11 +5,11 @@ import { startWorkerProcess, type WorkerOutcome, type WorkerProcess } from "./wo
 export interface WorkerLimits {
   maxRssBytes: number;
   maxJobs: number;
-  /** Of processor time in the whole life of a worker. */
+  /** CPU time over the whole life of a worker. */
   cpuSec: number;
 }
 
-/** Starts workers when they are needed and replaces those that have grown or served long enough. */
+/** Starts workers on demand and replaces those that have grown or served long enough. */
 export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits) {
   const jobsDone = new Map<WorkerProcess, number>();
   let idle: WorkerProcess[] = [];
@@ -28,7 +28,7 @@ export function createWorkerCrew({ maxRssBytes, maxJobs, cpuSec }: WorkerLimits)
     return worker;
   }
 
-  /** At once, so that whoever comes next does not wait until a worker has started. */
+  /** Immediately, so that the next job does not wait for a worker to start. */
   function replace(worker: WorkerProcess): void {
     void dismiss(worker);
     if (!isClosed) idle.push(launch(worker.givesWay));

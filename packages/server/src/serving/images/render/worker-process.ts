@@ -10,14 +10,14 @@ import { createSendMemory, type OpenSource, type SendMemory, sendBytes, sendSour
 export interface WorkerJob {
   order: RenderOrder;
   source: Uint8Array | OpenSource;
-  /** From the moment the worker can begin. */
+  /** From the moment the worker can start. */
   limits: JobLimits;
 }
 
 /**
  * How a job ended. `crashed`: something other than us killed the process, most likely the image itself.
- * `unread`: the source broke off while it was sent. `starved`: it hardly got to run. `failed`: the process ended by
- * itself or never started. No image explains these three.
+ * `unread`: the source failed while it was being sent. `starved`: it hardly got to run. `failed`: the process exited by
+ * itself or never started. These three are never the image's fault.
  */
 export type WorkerOutcome =
   | { kind: "done"; reply: RenderReply; bytes: Buffer }
@@ -29,12 +29,12 @@ export type WorkerOutcome =
   | { kind: "failed"; reason: string };
 
 export interface WorkerProcess {
-  /** It runs only while a processor has nothing else to do, where the system knows such a thing. */
+  /** It runs only while a CPU is idle, if the system supports that. */
   readonly givesWay: boolean;
-  /** Of the renderer itself, whatever stands between; undefined until it is known. */
+  /** The renderer's own pid, whatever process is in between; undefined until known. */
   readonly pid: number | undefined;
   readonly isAlive: boolean;
-  /** What it holds in memory; null where the system does not tell. */
+  /** Its memory usage; null if the system does not report it. */
   findRssBytes(): number | null;
   /** One job at a time; never rejects. After any outcome but `done` the process is gone. */
   run(job: WorkerJob): Promise<WorkerOutcome>;
@@ -44,7 +44,7 @@ export interface WorkerProcess {
 
 const startLimits = { deadlineMs: 30_000, giveUpMs: 60_000 };
 const keptStderrChars = 2000;
-/** What bwrap and shells add to the number of a signal that ended the process they ran. */
+/** What bwrap and shells add to the signal number in the exit code of a killed process. */
 const signalExitBase = 128;
 
 type KillReason = DeadlineReason | "stopped" | "unread";
@@ -88,7 +88,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
     readFrames(socket, ({ header, bytes }) => {
       const message = readWorkerMessage(header);
       if (message === null) throw new Error("A render worker said what none of ours says.");
-      // Who answers before it has heard everything is up to something: the rest would reach it beside the next job.
+      // A worker that responds before it has received everything is suspicious: the rest would mix with the next job.
       if (message.kind === "done")
         return void sending.then(
           () => settle({ ...message, bytes }),
@@ -97,7 +97,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
       ready = true;
       if (job !== null) restartDeadline(job.limits);
     });
-    // Either the worker is dying already, or it talks nonsense and must not be spoken to again.
+    // Either the worker is already dying, or it sends garbage and must not be used again.
     socket.on("error", () => launched.kill());
   }
 
@@ -134,7 +134,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
         job = { settle: resolve, limits };
         restartDeadline(ready ? limits : { ...limits, ...startLimits });
         sending = send(channel, order, source);
-        // The worker is amid a frame that has no end. Where it died first, that is why, and stands already.
+        // The worker is in the middle of an incomplete frame. If it died first, that outcome is already recorded.
         sending.catch(() => !channel.destroyed && kill("unread"));
       }),
     async stop() {
@@ -144,7 +144,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
   };
 }
 
-/** Looked up from outside: it sees no /proc to look itself up in, and need not be believed. */
+/** Read from outside, because it has no /proc and cannot be trusted. */
 function findRssBytes(pid: number | undefined): number | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");

@@ -3,27 +3,27 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface BubblewrapFds {
-  /** bwrap says there which process it has started. */
+  /** bwrap reports there which process it has started. */
   info: number;
   /** It reads its seccomp program there; null for none. */
   filter: number | null;
 }
 
-/** Everything up to the command that is to run inside. */
+/** Everything before the command to run inside. */
 export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
   return [
-    // Not `--unshare-all`, which is content to go without a user namespace.
+    // Not `--unshare-all`, which silently continues without a user namespace.
     ...["user", "ipc", "pid", "net", "uts"].map((kind) => `--unshare-${kind}`),
     "--unshare-cgroup-try",
     ...["--cap-drop", "ALL"],
     ...[...listSystemPaths(), ...listCodePaths()].flatMap((path) => ["--ro-bind", path, path]),
-    // No /proc either. A new one could not be mounted where the service's own is masked, as containers and systemd do.
+    // No /proc either. A new one cannot be mounted if the service's own is masked, as in containers and systemd.
     ...["--remount-ro", "/"],
     ...["--chdir", "/"],
     // Not `--new-session`: the scheduler would take it for a group of its own and weigh it like the whole service. There is
     // no terminal among its descriptors, nor a /dev to find one in.
     "--die-with-parent",
-    // Otherwise another process of bwrap's stands between, and the one it tells of is not node.
+    // Otherwise there is another bwrap process in between, and the reported one is not node.
     "--as-pid-1",
     ...["--info-fd", String(info)],
     ...(filter === null ? [] : ["--seccomp", String(filter)]),
@@ -34,14 +34,14 @@ export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
 const renderFolder = fileURLToPath(new URL("../..", import.meta.url));
 const serverFolder = fileURLToPath(new URL("../../../../..", import.meta.url));
 
-/** Where the system's loader finds what node and sharp are linked against. What does not exist is left out. */
+/** Where the system's loader finds the libraries of node and sharp. Missing paths are skipped. */
 const libraryFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
-/** glibc asks it whether large pages can be had. */
+/** glibc reads it to check whether large pages are available. */
 const hugePages = "/sys/kernel/mm/transparent_hugepage";
 
-/** What a renderer reads to start and to work. No source is among it: those come through its channel. */
+/** The files a renderer needs to start and work. Sources are not included: they come through its channel. */
 export function listCodePaths(): string[] {
-  // Node looks for the nearest package.json to learn that the files are modules.
+  // Node reads the nearest package.json to see that the files are modules.
   return [renderFolder, join(serverFolder, "package.json"), ...findPackages("sharp", serverFolder)];
 }
 
@@ -49,7 +49,7 @@ function listSystemPaths(): string[] {
   return [process.execPath, ...libraryFolders, hugePages].filter((path) => existsSync(path));
 }
 
-/** The folders of a package and of all it needs, as far as they are installed: sharp has one for every platform. */
+/** The folders of a package and its dependencies, as far as they are installed: sharp has one per platform. */
 function findPackages(name: string, importer: string, found = new Set<string>()): Set<string> {
   const folder = findPackage(name, importer);
   if (folder === null || found.has(folder)) return found;

@@ -5,20 +5,20 @@ import { findProgram, type LayerName, type Layers, layerNames, noLayers } from "
 import { findSyscallFilter } from "./syscall-filter.ts";
 
 export interface FoundLayers {
-  /** A renderer was seen to start within all of these together. */
+  /** A renderer has started with all of these together. */
   layers: Layers;
-  /** Why each of the others is not among them. */
+  /** Why each of the others is missing. */
   missing: Map<LayerName, string>;
 }
 
 export const workerPath = fileURLToPath(new URL("../render-worker.ts", import.meta.url));
-/** Of the clock, on a machine that may have much else to do. */
+/** Wall-clock time, on a machine that may be busy. */
 const patienceMs = 60_000;
 const cpuSec = 60;
 
 let found: Promise<FoundLayers> | undefined;
 
-/** What this machine can do, tried once in the life of this process. Throws where no renderer starts at all. */
+/** What this machine supports, tested once per process. Throws if no renderer starts at all. */
 export function findLayers(): Promise<FoundLayers> {
   found ??= tryLayers().catch((error: unknown) => {
     found = undefined;
@@ -36,13 +36,13 @@ async function tryLayers(): Promise<FoundLayers> {
   });
   if ((await tryToStart(new Set(possible))) === null) return { layers: new Set(possible), missing };
 
-  // A machine that is out of processes for a moment must not cost the layers for good.
+  // A temporary lack of processes must not disable the layers permanently.
   const trouble = await tryToStart(noLayers);
   if (trouble !== null) throw new Error(`A renderer does not start, confined or not: ${trouble}`);
   let layers = noLayers;
   for (const layer of possible) {
     const more = new Set([...layers, layer]);
-    // bwrap loads the filter, or nobody does.
+    // Only bwrap can load the filter.
     const needed = layer === "syscalls" ? missing.get("namespaces") : undefined;
     const refusal = needed ?? (await tryToStart(more));
     if (refusal === null) layers = more;
@@ -51,7 +51,7 @@ async function tryLayers(): Promise<FoundLayers> {
   return { layers, missing };
 }
 
-/** What speaks against a layer before it is tried. */
+/** Why a layer cannot work, before it is tried. */
 function findObstacle(layer: LayerName): string | null {
   const needs = (program: string) => (findProgram(program) === null ? `${program} is not installed` : null);
   switch (layer) {
@@ -71,12 +71,12 @@ function findObstacle(layer: LayerName): string | null {
   }
 }
 
-/** Null when a worker said that it is ready, sharp loaded and all; otherwise what went wrong. */
+/** Null if a worker reported that it is ready, including sharp; otherwise the problem. */
 async function tryToStart(layers: Layers): Promise<string | null> {
   try {
     return await hearFrom(launchRenderer(workerPath, [], { layers, givesWay: false, cpuSec }));
   } catch (error) {
-    // Who may not become another user hears it here.
+    // Fails here if it may not switch to another user.
     return (error as Error).message;
   }
 }

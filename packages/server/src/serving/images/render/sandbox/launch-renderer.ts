@@ -9,37 +9,37 @@ import { findSyscallFilter } from "./syscall-filter.ts";
 
 export interface LaunchOptions {
   layers: Layers;
-  /** Run only while a processor has nothing else to do, where the system knows such a thing. */
+  /** Run only while a CPU is idle, if the system supports that. */
   givesWay: boolean;
-  /** Of the whole life of the process. */
+  /** For the whole life of the process. */
   cpuSec: number;
 }
 
 export interface Launched {
-  /** The renderer, or what confines it and ends with it. */
+  /** The renderer, or the process that confines it and ends with it. */
   child: ChildProcess;
-  /** Null when the machine is out of processes or descriptors. */
+  /** Null if the machine is out of processes or descriptors. */
   channel: Socket | null;
-  /** The renderer itself as the service sees it. Undefined until it is known. */
+  /** The renderer's own pid from the service's point of view. Undefined until known. */
   findPid(): number | undefined;
   kill(): void;
 }
 
-/** What Linux calls nobody. The group of that number owns nothing either. */
+/** Linux's "nobody". The group with that number owns nothing either. */
 export const strangerId = 65534;
 
 const infoFd = 4;
 const filterFd = 5;
 /**
- * In kilobytes, as shells count. Of writable memory: 50 megapixels as AVIF at the largest size take half of it. Address
- * space would be the wrong measure, of which V8 reserves far more than it ever touches.
+ * In kilobytes, as shells count. Limits writable memory: 50 megapixels as AVIF at the largest size use half of it.
+ * Address space would be the wrong measure, because V8 reserves far more than it ever touches.
  */
 const maxDataKb = 3 * 1024 * 1024;
 const maxOpenFiles = 64;
 
 /**
- * Freed memory of one image serves the next, in large pages: by default glibc gives it back to the kernel at once, and
- * an image spends up to a twentieth of its CPU on getting it again. Other C libraries take no notice.
+ * Reuses freed memory for the next image, in large pages: by default glibc returns it to the kernel immediately, and an
+ * image spends up to 5% of its CPU on getting it back. Other C libraries ignore this.
  */
 const allocation = {
   MALLOC_ARENA_MAX: "2",
@@ -48,7 +48,7 @@ const allocation = {
   GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
 };
 
-/** The one way in which a process that meets hostile images is started. */
+/** The only way to start a process that handles hostile images. */
 export function launchRenderer(script: string, args: string[], options: LaunchOptions): Launched {
   const { layers } = options;
   const isWrapped = layers.has("namespaces");
@@ -63,7 +63,7 @@ export function launchRenderer(script: string, args: string[], options: LaunchOp
   ];
   const child = spawn(program, rest, {
     cwd: "/",
-    // Nothing of the service's environment: code run by a hostile image would find no secret in it.
+    // Without the service's environment, so that code run by a hostile image finds no secrets.
     env: { UV_THREADPOOL_SIZE: "1", ...allocation },
     stdio: [
       ...(["ignore", "ignore", "pipe", "pipe"] as const),
@@ -75,7 +75,7 @@ export function launchRenderer(script: string, args: string[], options: LaunchOp
   if (child.pid === undefined) return { child, channel: null, findPid: () => undefined, kill: () => {} };
   if (filter !== null) {
     const sink = (child.stdio as unknown[])[filterFd] as Writable;
-    // Where bwrap does not read it, it fails, and says why.
+    // If bwrap cannot read it, it fails and says why.
     sink.on("error", () => {}).end(filter);
   }
   const channel = child.stdio[workerChannelFd] as Socket;
@@ -83,7 +83,7 @@ export function launchRenderer(script: string, args: string[], options: LaunchOp
   return { child, channel, findPid: () => child.pid, kill: () => void child.kill("SIGKILL") };
 }
 
-/** A courtesy that the system refuses (weight, what to kill first) is left out; a limit it refuses is not. */
+/** Optional settings that the system rejects (priority, OOM score) are skipped; limits are not. */
 function shellPrefix({ layers, givesWay, cpuSec }: LaunchOptions): string[] {
   const shell = findProgram("sh");
   if (shell === null) return [];
@@ -96,9 +96,9 @@ function shellPrefix({ layers, givesWay, cpuSec }: LaunchOptions): string[] {
     `ulimit -t ${cpuSec}`,
   ];
   const script = [
-    // A terminal or service manager signals the whole group; the service decides when renderers end.
+    // Terminals and service managers signal the whole group, but the service decides when renderers end.
     "trap '' INT TERM HUP",
-    // When memory runs short, rendering gives way and the service lives on.
+    // When memory is low, renderers are killed before the service.
     "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
     ...(chrt === null ? [] : [`${chrt} --idle --pid 0 $$ >/dev/null 2>&1`]),
     ...(layers.has("limits") ? [`${limits.join(" && ")} || exit 1`] : []),
@@ -112,7 +112,7 @@ function confinement(layers: Layers, isFiltered: boolean): string[] {
     const bwrap = findProgram("bwrap") ?? "bwrap";
     return [bwrap, ...bubblewrapArgs({ info: infoFd, filter: isFiltered ? filterFd : null })];
   }
-  // bwrap does this by itself, and where it is set-uid it must gain rights to be of use.
+  // bwrap does this by itself, and if it is set-uid it must gain privileges to work.
   if (layers.has("privileges")) return [findProgram("setpriv") ?? "setpriv", "--no-new-privs", "--"];
   return [];
 }
@@ -129,9 +129,9 @@ function nodeFlags(layers: Layers): string[] {
 }
 
 /**
- * The renderer behind a bwrap. Only the renderer is ever killed; bwrap buries it and ends. Killed itself, it would leave
- * an orphan: a zombie in a container without an init and, while it has not yet told which process it started, one that
- * waits for it for ever.
+ * The renderer behind bwrap. Only the renderer is ever killed; bwrap reaps it and exits. Killing bwrap would leave an
+ * orphan: a zombie in a container without an init or, before bwrap has reported the process it started, one that waits
+ * for it forever.
  */
 function followWrapped(bwrap: ChildProcess, info: Readable) {
   let told = "";
@@ -143,7 +143,7 @@ function followWrapped(bwrap: ChildProcess, info: Readable) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has died in this moment.
+      // It has just died.
     }
   }
 
@@ -165,7 +165,7 @@ function followWrapped(bwrap: ChildProcess, info: Readable) {
   };
 }
 
-/** A number alone may be another's by now. */
+/** A pid alone may belong to another process by now. */
 function isChildOf(pid: number, parentPid: number | undefined): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");

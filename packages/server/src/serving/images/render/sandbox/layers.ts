@@ -2,15 +2,15 @@ import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What holds a renderer that a hostile image has taken over, weakest first. An empty environment and no descriptor but its
- * own are not listed: every renderer has those.
+ * What confines a renderer compromised by a hostile image, weakest first. An empty environment and no inherited
+ * descriptors are not listed, because every renderer has those.
  *
  * - `limits`: memory, processor time, open files, no file written, no core dump.
- * - `privileges`: nothing it runs gains rights, set-uid programs included.
+ * - `privileges`: nothing it runs gains privileges, including set-uid programs.
  * - `permission`: Node's permission model. It stops JavaScript only, not code that broke out of a decoder.
  * - `namespaces`: a file tree with node, its libraries, sharp and our render files; no network; no other process.
  * - `syscalls`: no new process, no socket, and none of the kernel's riskier corners.
- * - `user`: another user than the service's.
+ * - `user`: a different user than the service's.
  */
 export const layerNames = ["limits", "privileges", "permission", "namespaces", "syscalls", "user"] as const;
 
@@ -19,7 +19,7 @@ export type Layers = ReadonlySet<LayerName>;
 
 export const noLayers: Layers = new Set();
 
-/** Not from PATH: who can put a program in front of the real one must not get to confine renderers. */
+/** Not from PATH, because a program planted there must not get to confine renderers. */
 const folders = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 export function findProgram(name: string): string | null {

@@ -5,7 +5,7 @@ import { readFrames } from "../frame-channel.ts";
 import { launchRenderer } from "./launch-renderer.ts";
 import type { Layers } from "./layers.ts";
 
-/** What a renderer must not get at. */
+/** What a renderer must not reach. */
 export interface ProbeTargets {
   files: string[];
   folders: string[];
@@ -15,14 +15,14 @@ export interface ProbeTargets {
 }
 
 export interface ConfinementReport {
-  /** In words: what it could do that it should not. */
+  /** What it could do but should not, in words. */
   reached: string[];
   environment: string[];
-  /** As `number: kind`, without what node opens for its event loop. */
+  /** As `number: kind`, without those that node opens for its event loop. */
   descriptors: string[];
   folder: string;
   userId: number;
-  /** As the kernel tells it. */
+  /** As reported by the kernel. */
   limits: string;
 }
 
@@ -33,7 +33,7 @@ export const signalling = "signal the service";
 const scriptPath = fileURLToPath(new URL("./probe-script.ts", import.meta.url));
 const cpuSec = 60;
 
-/** Starts what tries to break out exactly as renderers are started, and hears how far it got. */
+/** Starts a break-out attempt exactly as renderers are started, and reports how far it got. */
 export async function probeConfinement(
   layers: Layers,
   targets: Omit<ProbeTargets, "port" | "pid">,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { workerChannelFd, writeFrame } from "../frame-channel.ts";
 import { type ConfinementReport, type ProbeTargets, probeSignal, signalling } from "./probe-confinement.ts";
 
-// Run in a renderer's place: does what code would that has taken one over, and tells what it got.
+// Runs in place of a renderer: tries what malicious code in one would try, and reports the result.
 
 const targets = JSON.parse(process.argv[2] ?? "") as ProbeTargets;
 const channel = new Socket({ fd: workerChannelFd, readable: true, writable: true });
@@ -43,7 +43,7 @@ function works(attempt: () => unknown): boolean {
 
 function writeInto(folder: string): void {
   const path = join(folder, "renderer-was-here");
-  // Not one byte: the limit on file sizes ends the process that writes any.
+  // No bytes, because the file size limit kills a process that writes any.
   writeFileSync(path, "", { flag: "wx" });
   rmSync(path);
 }

@@ -1,6 +1,6 @@
 /**
- * A seccomp program for bwrap to load: what a renderer never needs, and what code that took it over would reach for. It
- * must leave `execve` alone, by which bwrap itself starts node; without `fork` that only replaces the renderer.
+ * A seccomp program for bwrap to load. It blocks calls that a renderer never needs and an attacker would use. It must
+ * allow `execve`, with which bwrap itself starts node; without `fork` that only replaces the renderer.
  */
 export function findSyscallFilter(arch: string): Buffer | null {
   const machine = machines[arch];
@@ -10,10 +10,10 @@ export function findSyscallFilter(arch: string): Buffer | null {
     load(archOffset),
     ...unless(equals, machine.audit, [answer(kill)]),
     load(numberOffset),
-    // The x32 calls of x86-64 would pass by another number.
+    // The x32 calls of x86-64 have other numbers.
     ...(machine.foreignFrom === undefined ? [] : when(atLeast, machine.foreignFrom, [answer(fail(eperm))])),
     ...refused.flatMap((call) => when(equals, call, [answer(fail(eperm))])),
-    // Its flags are in memory, which a filter cannot read; libraries then fall back to clone.
+    // Its flags are in memory, which a filter cannot read; libraries fall back to clone.
     ...unavailableEverywhere.flatMap((call) => when(equals, call, [answer(fail(enosys))])),
     ...when(equals, machine.clone, [
       load(firstArgumentOffset),
@@ -63,7 +63,7 @@ const machines: Record<string, Machine | undefined> = {
   },
 };
 
-// Calls younger than 2019 have one number on every machine.
+// Calls added since 2019 have the same number on every architecture.
 const refusedEverywhere = [
   ...[428, 429, 430, 431, 432, 433, 442], // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
   ...[434, 438, 440], // pidfd_open, pidfd_getfd, process_madvise
