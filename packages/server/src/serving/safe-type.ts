@@ -46,15 +46,16 @@ export function typePolicy(contentType: string): TypePolicy {
 }
 
 /**
- * The type as it is sent. Where commas divide several, browsers take the last: "application/pdf;,text/html" would
- * be a page. So parameters stay only if all of them are plainly name=value.
+ * The content type to send. If there are several separated by commas, browsers use the last:
+ * "application/pdf;,text/html" would be a page. So parameters are kept only if all of them are plain name=value
+ * pairs.
  */
 export function servedType(contentType: string): string {
   const type = contentType.split(";", 1)[0] ?? "";
   return parameters.test(contentType.slice(type.length)) ? contentType : type.trim();
 }
 
-/** RFC 6266 with the RFC 8187 form for names beyond ASCII. Nothing of the name can end the header or turn it around. */
+/** RFC 6266 with the RFC 8187 form for names beyond ASCII. Nothing in the name can end the header or reverse its text. */
 export function contentDisposition(kind: "inline" | "attachment", fileName: string): string {
   const name = fileName
     .replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "")
@@ -68,10 +69,10 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-// A deletion is to hold at once: what was handed out before it must not live much longer.
+// Deletions take effect immediately, so URLs issued before must not stay valid much longer.
 const expiresInSec = 60;
 
-/** Where the bucket itself serves the object; null where the service is to send it. */
+/** The bucket's URL of the object; null if the service sends it. */
 export function findRedirect(
   { config, store }: Pick<Deps, "config" | "store">,
   object: { storeKey: string; contentType: string; fileName: string },

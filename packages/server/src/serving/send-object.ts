@@ -17,20 +17,20 @@ export const crossOrigin = {
   "cross-origin-resource-policy": "cross-origin",
 };
 
-/** Less than this is read before anyone could stop it. */
+/** Smaller reads finish before they could be cancelled. */
 const longBytes = 64 * 1024;
 
-/** Something in the store that a file's address stands for: the file itself, or a variant of it. */
+/** The stored object behind a URL: a file, or a variant of it. */
 export interface ServedObject {
   fileId: string;
   /**
-   * Whether a shared cache that can be purged may keep it. Not what expires by itself, nor what depends on other
-   * headers: not every CDN heeds Vary.
+   * Whether a purgeable shared cache may keep it. Not if it expires by itself or depends on other headers, because not
+   * every CDN respects Vary.
    */
   mayBeShared: boolean;
-  /** Whether this very object stands for the same bytes as long as anyone holds it, with no headers added. */
+  /** Whether this object always means the same bytes, without additional headers. */
   isLasting: boolean;
-  /** The name of the store that holds it. */
+  /** The name of its store. */
   store: string;
   storeKey: string;
   sizeBytes: number;
@@ -44,7 +44,7 @@ export interface ServedObject {
 
 const whole = createWholeAnswers();
 
-/** Answers GET and HEAD with conditions, one byte range, safe types and counted bytes. */
+/** Handles GET and HEAD with conditions, one byte range, safe types and counted bytes. */
 export function sendObject(
   deps: Deps,
   request: FastifyRequest,
@@ -54,7 +54,7 @@ export function sendObject(
   const answer = whole.find(object, request);
   if (answer === undefined)
     return sendAsAsked(deps, request, reply, object).catch((error) => {
-      // A refusal is not the file: no cache may keep it under the file's tag, or take it for current by its ETag.
+      // An error is not the file: no cache may keep it under the file's tag, or revalidate it by its ETag.
       clearHeaders(reply);
       reply.header("cache-control", "no-store");
       throw error;
@@ -88,7 +88,7 @@ async function sendAsAsked(
   const handover =
     isOwn && deps.config.sendfile !== null ? await findHandover(deps, request, object.storeKey, asked) : null;
   if (handover !== null) {
-    // The proxy cuts the range itself, and says that it can.
+    // The proxy handles ranges itself, and says so.
     reply.removeHeader("accept-ranges");
     deps.bandwidth.count(object.projectId, object.environment, length);
     return reply.type(description.type).header(handover.header, handover.path).send();
@@ -124,7 +124,7 @@ interface Description {
 
 const descriptions = new WeakMap<ServedObject, Description>();
 
-/** Made once for an object that is sent many times: it takes longer than reading it does. */
+/** Built once for an object that is sent many times, because it takes longer than reading it. */
 function describe(deps: Deps, object: ServedObject): Description {
   let description = descriptions.get(object);
   if (description === undefined) {
@@ -153,7 +153,7 @@ function createDescription(deps: Deps, object: ServedObject): Description {
   return { etag, type: servedType(object.contentType), headers };
 }
 
-/** Ranges are for GET alone (RFC 9110 §14.2). */
+/** Ranges only apply to GET (RFC 9110 §14.2). */
 async function sendHead(
   deps: Deps,
   reply: FastifyReply,
@@ -165,7 +165,7 @@ async function sendHead(
   return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
-/** To HEAD the framework would add the length of what is sent, even of nothing; of a stream it knows none. */
+/** For HEAD the framework would set the length of the empty body; for a stream it knows none. */
 function sendNoBody(reply: FastifyReply): FastifyReply {
   return reply.send(reply.request.method === "HEAD" ? Readable.from([]) : undefined);
 }
@@ -205,13 +205,13 @@ function rangeNotSatisfiable(sizeBytes: number): AppError {
   });
 }
 
-/** The row is there and its bytes are not: deleted a moment ago, or damaged. The answer is no longer the file's. */
+/** The row exists but its bytes do not: just deleted, or damaged. The response is no longer the file. */
 function bytesNotFound(reply: FastifyReply) {
   clearHeaders(reply);
   return fileNotFound();
 }
 
-/** Takes back what describes the file. */
+/** Removes the headers that describe the file. */
 function clearHeaders(reply: FastifyReply): void {
   for (const header of Object.keys(reply.getHeaders())) {
     if (!/^(?:access-control-|x-|vary$|strict-transport-)/.test(header)) reply.removeHeader(header);

@@ -7,9 +7,8 @@ import type { RangeAnswer } from "./conditional.ts";
 
 /**
  * Writes a stream to the client by hand: each chunk goes back to the store once the kernel has it, because new memory
- * for every megabyte keeps the garbage collector busier than the disk. A stream of another length than was declared
- * costs the connection: on one that lives on, the client would take what is too much for an answer of ours, or wait
- * for what is missing.
+ * for every megabyte keeps the garbage collector busier than the disk. A stream of another length than declared
+ * closes the connection: otherwise the client would read extra bytes as the next response, or wait for missing ones.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -34,12 +33,12 @@ export async function sendStream(
     if (leftBytes > 0) throw new Error("the stream is shorter than declared");
     raw.end();
   } catch {
-    // The client must not take what it has for the whole.
+    // The client must not consider the response complete.
     raw.destroy();
   }
 }
 
-/** Resolves when the kernel has taken the chunk; rejects when the client is gone. */
+/** Resolves when the kernel has accepted the chunk; rejects if the client has disconnected. */
 function write(response: ServerResponse, chunk: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     if (response.destroyed) {
@@ -56,16 +55,16 @@ function write(response: ServerResponse, chunk: Buffer): Promise<void> {
   });
 }
 
-/** Tells a proxy which file to send in our place. */
+/** Tells a proxy which file to send on our behalf. */
 interface Handover {
   header: string;
   path: string;
 }
 
 /**
- * Null when the answer's bytes have to come from here: nothing is configured, the peer is not our proxy or asks for
- * itself, it would answer otherwise than we do, or the object is not one file. What the request itself says about the
- * place never counts: a client behind a proxy that passes unknown headers on could name any internal one.
+ * Null if the bytes have to come from here: nothing is configured, the peer is not our proxy or is itself the client,
+ * its response would differ from ours, or the object is not one file. Paths in the request are ignored: a client
+ * behind a proxy that forwards unknown headers could name any internal one.
  */
 export async function findHandover(
   deps: Deps,
@@ -75,15 +74,15 @@ export async function findHandover(
 ): Promise<Handover | null> {
   const { sendfile, trustedProxies } = deps.config;
   if (sendfile === null || !trustedProxies.contains(request.socket.remoteAddress ?? "")) return null;
-  // Whoever shares the proxy's machine has its address too, and could do nothing with a path.
+  // Other clients on the proxy's machine share its address, and could not use a path.
   if (!isForwarded(request.headers) || !isJudgedAlike(request.headers, asked)) return null;
   const path = await deps.store.localFiles?.findPath(storeKey);
   return path ? { header: sendfile.header, path: sendfile.prefix + path } : null;
 }
 
 /**
- * The proxy judges the request again, by the file on its disk: it knows neither our ETag nor our date, answers several
- * or malformed ranges in its own way, and cannot read a number of more than 64 bits.
+ * The proxy evaluates the request again, using the file on its disk: it knows neither our ETag nor our date, handles
+ * multiple or malformed ranges in its own way, and cannot parse numbers of more than 64 bits.
  */
 function isJudgedAlike(headers: IncomingHttpHeaders, asked: RangeAnswer): boolean {
   const { range } = headers;

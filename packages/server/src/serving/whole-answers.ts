@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** An answer to a plain GET, ready to be written. */
+/** A complete response to a plain GET. */
 export interface WholeAnswer {
   headers: string[];
   bytes: Buffer;
 }
 
 export interface WholeAnswers {
-  /** The answer that was kept, if the request asks for nothing but the whole. */
+  /** The cached response, if the request is for the whole file. */
   find(object: object, request: FastifyRequest): WholeAnswer | undefined;
   keep(object: object, headers: Record<string, string>, bytes: Buffer): void;
 }
 
-/** For all answers together. */
+/** For all responses together. */
 const mostBytes = 16 * 1024 * 1024;
 const special = [
   "range",
@@ -23,7 +23,7 @@ const special = [
   "if-range",
 ];
 
-/** Small files that are read often are answered without putting the same answer together again. */
+/** Caches complete responses for small files that are read often. */
 export function createWholeAnswers(): WholeAnswers {
   let answers = new WeakMap<object, WholeAnswer>();
   let keptBytes = 0;
