@@ -13,7 +13,7 @@ const exceptions = [
     licence: "LGPL-3.0-or-later",
     why: "libvips is a library of its own that sharp loads at run time; it is used unchanged and can be replaced",
   },
-  { packages: /^postgres$/, licence: "Unlicense", why: "given to the public domain; no conditions" },
+  { packages: /^postgres$/, licence: "Unlicense", why: "tests only; given to the public domain" },
   { packages: /^fast-sha256$/, licence: "Unlicense", why: "tests only; given to the public domain" },
   { packages: /^axe-core$/, licence: "MPL-2.0", why: "tests only; used unchanged, never shipped" },
   { packages: /^lru-cache$/, licence: "BlueOak-1.0.0", why: "tests only; permissive" },

@@ -213,7 +213,7 @@ export const statements: Benchmark = {
     return {
       tables: [
         toTable("Embedded database, beside prepared statements of node:sqlite", sqlite),
-        toTable("PostgreSQL, beside postgres.js", postgres),
+        toTable("PostgreSQL, beside prepared statements of pg", postgres),
       ],
       notes: [
         "Time and CPU are those of one call in the process that calls; lower is better. Both return the same rows.",

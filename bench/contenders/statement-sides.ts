@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import type { Database } from "../../packages/server/src/db/database.ts";
-import { createClient } from "../../packages/server/src/db/postgres/postgres.ts";
+import { settings } from "../../packages/server/src/db/postgres/connections.ts";
 import { findFile, listFileRows } from "../../packages/server/src/files/queries.ts";
 import { insertFile } from "../../packages/server/src/files/uploads/queries.ts";
 
@@ -79,33 +80,38 @@ export function handWrittenSqlite(path: string): Side & { close(): void } {
   };
 }
 
-/** And for postgres.js, over connections of the same settings. */
+/** And for `pg`, over connections of the same settings. */
 export function handWrittenPostgres(
   url: string,
   maxConnections: number,
 ): Side & { close(): Promise<unknown> } {
-  const sql = createClient(url, maxConnections);
+  const pool = new pg.Pool({ ...settings(url), max: maxConnections });
+  const columns = Object.keys(newFile(0));
+  const insert = `INSERT INTO file (${columns.join(", ")}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(", ")})`;
   return {
     lookup: async (i) =>
       (
-        await sql`SELECT * FROM file WHERE id = ${idOf(i)} AND key = ${keyOf(i)} AND project_id = ${projectId}
-          AND environment = ${environment} AND status <> 'DELETED'`
-      )[0],
-    list: (i) => sql`SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file
-      WHERE project_id = ${projectId} AND environment = ${environment}
-      AND status <> 'DELETED' AND id < ${idOf(i + take)} ORDER BY id DESC LIMIT ${take}`,
-    insert(i) {
-      const f = newFile(i);
-      return sql.begin(
-        (
-          tx,
-        ) => tx`INSERT INTO file (id, key, project_id, environment, route_slug, name, size_bytes, type, status,
-          metadata, sha256, etag, store, upload_id, reserved_period, reap_at, created_at, updated_at, completed_at)
-          VALUES (${f.id}, ${f.key}, ${f.project_id}, ${f.environment}, ${f.route_slug}, ${f.name}, ${f.size_bytes},
-          ${f.type}, ${f.status}, ${f.metadata}, ${f.sha256}, ${f.etag}, ${f.store}, ${f.upload_id},
-          ${f.reserved_period}, ${f.reap_at}, ${f.created_at}, ${f.updated_at}, ${f.completed_at})`,
-      );
+        await pool.query({
+          name: "lookup",
+          text: "SELECT * FROM file WHERE id = $1 AND key = $2 AND project_id = $3 AND environment = $4 AND status <> 'DELETED'",
+          values: [idOf(i), keyOf(i), projectId, environment],
+        })
+      ).rows[0],
+    list: async (i) =>
+      (
+        await pool.query({
+          name: "list",
+          text: "SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file WHERE project_id = $1 AND environment = $2 AND status <> 'DELETED' AND id < $3 ORDER BY id DESC LIMIT $4",
+          values: [projectId, environment, idOf(i + take), take],
+        })
+      ).rows,
+    async insert(i) {
+      const client = await pool.connect();
+      await client.query("BEGIN");
+      await client.query({ name: "insert", text: insert, values: Object.values(newFile(i)) });
+      await client.query("COMMIT");
+      client.release();
     },
-    close: () => sql.end(),
+    close: () => pool.end(),
   };
 }

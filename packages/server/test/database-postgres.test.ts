@@ -4,17 +4,43 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { TLSSocket } from "node:tls";
+import { sql } from "#kysely";
 import { createTestDatabase, startPostgres } from "../../../test/support/postgres.ts";
 import { setUpInstallation } from "../src/app/first-start.ts";
-import { DatabaseUnavailable } from "../src/db/database.ts";
+import { type Database, DatabaseUnavailable, UniqueViolation } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
-import { createClient, openPostgres } from "../src/db/postgres/postgres.ts";
-import { guard } from "../src/db/postgres/transactions.ts";
+import { openPostgres } from "../src/db/postgres/postgres.ts";
+import { statement } from "../src/db/statement.ts";
 import { createKeyring } from "../src/kernel/security/keyring.ts";
 import { expectError } from "./support/expect-error.ts";
 import { startApp } from "./support/start-app.ts";
+import { createCertificate } from "./support/webhooks/certificate.ts";
+
+const find = statement((q, p: { bucket: string }) =>
+  q.selectFrom("rate_window").selectAll().where("bucket", "=", p.bucket),
+);
+const insert = statement((q, p: { bucket: string }) =>
+  q.insertInto("rate_window").values({ bucket: p.bucket, started_at: 0, count: 0 }),
+);
+const endOthers = statement((q, _: object) =>
+  q
+    .selectNoFrom(sql<number>`1`.as("one"))
+    .where(
+      sql<boolean>`(select bool_and(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid())`,
+    ),
+);
+
+async function openMigrated(t: TestContext): Promise<{ db: Database; url: string }> {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  const db = openPostgres(url);
+  t.after(() => db.close());
+  await migrate(db);
+  return { db, url };
+}
 
 describe("PostgreSQL", () => {
   it("is migrated and set up by one of four instances that start at once", async (t) => {
@@ -92,18 +118,105 @@ describe("PostgreSQL", () => {
     t.after(() => network.close());
     address.hostname = "127.0.0.1";
     address.port = String((network.address() as AddressInfo).port);
-    const client = createClient(address.href, 1, 100);
-    t.after(() => client.end());
-    await client`SELECT 1`;
+    const db = openPostgres(address.href, { maxConnections: 1, statementMs: 100 });
+    t.after(() => db.close());
+    await db.check();
     isSilent = true;
-    await assert.rejects(guard(client`SELECT 1`), DatabaseUnavailable);
+    const sides = [db.check(), db.transact((tx) => tx.get(find, { bucket: "b" })), db.notify("channel", "")];
+    await Promise.all(sides.map((side) => assert.rejects(side, DatabaseUnavailable)));
     isSilent = false;
     const isBack = () =>
-      client`SELECT 1`.then(
+      db.check().then(
         () => true,
         () => false,
       );
     while (!(await isBack())) await wait(50);
+  });
+
+  it("takes settings for the server from the address", async (t) => {
+    const { url, drop } = await createTestDatabase();
+    t.after(drop);
+    const address = new URL(url);
+    address.search = "connect_timeout=3&statement_timeout=700&search_path=one, two&options=-c work_mem=1MB";
+    const db = openPostgres(address.href);
+    t.after(() => db.close());
+    const names = ["statement_timeout", "search_path", "work_mem", "application_name"];
+    const show = statement((q, _: object) =>
+      q.selectNoFrom(names.map((name) => sql<string>`current_setting(${sql.lit(name)})`.as(name))),
+    );
+    assert.deepEqual(Object.values((await db.get(show, {})) ?? {}), ["700ms", "one, two", "1MB", "upstow"]);
+  });
+
+  it("encrypts where the address asks for it, and knows the server where it asks for that too", async (t) => {
+    const { url, drop } = await createTestDatabase();
+    t.after(drop);
+    const { port, hostname } = new URL(url);
+    const certificate = await createCertificate();
+    const encrypted = createServer(async (socket) => {
+      socket.on("error", () => {});
+      await once(socket, "data");
+      socket.write("S");
+      const opened = new TLSSocket(socket, { isServer: true, ...certificate }).on("error", () => {});
+      opened.pipe(connect(Number(port), hostname)).pipe(opened);
+    });
+    await once(encrypted.listen(0, "127.0.0.1"), "listening");
+    t.after(() => encrypted.close());
+    const address = new URL(url);
+    address.port = String((encrypted.address() as AddressInfo).port);
+    address.search = "sslmode=require";
+    const db = openPostgres(address.href);
+    t.after(() => db.close());
+    await db.check();
+    address.search = "sslmode=verify-full";
+    const careful = openPostgres(address.href);
+    t.after(() => careful.close());
+    await assert.rejects(careful.check(), {
+      name: "DatabaseUnavailable",
+      message: /self-signed certificate/,
+    });
+  });
+
+  it("commits nothing after a statement that failed, even where the error was caught", async (t) => {
+    const { db } = await openMigrated(t);
+    await db.run(insert, { bucket: "taken" });
+    const transaction = db.transact(async (tx) => {
+      await tx.run(insert, { bucket: "new" });
+      await tx.run(insert, { bucket: "taken" }).catch(() => {});
+    });
+    await assert.rejects(transaction, UniqueViolation);
+    assert.equal(await db.get(find, { bucket: "new" }), null);
+  });
+
+  it("goes on after another instance has changed a table under prepared statements", async (t) => {
+    const { db } = await openMigrated(t);
+    const look = () => db.get(find, { bucket: "b" });
+    const lookInside = () => db.transact((tx) => tx.get(find, { bucket: "b" }));
+    const addColumn = (name: string) =>
+      db.migrate((tx) => tx.script(`ALTER TABLE rate_window ADD COLUMN ${name} integer NOT NULL DEFAULT 7`));
+    await db.run(insert, { bucket: "b" });
+    await Promise.all([look(), look(), lookInside(), lookInside()]);
+    await addColumn("one_more");
+    const rows = await Promise.all([look(), look(), look()]);
+    await addColumn("yet_another");
+    rows.push(...(await Promise.all([lookInside(), lookInside(), lookInside()])));
+    assert.ok(rows.every((row) => row !== null && "one_more" in row));
+    assert.ok(rows.slice(3).every((row) => row !== null && "yet_another" in row));
+  });
+
+  it("is listened to again after the connection was lost", async (t) => {
+    const { db, url } = await openMigrated(t);
+    const heard = new Set<string>();
+    await db.listen("channel", (message) => heard.add(message));
+    await db.listen("other", (message) => heard.add(message));
+    const another = openPostgres(url, { maxConnections: 1 });
+    t.after(() => another.close());
+    assert.ok(await another.get(endOthers, {}));
+    while (!(heard.has("after") && heard.has("too"))) {
+      await another.notify("channel", "after");
+      await another.notify("other", "too");
+      await wait(20);
+    }
+    await db.check();
   });
 
   it("may crash under load: answers are 201 or 503, and everything acknowledged is there", async (t) => {

@@ -1,16 +1,13 @@
 import type { Database } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import { callKey, type Statement } from "../statement.ts";
-import { loadPostgresDriver } from "./driver.ts";
-import { createTransactions, guard, queryable } from "./transactions.ts";
-
-const postgres = await loadPostgresDriver();
+import { connect, createConnections, sendOver } from "./connections.ts";
+import { createListener } from "./listener.ts";
+import { createTransactions, inTransaction, queryable } from "./transactions.ts";
 
 type AnyStatement = Statement<object, unknown>;
 
 const migrationLock = 7_316_204_911;
-
-const usualStatementMs = 10_000;
 
 export interface PostgresOptions {
   maxConnections?: number;
@@ -18,35 +15,12 @@ export interface PostgresOptions {
   statementMs?: number;
 }
 
-/** Without a time limit, statements wait for the server indefinitely. */
-export function createClient(
-  url: string,
-  maxConnections: number,
-  withinMs: number | null = usualStatementMs,
-) {
-  return postgres(url, {
-    max: maxConnections,
-    idle_timeout: 60,
-    connect_timeout: 5,
-    max_lifetime: 60 * 30,
-    backoff: (retries: number) => Math.min(1, 0.05 * 2 ** retries),
-    fetch_types: false,
-    // All our integers, including bytes and milliseconds, are below 2^53.
-    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: {
-      application_name: "upstow",
-      ...(withinMs === null ? {} : { statement_timeout: withinMs }),
-      idle_in_transaction_session_timeout: 15_000,
-    },
-    onnotice: () => {},
-  });
-}
-
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
-  const { maxConnections = 20, statementMs = usualStatementMs } = options;
-  const client = createClient(url, maxConnections, statementMs);
-  const direct = queryable(client);
-  const transactions = createTransactions(client);
+  const { maxConnections = 20, statementMs } = options;
+  const connections = createConnections(url, maxConnections, statementMs);
+  const direct = queryable(connections.send);
+  const transactions = createTransactions(connections);
+  const listener = createListener(url);
 
   return {
     dialect: "postgres",
@@ -59,39 +33,37 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
         ? transactions.alone(work)
         : transactions.together(lane, work)) as Database["transact"],
     async migrate(work) {
-      const patient = createClient(url, 1, null);
-      const migrating = patient.begin(async (tx) => {
-        await tx`SET LOCAL statement_timeout = 0`;
-        await tx`SELECT pg_advisory_xact_lock(${migrationLock})`;
-        await work({
-          ...queryable(tx),
-          async script(sql) {
-            await tx.unsafe(sql).simple();
-          },
-        });
-      });
+      const client = await connect(url, null);
+      const send = sendOver(client);
       try {
-        await guard(migrating);
+        await inTransaction(send, async (tx) => {
+          await send({ text: "SET LOCAL statement_timeout = 0" });
+          await send({ text: `SELECT pg_advisory_xact_lock(${migrationLock})` });
+          await work({
+            ...tx,
+            async script(sql) {
+              await send({ text: sql });
+            },
+          });
+        });
       } finally {
-        await patient.end();
+        await client.end();
       }
     },
     async notify(channel, message) {
-      await guard(client.notify(channel, message));
+      await connections.send({ text: "SELECT pg_notify($1, $2)", values: [channel, message] });
     },
-    async listen(channel, onMessage) {
-      await guard(client.listen(channel, onMessage));
-    },
+    listen: listener.listen,
     async check() {
-      await guard(client`SELECT 1`);
+      await connections.send({ text: "SELECT 1" });
     },
     async close() {
-      await client.end({ timeout: 5 });
+      await Promise.all([connections.close(), listener.close()]);
     },
   };
 }
 
-/** One read for all callers that arrived before it started. */
+/** One read for all callers that came before it began. */
 function shareReads(read: (statement: AnyStatement, params: object) => Promise<unknown>) {
   const lanes = new Map<AnyStatement, (key: string, params: object) => Promise<unknown>>();
   return (statement: AnyStatement, params: object): Promise<unknown> => {

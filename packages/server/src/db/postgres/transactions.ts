@@ -1,14 +1,14 @@
-import type { ISql, Row, RowList, Sql } from "postgres";
-import { DatabaseReadOnly, DatabaseUnavailable, type Queryable, UniqueViolation } from "../database.ts";
+import type { Queryable } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import type { Statement } from "../statement.ts";
+import type { Connections, Send } from "./connections.ts";
+import { isConflict, isLost, isOutdated } from "./errors.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
 
 const attemptsOnConflict = 5;
 const mostTogether = () => 64;
-const conflict = /^(40001|40P01)$/;
 
 export interface Transactions {
   alone(work: Work): Promise<unknown>;
@@ -16,48 +16,57 @@ export interface Transactions {
 }
 
 /**
- * All uploads to a project change the same few rows, and would wait for each other's commits, one fsync after another.
- * Work in one lane shares a transaction instead. If some of it fails after a change, each job is run on its own.
+ * Everybody who uploads to a project changes the same few rows, and would wait for each other's commits, one fsync
+ * after another. Work of one lane shares a transaction instead. When some of it fails after something was changed, each
+ * is done on its own.
  */
-export function createTransactions(client: Sql): Transactions {
+export function createTransactions(connections: Connections): Transactions {
   async function alone(work: Work): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await client.begin((tx) => work(queryable(tx)));
+        return await connections.lend((send) => inTransaction(send, work));
       } catch (error) {
-        if (attempt < attemptsOnConflict && conflict.test(codeOf(error))) continue;
-        throw explain(error);
+        if (attempt < attemptsOnConflict && canBeDoneAgain(error)) continue;
+        throw error;
       }
     }
   }
 
   async function asOne(works: Work[]): Promise<Outcome[] | null> {
     try {
-      return await client.begin(async (tx: ISql) => {
+      return await connections.lend((send) => {
         let isDirty = false;
-        const shared = queryable(tx, () => {
+        const onDirty = () => {
           isDirty = true;
-        });
-        const outcomes = await Promise.allSettled(
-          works.map(async (work) => {
-            try {
-              return await work(shared);
-            } catch (error) {
-              if (isDirty) throw new MemberFailed();
-              throw error;
-            }
-          }),
+        };
+        return inTransaction(
+          send,
+          async (shared) => {
+            const outcomes = await Promise.allSettled(
+              works.map(async (work) => {
+                try {
+                  return await work(shared);
+                } catch (error) {
+                  if (isDirty) throw new MemberFailed();
+                  throw error;
+                }
+              }),
+            );
+            if (
+              outcomes.some(
+                (outcome) => outcome.status === "rejected" && outcome.reason instanceof MemberFailed,
+              )
+            )
+              throw new MemberFailed();
+            return outcomes;
+          },
+          onDirty,
         );
-        if (
-          outcomes.some((outcome) => outcome.status === "rejected" && outcome.reason instanceof MemberFailed)
-        )
-          throw new MemberFailed();
-        return outcomes;
       });
     } catch (error) {
-      // After any other error the transaction may have been committed, so repeating it could apply it twice.
-      if (error instanceof MemberFailed || conflict.test(codeOf(error))) return null;
-      throw explain(error);
+      // Anything else leaves open whether the transaction was committed: doing it again could do it twice.
+      if (error instanceof MemberFailed || canBeDoneAgain(error)) return null;
+      throw error;
     }
   }
 
@@ -78,29 +87,57 @@ export function createTransactions(client: Sql): Transactions {
 
 class MemberFailed extends Error {}
 
-/** SQLSTATE classes and client codes which mean that the server is unavailable, not that the statement is wrong. */
-const unavailable =
-  /^(08...|25006|25P0[34]|28...|3D000|57P0[12345]|57014|53...|CONNECTION_CLOSED|CONNECTION_ENDED|CONNECTION_DESTROYED|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
-const uniqueViolation = "23505";
-/** Raised only by the triggers that reject changes. */
-const refusedByTrigger = "UP001";
+const canBeDoneAgain = (error: unknown) => isConflict(error) || isOutdated(error);
 
-const prepared = { prepare: true };
+export async function inTransaction<T>(
+  send: Send,
+  work: (tx: Queryable) => Promise<T>,
+  onDirty: () => void = () => {},
+): Promise<T> {
+  let failure: unknown;
+  await send({ text: "BEGIN" });
+  try {
+    const result = await work(
+      queryable(send, (error) => {
+        failure ??= error;
+        onDirty();
+      }),
+    );
+    // Whoever has caught the error: the server would answer COMMIT with a rollback.
+    if (failure !== undefined) throw failure;
+    await send({ text: "COMMIT" });
+    return result;
+  } catch (error) {
+    if (isLost(failure)) throw failure;
+    // Where even this fails, the connection is not used again.
+    await send({ text: "ROLLBACK" }).catch(() => {});
+    throw error;
+  }
+}
 
 /**
- * Awaited instead of chained with `then`, which is measurably slow with the driver's own promises. `onDirty` is called
- * after a statement that changed rows, or that failed, which makes the transaction unusable.
+ * `onDirty`, for a transaction, is called after a statement that changed rows, or with the error of one that failed,
+ * which makes the transaction unusable.
  */
-export function queryable(client: ISql, onDirty?: () => void): Queryable {
-  const ask = async <T>(statement: Statement<object, unknown>, params: object, take: (rows: Rows) => T) => {
+export function queryable(send: Send, onDirty?: (error?: unknown) => void): Queryable {
+  const ask = async <T>(
+    statement: Statement<object, unknown>,
+    params: object,
+    take: (result: Result) => T,
+  ): Promise<T> => {
+    const { sql, bind } = statement.compile("postgres");
+    const values = bind(params);
+    const name = nameOf(sql);
     try {
-      const { sql, bind } = statement.compile("postgres");
-      const rows = await client.unsafe(sql, bind(params) as never[], prepared);
-      if (rows.count > 0 && !sql.startsWith("select")) onDirty?.();
-      return take(rows);
+      const result = await send({ name, text: sql, values });
+      if (countOf(result) > 0 && !sql.startsWith("select")) onDirty?.();
+      return take(result);
     } catch (error) {
-      onDirty?.();
-      throw explain(error);
+      onDirty?.(error);
+      if (!isOutdated(error)) throw error;
+      rename(sql, name);
+      if (onDirty !== undefined) throw error;
+      return ask(statement, params, take);
     }
   };
   return {
@@ -110,37 +147,25 @@ export function queryable(client: ISql, onDirty?: () => void): Queryable {
   };
 }
 
-type Rows = RowList<Row[]>;
-const allOf = (rows: Rows) => rows;
-const firstOf = (rows: Rows) => rows[0] ?? null;
-const countOf = (rows: Rows) => rows.count;
+type Result = Awaited<ReturnType<Send>>;
+const allOf = ({ rows }: Result) => rows;
+const firstOf = ({ rows }: Result) => rows[0] ?? null;
+const countOf = ({ rowCount }: Result) => rowCount ?? 0;
 
-export async function guard<T>(call: PromiseLike<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw explain(error);
+/** Statements are prepared under these names, once for each connection. */
+const names = new Map<string, string>();
+let lastName = 0;
+
+function nameOf(sql: string): string {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = `s${++lastName}`;
+    names.set(sql, name);
   }
+  return name;
 }
 
-function explain(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === uniqueViolation) return new UniqueViolation("the value is taken", { cause: error });
-  if (code === refusedByTrigger) return new DatabaseReadOnly("the database is read-only", { cause: error });
-  // Fatal errors end the connection whatever was sent, such as for an unknown parameter in the URL.
-  const isFatal = (error as { severity?: unknown } | null)?.severity === "FATAL";
-  return unavailable.test(code) || isFatal
-    ? new DatabaseUnavailable(`PostgreSQL is not available${describeCause(error, code)}`, { cause: error })
-    : error;
-}
-
-/** Uses the server's message if there is one: few operators know what 28P01 means. */
-function describeCause(error: unknown, code: string): string {
-  const words = error instanceof Error ? error.message.trim().replaceAll(/\s*\n\s*/g, " ") : "";
-  if (words === "") return ` (${code})`;
-  return words.includes(code) ? `: ${words}` : `: ${words} (${code})`;
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | null)?.code ?? "");
+/** It is then prepared anew, over every connection. */
+function rename(sql: string, name: string): void {
+  if (names.get(sql) === name) names.delete(sql);
 }

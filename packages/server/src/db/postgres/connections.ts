@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import pg from "pg";
+import { explain, isLost } from "./errors.ts";
+
+const usualStatementMs = 10_000;
+const connectMs = 5_000;
+/** Beyond the time for a statement: a server that is there reports by then that it took too long. */
+const silenceMs = 5_000;
+const closeMs = 5_000;
+
+/** One statement, or several without parameters. */
+export type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+export interface Connections {
+  send: Send;
+  /** Lends a connection for as long as `work` takes. */
+  lend<T>(work: (send: Send) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function createConnections(
+  url: string,
+  maxConnections: number,
+  statementMs = usualStatementMs,
+): Connections {
+  const sockets = new Set<Socket>();
+  const pool = new pg.Pool({
+    ...settings(url, statementMs),
+    Client: ConnectingClient,
+    max: maxConnections,
+    idleTimeoutMillis: 60_000,
+    maxLifetimeSeconds: 30 * 60,
+    // How long a connection is waited for where all are busy.
+    connectionTimeoutMillis: statementMs + silenceMs,
+    stream() {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    },
+  });
+  pool.on("error", ignoreLoss);
+  pool.on("connect", (client) => client.on("error", ignoreLoss));
+
+  async function lend<T>(work: (send: Send) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch(throwExplained);
+    let isUsable = true;
+    try {
+      return await work(sendOver(client));
+    } catch (error) {
+      isUsable = !isLost(error) && client.getTransactionStatus() === "I";
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
+  }
+
+  async function close(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, closeMs);
+    await pool.end();
+    await Promise.all(Array.from(sockets, (socket) => once(socket, "close")));
+    clearTimeout(timer);
+  }
+
+  let closing: Promise<void> | undefined;
+  return {
+    send: (query) => lend((send) => send(query)),
+    lend,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+export async function connect(url: string, statementMs?: number | null): Promise<pg.Client> {
+  const client = new ConnectingClient(settings(url, statementMs));
+  client.on("error", ignoreLoss);
+  await client.connect().catch(throwExplained);
+  return client;
+}
+
+export function sendOver(client: pg.Client): Send {
+  return (query) =>
+    new Promise((resolve, reject) => {
+      gatherWrites(client.connection.stream);
+      client.query(query, (error: Error | null, result) => {
+        if (error) reject(explain(error));
+        else resolve(result);
+      });
+    });
+}
+
+/** The system call for a small statement costs as much as everything else about it: one for all of a moment. */
+function gatherWrites(stream: Duplex): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
+/** Without a time for statements, none is given up, however long the server is silent. */
+export function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
+  return {
+    connectionString: readAddress(url),
+    application_name: "upstow",
+    // What shares a transaction does not wait for each other's results.
+    pipeline: true,
+    ...(statementMs === null
+      ? {}
+      : { statement_timeout: statementMs, query_timeout: statementMs + silenceMs }),
+    idle_in_transaction_session_timeout: 15_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 60_000,
+    types: { getTypeParser },
+  };
+}
+
+const readByDriver =
+  /^(ssl\w*|host|port|user|password|options|application_name|connect_timeout|(statement|lock|idle_in_transaction_session)_timeout)$/;
+
+/** As PostgreSQL's own programs read it, except that what nobody here knows is a setting for the server to judge. */
+function readAddress(url: string): string {
+  const address = new URL(url);
+  const { searchParams } = address;
+  const settings = [...searchParams].filter(([name]) => !readByDriver.test(name));
+  const options = settings.map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, "\\$&")}`);
+  for (const [name] of settings) searchParams.delete(name);
+  if (options.length > 0)
+    searchParams.set("options", [searchParams.get("options") ?? "", ...options].join(" "));
+  // Else `sslmode=require` would ask for more than an encrypted connection, and refuse a certificate of one's own.
+  searchParams.set("uselibpqcompat", "true");
+  return address.href;
+}
+
+/** Every whole number of ours, bytes and milliseconds included, is below 2^53. */
+const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: "text" | "binary") =>
+  type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as "text");
+
+/** The pool would give its clients the time that it waits itself. */
+class ConnectingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: connectMs });
+  }
+}
+
+/** Who waits for a statement is told by its rejection; without a listener the loss would end the process. */
+function ignoreLoss(): void {}
+
+function throwExplained(error: unknown): never {
+  throw explain(error);
+}
