@@ -15,9 +15,17 @@ export type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 export interface Connections {
   send: Send;
+  /** For what is quick: all of a moment goes over one connection, and so does what waits for one. */
+  sendTogether: Send;
   /** Lends a connection for as long as `work` takes. */
   lend<T>(work: (send: Send) => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+interface Waiting {
+  query: pg.QueryConfig;
+  resolve: (result: pg.QueryResult) => void;
+  reject: (reason: unknown) => void;
 }
 
 export function createConnections(
@@ -45,14 +53,24 @@ export function createConnections(
 
   async function lend<T>(work: (send: Send) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch(throwExplained);
-    let isUsable = true;
     try {
       return await work(sendOver(client));
-    } catch (error) {
-      isUsable = !isLost(error) && client.getTransactionStatus() === "I";
-      throw error;
     } finally {
-      client.release(!isUsable);
+      client.release(lost.has(client) || client.getTransactionStatus() !== "I");
+    }
+  }
+
+  let waiting: Waiting[] = [];
+  async function sendWaiting(): Promise<void> {
+    try {
+      await lend(async (send) => {
+        const sent = waiting;
+        waiting = [];
+        await Promise.all(sent.map(({ query, resolve, reject }) => send(query).then(resolve, reject)));
+      });
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+      waiting = [];
     }
   }
 
@@ -68,6 +86,10 @@ export function createConnections(
   let closing: Promise<void> | undefined;
   return {
     send: (query) => lend((send) => send(query)),
+    sendTogether: (query) =>
+      new Promise((resolve, reject) => {
+        if (waiting.push({ query, resolve, reject }) === 1) sendWaiting();
+      }),
     lend,
     close() {
       closing ??= close();
@@ -83,13 +105,18 @@ export async function connect(url: string, statementMs?: number | null): Promise
   return client;
 }
 
+/** Nothing will come over these any more. */
+const lost = new WeakSet<pg.Client>();
+
 export function sendOver(client: pg.Client): Send {
   return (query) =>
     new Promise((resolve, reject) => {
       gatherWrites(client.connection.stream);
       client.query(query, (error: Error | null, result) => {
-        if (error) reject(explain(error));
-        else resolve(result);
+        if (!error) return resolve(result);
+        const explained = explain(error);
+        if (isLost(explained)) lost.add(client);
+        reject(explained);
       });
     });
 }

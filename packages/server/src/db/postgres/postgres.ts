@@ -19,6 +19,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   const { maxConnections = 20, statementMs } = options;
   const connections = createConnections(url, maxConnections, statementMs);
   const direct = queryable(connections.send);
+  const quick = queryable(connections.sendTogether);
   const transactions = createTransactions(connections);
   const listener = createListener(url);
 
@@ -26,8 +27,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     dialect: "postgres",
     ...direct,
     change: direct.all,
-    recall: shareReads(direct.get) as Database["recall"],
-    recallAll: shareReads(direct.all) as Database["recallAll"],
+    recall: shareReads(quick.get) as Database["recall"],
+    recallAll: shareReads(quick.all) as Database["recallAll"],
     transact: ((work, lane) =>
       lane === undefined
         ? transactions.alone(work)
