@@ -17,7 +17,7 @@ export async function recount(installation: Installation): Promise<string[]> {
   return installation.withDatabase(async (db) => {
     const wrong: string[] = [];
     const uploaded = (await db.all(listFiles, {})).filter(({ status }) => status === "UPLOADED").length;
-    const asApp = { app: { deps: { db } } } as unknown as TestApp;
+    const asApp = { app: { deps: { db, store: { name: "disk" } } } } as unknown as TestApp;
     await assertCountersMatch(asApp, installation.projectId, { live: uploaded, test: 0 }).catch((error) => {
       wrong.push(`the counters differ from a recount: ${error.message}`);
     });

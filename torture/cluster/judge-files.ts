@@ -32,7 +32,8 @@ export async function judgeFiles(
   const rows = await cluster.db.all(listFiles, {});
   const uploaded = new Set(rows.filter(({ status }) => status === "UPLOADED").map(({ id }) => id));
   const wrong = done.filter(({ id }) => !uploaded.has(id)).map(({ id }) => `the upload ${id} is lost`);
-  const asApp = { app: { deps: cluster } } as unknown as TestApp;
+  const store = { name: cluster.s3 === null ? "disk" : "s3" };
+  const asApp = { app: { deps: { ...cluster, store } } } as unknown as TestApp;
   await assertCountersMatch(asApp, cluster.projectId, { live: uploaded.size + deleted, test: 0 }).catch(
     (error) => {
       wrong.push(`the counters differ from a recount: ${error.message}`);
