@@ -67,6 +67,7 @@ describe("PostgreSQL", () => {
       ["pathname", "/none", /: database "none" does not exist \(3D000\)$/],
       ["username", "nobody", /: password authentication failed for user "nobody" \(28P01\)$/],
       ["search", "channel_binding=require", /: unrecognized configuration parameter "channel_binding"/],
+      ["search", "sslmode=verify-full&sslrootcert=/none", /: ENOENT: .*'\/none'/],
     ] as const) {
       const address = new URL(url);
       address[part] = value;

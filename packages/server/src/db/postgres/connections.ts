@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import pg from "pg";
@@ -52,7 +51,7 @@ export function createConnections(
   pool.on("connect", (client) => client.on("error", ignoreLoss));
 
   async function lend<T>(work: (send: Send) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch(throwExplained);
+    const client = await explained(() => pool.connect());
     try {
       return await work(sendOver(client));
     } finally {
@@ -79,7 +78,9 @@ export function createConnections(
       for (const socket of sockets) socket.destroy();
     }, closeMs);
     await pool.end();
-    await Promise.all(Array.from(sockets, (socket) => once(socket, "close")));
+    await Promise.all(
+      Array.from(sockets, (socket) => new Promise((resolve) => socket.once("close", resolve))),
+    );
     clearTimeout(timer);
   }
 
@@ -99,10 +100,12 @@ export function createConnections(
 }
 
 export async function connect(url: string, statementMs?: number | null): Promise<pg.Client> {
-  const client = new ConnectingClient(settings(url, statementMs));
-  client.on("error", ignoreLoss);
-  await client.connect().catch(throwExplained);
-  return client;
+  return explained(async () => {
+    const client = new ConnectingClient(settings(url, statementMs));
+    client.on("error", ignoreLoss);
+    await client.connect();
+    return client;
+  });
 }
 
 /** Nothing will come over these any more. */
@@ -176,6 +179,11 @@ class ConnectingClient extends pg.Client {
 /** Who waits for a statement is told by its rejection; without a listener the loss would end the process. */
 function ignoreLoss(): void {}
 
-function throwExplained(error: unknown): never {
-  throw explain(error);
+/** Also what the driver throws about an address, such as a certificate's file that is not there. */
+async function explained<T>(connecting: () => Promise<T>): Promise<T> {
+  try {
+    return await connecting();
+  } catch (error) {
+    throw explain(error);
+  }
 }
