@@ -5,7 +5,7 @@ import { explain, isLost } from "./errors.ts";
 
 const usualStatementMs = 10_000;
 const connectMs = 5_000;
-/** Beyond the time for a statement: a server that is there reports by then that it took too long. */
+/** Beyond the statement timeout: a live server reports the timeout by then. */
 const silenceMs = 5_000;
 const closeMs = 5_000;
 
@@ -14,7 +14,7 @@ export type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 export interface Connections {
   send: Send;
-  /** For what is quick: all of a moment goes over one connection, and so does what waits for one. */
+  /** For quick lookups: those sent at the same moment, or waiting for a connection, share one. */
   sendTogether: Send;
   /** Lends a connection for as long as `work` takes. */
   lend<T>(work: (send: Send) => Promise<T>): Promise<T>;
@@ -39,7 +39,7 @@ export function createConnections(
     max: maxConnections,
     idleTimeoutMillis: 60_000,
     maxLifetimeSeconds: 30 * 60,
-    // How long a connection is waited for where all are busy.
+    // The longest wait for a free connection.
     connectionTimeoutMillis: statementMs + silenceMs,
     stream() {
       const socket = new Socket();
@@ -108,7 +108,7 @@ export async function connect(url: string, statementMs?: number | null): Promise
   });
 }
 
-/** Nothing will come over these any more. */
+/** Clients whose connection is gone or silent. */
 const lost = new WeakSet<pg.Client>();
 
 export function sendOver(client: pg.Client): Send {
@@ -124,19 +124,19 @@ export function sendOver(client: pg.Client): Send {
     });
 }
 
-/** The system call for a small statement costs as much as everything else about it: one for all of a moment. */
+/** One write for all statements of a moment: its system call costs as much as a small statement itself. */
 function gatherWrites(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** Without a time for statements, none is given up, however long the server is silent. */
+/** Without a time limit, statements wait for the server indefinitely. */
 export function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
   return {
     connectionString: readAddress(url),
     application_name: "upstow",
-    // What shares a transaction does not wait for each other's results.
+    // Jobs that share a transaction don't wait for each other's results.
     pipeline: true,
     ...(statementMs === null
       ? {}
@@ -151,7 +151,7 @@ export function settings(url: string, statementMs: number | null = usualStatemen
 const readByDriver =
   /^(ssl\w*|host|port|user|password|options|application_name|connect_timeout|(statement|lock|idle_in_transaction_session)_timeout)$/;
 
-/** As PostgreSQL's own programs read it, except that what nobody here knows is a setting for the server to judge. */
+/** Passes unknown parameters of the URL to the server, which rejects those it does not know either. */
 function readAddress(url: string): string {
   const address = new URL(url);
   const { searchParams } = address;
@@ -160,26 +160,26 @@ function readAddress(url: string): string {
   for (const [name] of settings) searchParams.delete(name);
   if (options.length > 0)
     searchParams.set("options", [searchParams.get("options") ?? "", ...options].join(" "));
-  // Else `sslmode=require` would ask for more than an encrypted connection, and refuse a certificate of one's own.
+  // Without it, `sslmode=require` would also verify the certificate and reject self-signed ones.
   searchParams.set("uselibpqcompat", "true");
   return address.href;
 }
 
-/** Every whole number of ours, bytes and milliseconds included, is below 2^53. */
+/** All our integers, including bytes and milliseconds, are below 2^53. */
 const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: "text" | "binary") =>
   type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as "text");
 
-/** The pool would give its clients the time that it waits itself. */
+/** The pool would pass its own, longer timeout to its clients. */
 class ConnectingClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: connectMs });
   }
 }
 
-/** Who waits for a statement is told by its rejection; without a listener the loss would end the process. */
+/** Pending statements are rejected anyway; without a listener the error event would crash the process. */
 function ignoreLoss(): void {}
 
-/** Also what the driver throws about an address, such as a certificate's file that is not there. */
+/** Includes what the driver throws about a URL, such as for a missing certificate file. */
 async function explained<T>(connecting: () => Promise<T>): Promise<T> {
   try {
     return await connecting();

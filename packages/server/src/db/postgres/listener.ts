@@ -8,7 +8,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Listens over one connection, and over a new one whenever that is lost. What is said in between is missed. */
+/** Reconnects whenever the connection is lost. Messages sent in between are missed. */
 export function createListener(url: string): Listener {
   const channels = new Map<string, ((message: string) => void)[]>();
   let client: pg.Client | null = null;
@@ -41,7 +41,7 @@ export function createListener(url: string): Listener {
     client?.connection.stream.destroy();
     client = null;
     setTimeout(() => {
-      // Its failure has planned the next attempt.
+      // A failure schedules the next attempt itself.
       if (client === null && !isClosed) open().catch(() => {});
     }, retryMs).unref();
   }

@@ -64,7 +64,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   };
 }
 
-/** One read for all callers that came before it began. */
+/** One read for all callers that arrived before it started. */
 function shareReads(read: (statement: AnyStatement, params: object) => Promise<unknown>) {
   const lanes = new Map<AnyStatement, (key: string, params: object) => Promise<unknown>>();
   return (statement: AnyStatement, params: object): Promise<unknown> => {

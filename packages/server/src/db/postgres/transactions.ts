@@ -16,9 +16,8 @@ export interface Transactions {
 }
 
 /**
- * Everybody who uploads to a project changes the same few rows, and would wait for each other's commits, one fsync
- * after another. Work of one lane shares a transaction instead. When some of it fails after something was changed, each
- * is done on its own.
+ * All uploads to a project change the same few rows, and would wait for each other's commits, one fsync after another.
+ * Work in one lane shares a transaction instead. If some of it fails after a change, each job is run on its own.
  */
 export function createTransactions(connections: Connections): Transactions {
   async function alone(work: Work): Promise<unknown> {
@@ -64,7 +63,7 @@ export function createTransactions(connections: Connections): Transactions {
         );
       });
     } catch (error) {
-      // Anything else leaves open whether the transaction was committed: doing it again could do it twice.
+      // After any other error the transaction may have been committed, so repeating it could apply it twice.
       if (error instanceof MemberFailed || canBeDoneAgain(error)) return null;
       throw error;
     }
@@ -103,13 +102,13 @@ export async function inTransaction<T>(
         onDirty();
       }),
     );
-    // Whoever has caught the error: the server would answer COMMIT with a rollback.
+    // Even if the work has caught the error: the server would turn COMMIT into a rollback.
     if (failure !== undefined) throw failure;
     await send({ text: "COMMIT" });
     return result;
   } catch (error) {
     if (isLost(failure)) throw failure;
-    // Where even this fails, the connection is not used again.
+    // If this fails too, the connection is not reused.
     await send({ text: "ROLLBACK" }).catch(() => {});
     throw error;
   }
@@ -165,7 +164,7 @@ function nameOf(sql: string): string {
   return name;
 }
 
-/** It is then prepared anew, over every connection. */
+/** Makes every connection prepare the statement again. */
 function rename(sql: string, name: string): void {
   if (names.get(sql) === name) names.delete(sql);
 }
