@@ -23,7 +23,7 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocum
   let opening: Promise<Site> | undefined;
   const site = () => {
     opening ??= import("@upstow/site").then(({ openSite }) =>
-      openSite({ publicUrl: deps.config.publicUrl, version, api: api() }),
+      openSite({ publicUrl: deps.config.publicUrl, version, api }),
     );
     return opening;
   };
