@@ -2,25 +2,25 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planProcesses } from "./plan-test-processes.mjs";
 
-const seconds = { long: 90, alone: 45, a: 30, b: 20, c: 10, d: 10 };
-const plan = (files, concurrency) =>
-  planProcesses(files, {
-    sharesProcess: (file) => file !== "alone",
-    durationOf: (file) => seconds[file] ?? 1,
+const plan = (seconds, concurrency) =>
+  planProcesses(Object.keys(seconds), {
+    sharesProcess: (file) => !file.includes("alone"),
+    durationOf: (file) => seconds[file] * 1000,
     concurrency,
   });
 
-test("spreads what shares a process so that all take about as long, and starts the longest first", () => {
-  assert.deepEqual(plan(Object.keys(seconds), 3), [["long"], ["alone"], ["a", "d"], ["b", "c"]]);
+test("puts neighbours into one process as far as it does not take too long, and starts the longest first", () => {
+  const seconds = { "a/1": 20, "a/2": 15, "a/3": 15, "a/alone": 35, "b/1": 20, "b/2": 90, "b/3": 1 };
+  assert.deepEqual(plan(seconds, 1), [["b/2"], ["a/1", "a/2"], ["a/3", "b/1"], ["a/alone"], ["b/3"]]);
 });
 
 test("leaves no processor idle when there are few files, and keeps groups small when there are many", () => {
-  assert.deepEqual(plan(["a", "b"], 4), [["a"], ["b"]]);
-  const many = Array.from({ length: 100 }, (_, index) => `file ${index}`);
-  const groups = plan(many, 4);
-  assert.deepEqual(groups.flat().sort(), many.toSorted());
+  assert.deepEqual(plan({ a: 2, b: 1 }, 4), [["a"], ["b"]]);
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`file ${index}`, 0.01]));
+  const groups = plan(many, 1);
+  assert.deepEqual(groups.flat().sort(), Object.keys(many).sort());
   assert.ok(
-    groups.every((group) => group.length <= 16),
+    groups.every(({ length }) => length <= 16),
     JSON.stringify(groups),
   );
 });

@@ -17,10 +17,8 @@ const indent = (text) => text.trimEnd().replace(/^/gm, "    ");
 const pathOf = (file) => relative(process.cwd(), file);
 const inSeconds = (durationMs) => `${(durationMs / 1000).toFixed(1)} s`;
 
-// To load the service takes a second. Its test files share processes, but for those that say why they cannot.
-const sharesProcess = (file) =>
-  /^packages\/server\/(src|test)\//.test(pathOf(file)) &&
-  !/^\/\/ Needs its own process: /m.test(readFileSync(file, "utf8"));
+// To load the service takes a second, and to start a browser another.
+const sharesProcess = (file) => !/^\/\/ Needs its own process: /m.test(readFileSync(file, "utf8"));
 
 // A process that ended badly, or that held no test, is reported as a test named after its file.
 const isWholeFile = (data) => data.nesting === 0 && resolve(data.name) === data.file;

@@ -19,20 +19,23 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-async function runFile(name, body, skipsFail = false) {
+async function runFile(name, body, options) {
   await writeFile(join(folder, name), `import { describe, test } from "node:test";\n${body}`);
-  return runFiles([name], skipsFail);
+  return runFiles([name], options);
 }
 
+/** On a busy machine a process takes a second or two before its tests begin. */
+const shortDeadline = { UPSTOW_TEST_FILE_DEADLINE_MS: "4000" };
+
 // In a process of its own: node refuses to start test files from inside a test file.
-function runFiles(names, skipsFail = false) {
+function runFiles(names, { skipsFail = false, deadline = {} } = {}) {
   const { NODE_TEST_CONTEXT: _inside, ...env } = process.env;
   const { status, stdout } = spawnSync(
     process.execPath,
     ["run.mjs", skipsFail ? "strict" : "relaxed", ...names],
     {
       cwd: folder,
-      env: { ...env, UPSTOW_TEST_FILE_DEADLINE_MS: "1500" },
+      env: { ...env, ...deadline },
       encoding: "utf8",
     },
   );
@@ -40,7 +43,7 @@ function runFiles(names, skipsFail = false) {
 }
 
 /** With one process at a time, all files that may share one do. */
-async function runShared(bodies) {
+async function runShared(bodies, options) {
   const place = "packages/server/test";
   await rm(join(folder, place), { recursive: true, force: true });
   // Unknown durations are guessed from sizes, which decides the order.
@@ -50,7 +53,7 @@ async function runShared(bodies) {
   for (const [index, body] of Object.values(bodies).entries()) {
     await writeFile(join(folder, names[index]), `import { after, before, test } from "node:test";\n${body}`);
   }
-  return runFiles(names);
+  return runFiles(names, options);
 }
 
 test("passing tests take one line and their own output is left out", async () => {
@@ -96,9 +99,10 @@ test("a file that does not end fails and names what it holds open", async () => 
   const { ok, output } = await runFile(
     "open.test.ts",
     'test("leaks", () => { setInterval(() => {}, 1000); });',
+    { deadline: shortDeadline },
   );
   assert.equal(ok, false);
-  assert.match(output, /Still running after 1\.5 s: .*open\.test\.ts\. Open: .*Timeout/);
+  assert.match(output, /Still running after 4 s: .*open\.test\.ts\. Open: .*Timeout/);
 });
 
 test("skips of tests and of suites print their reason, and fail the run where they must not happen", async () => {
@@ -108,7 +112,7 @@ test("skips of tests and of suites print their reason, and fail the run where th
   assert.equal(relaxed.ok, true);
   assert.match(relaxed.output, /skipped: one: no such program\n/);
   assert.match(relaxed.output, /\n0 passed, 0 failed, 2 skipped\n$/);
-  const strict = await runFile("skip.test.ts", body, true);
+  const strict = await runFile("skip.test.ts", body, { skipsFail: true });
   assert.equal(strict.ok, false);
   assert.match(strict.output, /2 skipped: in CI every test must run/);
 });
@@ -116,7 +120,7 @@ test("skips of tests and of suites print their reason, and fail the run where th
 const noteProcess = 'test("fine", () => console.log("ran in", process.pid));';
 const fail = 'test("wrong", () => { throw new Error("why"); });';
 
-test("files of the service share a process, and each is reported by itself", async () => {
+test("files share a process, and each is reported by itself", async () => {
   const { ok, output } = await runShared({
     // The larger one is taken for the longer one and runs first.
     one: `globalThis.seen = true; ${noteProcess} ${noteProcess} // ${"-".repeat(200)}`,
@@ -144,6 +148,21 @@ test("a file that shares a process is over before the next one is loaded", async
     after(() => globalThis.open--);
     test("runs alone", () => {});`;
   const { ok, output } = await runShared({ one: watch, two: watch });
+  assert.equal(ok, true, output);
+});
+
+test("what files share is closed when the last of them is over", async () => {
+  const support = new URL("../test/support/after-all-files.ts", import.meta.url).href;
+  await writeFile(
+    join(folder, "shared.mjs"),
+    `import { afterAllFiles } from ${JSON.stringify(support)};
+    export const shared = { isOpen: true };
+    const hold = setInterval(() => {}, 1000);
+    afterAllFiles(async () => { shared.isOpen = false; clearInterval(hold); });`,
+  );
+  const use = `import { shared } from "../../../shared.mjs";
+    test("finds it open", (t) => t.assert.equal(shared.isOpen, true));`;
+  const { ok, output } = await runShared({ one: use, two: use });
   assert.equal(ok, true, output);
 });
 
@@ -179,10 +198,8 @@ test("errors after the last test and what is left open fail the process that fil
   assert.equal(late.ok, false);
   assert.match(late.output, /late boom/);
   assert.match(late.output, /\n✖ the process of .*late\.test\.ts.*\n/);
-  const open = await runShared({
-    open: 'test("leaks", () => { setInterval(() => {}, 1000); });',
-    fine: noteProcess,
-  });
+  const leak = { open: 'test("leaks", () => { setInterval(() => {}, 1000); });', fine: noteProcess };
+  const open = await runShared(leak, { deadline: shortDeadline });
   assert.equal(open.ok, false);
-  assert.match(open.output, /Still running after 1\.5 s: one of .*open\.test\.ts.* Open: .*Timeout/);
+  assert.match(open.output, /Still running after 4 s: one of .*open\.test\.ts.* Open: .*Timeout/);
 });

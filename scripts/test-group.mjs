@@ -1,6 +1,7 @@
-import { AsyncResource } from "node:async_hooks";
 import { after, describe } from "node:test";
 import { pathToFileURL } from "node:url";
+// Loaded here, outside of all test files, that being what it knows the outside by.
+import { callOutside } from "../test/support/after-all-files.ts";
 import { startDeadline } from "./test-file-deadline.mjs";
 
 /**
@@ -9,8 +10,6 @@ import { startDeadline } from "./test-file-deadline.mjs";
  * @param {string[]} files
  */
 export function runGroup(files) {
-  // node finds the suite that a test belongs to by its asynchronous scope. Outside of all suites there is this one.
-  const outside = new AsyncResource("TestGroup");
   const runFrom = (index) => {
     const file = files[index];
     // What a file leaves open keeps the process from ending.
@@ -19,7 +18,7 @@ export function runGroup(files) {
       const stopDeadline = startDeadline(file);
       const goOn = () => {
         stopDeadline();
-        outside.runInAsyncScope(runFrom, null, index + 1);
+        callOutside(() => runFrom(index + 1));
       };
       try {
         await import(pathToFileURL(file).href);

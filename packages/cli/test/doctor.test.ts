@@ -16,8 +16,6 @@ import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { examineInstallation } from "../src/examine-installation.ts";
 import { envOf, examine, runJson, runUpstow } from "./support/run-upstow.ts";
 
-/** Depends on the machine; the tests of confinement show what it means. */
-const isConfined = (await findLayers()).layers.has("namespaces");
 const recordMigration = statement((q, p: { id: string }) =>
   q.insertInto("migration").values({ id: p.id, applied_at: 0 }),
 );
@@ -32,9 +30,12 @@ const deleteLogs = statement((q, p: { after: number }) =>
 onBothDatabases("doctor", (database) => {
   let app: TestApp;
   let env: Record<string, string>;
+  /** Depends on the machine; the tests of confinement show what it means. */
+  let isConfined: boolean;
   before(async () => {
     app = await startApp({ database });
     env = envOf(app);
+    isConfined = (await findLayers()).layers.has("namespaces");
     await createUploadClient(app, app.owner.live).upload(Buffer.alloc(20_000));
   });
   after(() => app.close());

@@ -14,6 +14,7 @@ before(async () => {
   process.env["UPSTOW_PUBLIC_URL"] = app.url;
   const root = join(import.meta.dirname, "..");
   vite = await createServer({ root, logLevel: "error", server: { host: "127.0.0.1", port: 0 } });
+  Reflect.deleteProperty(process.env, "UPSTOW_PUBLIC_URL");
   await vite.listen();
   const address = vite.httpServer?.address();
   assert.ok(typeof address === "object" && address !== null);

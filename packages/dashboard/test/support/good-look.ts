@@ -12,21 +12,21 @@ interface View {
 }
 
 /** Every width and every scheme once. */
-let views: View[] = [
+const someViews: View[] = [
   { size: desk, colorScheme: "light" },
   { size: phone, colorScheme: "dark" },
 ];
-
-/** Every width in every scheme, from here on. */
-export function lookAtEveryView(): void {
-  views = [desk, phone].flatMap((size) => [
-    { size, colorScheme: "light" as const },
-    { size, colorScheme: "dark" as const },
-  ]);
-}
+const everyView: View[] = [
+  ...someViews,
+  { size: desk, colorScheme: "dark" },
+  { size: phone, colorScheme: "light" },
+];
 
 /** Nothing stands out of a phone's width, and nothing stands in anybody's way there or on a desk, by day or night. */
-export async function expectGoodLook(page: Page, name: string): Promise<void> {
+export const expectGoodLook = (page: Page, name: string) => lookFrom(someViews, page, name);
+export const expectGoodLookInEveryView = (page: Page, name: string) => lookFrom(everyView, page, name);
+
+async function lookFrom(views: View[], page: Page, name: string): Promise<void> {
   for (const { size, colorScheme } of views) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(size);

@@ -1,4 +1,4 @@
-import { after } from "node:test";
+import { afterAllFiles } from "../../../../test/support/after-all-files.ts";
 import { startSite, type TestSite } from "./start-site.ts";
 
 const sites = new Map<string, Promise<TestSite>>();
@@ -11,6 +11,6 @@ export function getSite(options: Parameters<typeof startSite>[0] = {}): Promise<
   return site;
 }
 
-after(async () => {
+afterAllFiles(async () => {
   for (const site of sites.values()) await (await site).stop();
 });

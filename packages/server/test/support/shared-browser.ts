@@ -1,5 +1,5 @@
-import { after } from "node:test";
 import type { Browser } from "playwright-core";
+import { afterAllFiles } from "../../../../test/support/after-all-files.ts";
 import { startBrowser } from "./browser.ts";
 
 const browsers = new Map<string, Promise<Browser>>();
@@ -12,6 +12,6 @@ export function getBrowser(flags: string[] = []): Promise<Browser> {
   return browser;
 }
 
-after(async () => {
+afterAllFiles(async () => {
   for (const browser of browsers.values()) await (await browser).close();
 });

@@ -3,7 +3,7 @@ import { Secret, TOTP } from "otpauth";
 import { createLoginLink } from "../../../server/src/projects/accounts/accounts.ts";
 import { createPerson, password } from "../../../server/test/support/console-people.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
-import { expectGoodLook, phone } from "../support/good-look.ts";
+import { expectGoodLookInEveryView, phone } from "../support/good-look.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -23,7 +23,7 @@ test("every step of signing in is accessible and fits a phone", async () => {
   const { link } = await createLoginLink(deps, app.owner.email);
   await page.goto(`${dashboardUrl}/claim#${link.split("#")[1]}`);
   await page.getByText("You own this installation.").waitFor();
-  await expectGoodLook(page, "the owner's link");
+  await expectGoodLookInEveryView(page, "the owner's link");
 
   await page.goto(dashboardUrl);
   const enter = async (given: string) => {
@@ -33,10 +33,10 @@ test("every step of signing in is accessible and fits a phone", async () => {
   };
   await enter("not this one");
   await page.getByText("The e-mail address or the password is not right.").waitFor();
-  await expectGoodLook(page, "a wrong password");
+  await expectGoodLookInEveryView(page, "a wrong password");
   await enter(password);
   await page.getByText("You have no project yet").waitFor();
-  await expectGoodLook(page, "no project");
+  await expectGoodLookInEveryView(page, "no project");
 
   await page.goto(`${dashboardUrl}/account`);
   await page.getByRole("button", { name: "Turn on one-time codes" }).click();
@@ -47,28 +47,28 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await dialog.getByLabel("The code that it shows").fill("000000");
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByText("Code is not right").waitFor();
-  await expectGoodLook(page, "the key of one-time codes and a wrong code");
+  await expectGoodLookInEveryView(page, "the key of one-time codes and a wrong code");
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
   await dialog.getByLabel("The code that it shows").fill(totp.generate({ timestamp: app.clock.now() }));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
-  await expectGoodLook(page, "recovery codes");
+  await expectGoodLookInEveryView(page, "recovery codes");
   await dialog.getByRole("button", { name: "I have kept them" }).click();
 
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await dialog.getByLabel("Name").fill("a laptop with a name that is longer than the width of a phone");
   await dialog.getByLabel("Current password").fill(password);
-  await expectGoodLook(page, "the dialog of a new passkey");
+  await expectGoodLookInEveryView(page, "the dialog of a new passkey");
   await dialog.getByRole("button", { name: "Go on" }).click();
   await page.getByText("never used").waitFor();
-  await expectGoodLook(page, "the account with sessions, codes and a passkey");
+  await expectGoodLookInEveryView(page, "the account with sessions, codes and a passkey");
   await page.getByRole("button", { name: "Remove a laptop" }).click();
-  await expectGoodLook(page, "the dialog that removes a passkey");
+  await expectGoodLookInEveryView(page, "the dialog that removes a passkey");
 
   await context.clearCookies();
   await page.goto(dashboardUrl);
   await enter(password);
   await page.getByLabel("One-time code").waitFor();
-  await expectGoodLook(page, "the step that asks for a code");
+  await expectGoodLookInEveryView(page, "the step that asks for a code");
   await context.close();
 });

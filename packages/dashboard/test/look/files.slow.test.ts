@@ -3,7 +3,7 @@ import sharp from "sharp";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { addDelivery } from "../support/add-delivery.ts";
-import { expectGoodLook, phone } from "../support/good-look.ts";
+import { expectGoodLookInEveryView, phone } from "../support/good-look.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -40,36 +40,36 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
     .getByLabel("Files to upload")
     .setInputFiles({ name: "up.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
   await page.getByText("1 of 1 uploaded").waitFor();
-  await expectGoodLook(page, "the list of files with a choice and an upload");
+  await expectGoodLookInEveryView(page, "the list of files with a choice and an upload");
   await page.getByRole("button", { name: "hello.txt", exact: true }).click();
   await page.getByLabel("Preview").waitFor();
-  await expectGoodLook(page, "a text file");
+  await expectGoodLookInEveryView(page, "a text file");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Grid" }).click();
   await page.getByRole("button", { name: "very-long" }).first().waitFor();
-  await expectGoodLook(page, "the grid of files");
+  await expectGoodLookInEveryView(page, "the grid of files");
   await page.getByRole("button", { name: "List" }).click();
   await page.getByRole("button", { name: "very-long" }).click();
   await page.getByText("Open in the image studio").click();
   await page.getByRole("img", { name: "Result" }).waitFor();
   await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
   await page.getByText("Counted").waitFor();
-  await expectGoodLook(page, "the studio");
+  await expectGoodLookInEveryView(page, "the studio");
   await go("routes");
   await page.getByRole("button", { name: "Edit" }).first().click();
-  await expectGoodLook(page, "the form of a route");
+  await expectGoodLookInEveryView(page, "the form of a route");
   await go("webhooks");
   await page.getByRole("button", { name: "Send many again" }).click();
-  await expectGoodLook(page, "the dialog of many deliveries");
+  await expectGoodLookInEveryView(page, "the dialog of many deliveries");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "upload.completed" }).last().click();
   await page.getByRole("button", { name: "Show as curl" }).click();
   await page.getByRole("button", { name: "Copy curl" }).waitFor();
-  await expectGoodLook(page, "a delivery");
+  await expectGoodLookInEveryView(page, "a delivery");
   for (const section of ["project", "storage", "delivery", "signing"]) {
     await go(`settings/${section}`);
     await page.getByRole("heading", { level: 2 }).first().waitFor();
-    await expectGoodLook(page, `the settings of ${section}`);
+    await expectGoodLookInEveryView(page, `the settings of ${section}`);
   }
   await context.close();
 });
