@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
 import { findBarriers } from "../../../test/support/axe.ts";
-import { startBrowser } from "../../server/test/support/browser.ts";
+import { getBrowser } from "../../server/test/support/shared-browser.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 
 const firstPageMaxBytes = 100 * 1024;
@@ -21,12 +21,9 @@ describe("the site", () => {
   let app: TestApp;
   let browser: Browser;
   before(async () => {
-    [app, browser] = await Promise.all([startApp({ database: "sqlite" }), startBrowser()]);
+    [app, browser] = await Promise.all([startApp({ database: "sqlite" }), getBrowser()]);
   });
-  after(async () => {
-    await browser?.close();
-    await app?.close();
-  });
+  after(() => app?.close());
 
   /** A page of its own whose every complaint and every request is kept. */
   async function open(options: BrowserContextOptions = {}) {

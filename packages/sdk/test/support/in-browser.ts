@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { startBrowser } from "../../../server/test/support/browser.ts";
+import { getBrowser } from "../../../server/test/support/shared-browser.ts";
 import { hashOf, hashStored } from "./hash-stored.ts";
 import { startApplication, type TestApplication } from "./start-application.ts";
 import type { SeenPut, StorageProxy } from "./storage-proxy.ts";
@@ -38,10 +38,10 @@ export function inBrowser(
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "upstow-browser-"));
     for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
-    [application, browser] = await Promise.all([startApplication(options), startBrowser()]);
+    [application, browser] = await Promise.all([startApplication(options), getBrowser()]);
   });
   after(async () => {
-    await browser.close();
+    await context?.close();
     await application.close();
     await rm(folder, { recursive: true });
   });
