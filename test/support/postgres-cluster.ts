@@ -40,7 +40,13 @@ function startWatchdog(pgCtl: string, clusterDir: string, account: Account): Chi
 async function initialise(initdb: string, clusterDir: string, password: string, account: Account) {
   const passwordFile = join(clusterDir, "password");
   await writeFile(passwordFile, password, { mode: 0o644 });
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=200",
+    // Thousands of connections are made, and the password is as long as a key.
+    "scram_iterations=1",
+  ];
   await runPostgresProgram(
     initdb,
     [

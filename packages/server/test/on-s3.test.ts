@@ -6,7 +6,6 @@ import { swiftMissing } from "../../../test/support/swift.ts";
 if (swiftMissing === false) {
   process.env["UPSTOW_TEST_STORAGE"] = "s3";
   await import("./uploads-complete.test.ts");
-  await import("./uploads-abandoned.test.ts");
   await import("./delivery.test.ts");
   await import("./transforms-delivery.test.ts");
 } else {
