@@ -150,15 +150,21 @@ function readDurations(durationsFile) {
 
 /** Milliseconds of those that take long without being large. Only the order matters, on a machine that knows no better. */
 const knownToBeLong = {
-  "packages/dashboard/test/project.test.ts": 111_000,
-  "packages/dashboard/test/files.test.ts": 110_000,
-  "packages/react/test/behaviour.test.ts": 90_000,
-  "packages/dashboard/test/people.test.ts": 82_000,
-  "packages/server/test/on-s3.test.ts": 55_000,
-  "test/torture/fuzz.test.ts": 55_000,
-  "packages/react/test/barriers.test.ts": 50_000,
-  "packages/dashboard/test/look.test.ts": 41_000,
-  "test/torture/fuzz-images.test.ts": 34_000,
+  "packages/server/test/on-s3.test.ts": 70_000,
+  "packages/react/test/barriers.test.ts": 57_000,
+  "test/torture/fuzz.test.ts": 56_000,
+  "packages/server/test/transforms-fairness.test.ts": 52_000,
+  "packages/server/test/customer-storage.test.ts": 45_000,
+  "packages/site/test/site.test.ts": 42_000,
+  "packages/server/test/account-quota.test.ts": 37_000,
+  "packages/server/test/s3-storage.test.ts": 33_000,
+  "packages/cli/test/migrate-storage.test.ts": 30_000,
+  "packages/gallery/test/gallery.test.ts": 30_000,
+  "packages/dashboard/test/look/pages.test.ts": 28_000,
+  "packages/uppy/test/dashboard.test.ts": 28_000,
+  "packages/sdk/test/browser.test.ts": 27_000,
+  "packages/server/test/model.test.ts": 27_000,
+  "test/torture/fuzz-images.test.ts": 25_000,
 };
 
 /** What was never run here is guessed from the size of the file: a byte takes a millisecond or more. */

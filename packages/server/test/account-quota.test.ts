@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { GB, MB, TIERS, type TierName } from "@upstow/contract";
 import sharp from "sharp";
+import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/statement.ts";
 import { purgeProject } from "../src/files/purge-project.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { createKeyFor } from "../src/projects/accounts/manage-keys.ts";
+import { createProject as createProjectOf } from "../src/projects/projects.ts";
+import { deleteProjectRow, freeProjectPlace } from "../src/projects/queries.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
@@ -46,12 +49,29 @@ async function createOwner(app: TestApp, tier: TierName) {
   const tenant = await app.createTenant(tier);
   const { db } = app.app.deps;
 
-  async function use(projectId: string, used: Partial<Used>): Promise<void> {
+  async function use(projectId: string, used: Partial<Used>, tx: Queryable = db): Promise<void> {
     const period = new Date(app.clock.now()).toISOString().slice(0, 7);
     const nothing = { environment: "live", storedBytes: 0, uploads: 0, units: 0 } as const;
     const row = { ...nothing, projectId, period, ...used };
-    await db.run(setStored, row);
-    await db.run(setPeriod, row);
+    await tx.run(setStored, row);
+    await tx.run(setPeriod, row);
+  }
+
+  /** As if each had been created, used and deleted by itself. */
+  async function addDeletedProjects(count: number, used: Partial<Used>): Promise<string[]> {
+    const { accountId } = tenant;
+    const now = app.clock.now();
+    return db.transact(async (tx) => {
+      const ids: string[] = [];
+      while (ids.length < count) {
+        const { id } = await createProjectOf(tx, now, { accountId, tier }, "next");
+        await use(id, used, tx);
+        await tx.get(deleteProjectRow, { id, accountId, now });
+        await tx.run(freeProjectPlace, { accountId });
+        ids.push(id);
+      }
+      return ids;
+    });
   }
 
   const createProject = () => app.call("POST", "projects", { key: tenant.live, body: { name: "next" } });
@@ -78,7 +98,7 @@ async function createOwner(app: TestApp, tier: TierName) {
     live: createUploadClient(app, tenant.live),
     test: createUploadClient(app, tenant.test),
   };
-  return { tenant, first, use, createProject, addProject, deleteProject };
+  return { tenant, first, use, createProject, addProject, deleteProject, addDeletedProjects };
 }
 
 function expectCeiling(answer: Answer): void {
@@ -226,9 +246,12 @@ onBothDatabases("the quota of an account", (database) => {
   });
 
   it("lets nobody pile up deleted projects that hold something", async () => {
-    const { use, createProject, addProject, deleteProject } = await createOwner(app, "free");
+    const { use, createProject, addProject, deleteProject, addDeletedProjects } = await createOwner(
+      app,
+      "free",
+    );
     for (let i = 0; i < 10; i++) await deleteProject((await createProject()).body.project._id);
-    const ids: string[] = [];
+    const ids = await addDeletedProjects(195, { environment: "test", storedBytes: 1 });
     for (;;) {
       const made = await createProject();
       if (made.status !== 201) {
