@@ -192,13 +192,13 @@ function writeEntries(processes, folder) {
  * Runs test files with node:test, several in a process where they may share one, and remembers how long each took.
  * @param {string[]} files
  * @param {{ skipsFail: boolean, print: (text: string) => void, concurrency?: number, durationsFile?: string }} options `concurrency`: how many
- *   processes; twice the cores, because tests wait for disks, browsers and each other's answers
+ *   processes; three for each core, because tests wait for disks, browsers and each other's answers
  * @returns {Promise<{ ok: boolean, lines: string[] }>} `lines` name what failed, then come node's
  *   totals, then passed, failed and skipped
  */
 export async function runTestFiles(
   files,
-  { skipsFail, print, concurrency = availableParallelism() * 2, durationsFile = durationsOfMachine },
+  { skipsFail, print, concurrency = availableParallelism() * 3, durationsFile = durationsOfMachine },
 ) {
   const durations = readDurations(durationsFile);
   const durationOf = createEstimate(durations);
