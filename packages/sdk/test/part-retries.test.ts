@@ -7,7 +7,7 @@ import { MB, startService, type TestService } from "./support/start-service.ts";
 /** What becomes of one PUT: the storage refuses it, breaks down, or the line is cut. */
 type Fate = "refused" | "broken" | "cut";
 
-describe("a part that never arrives", () => {
+describe("a part that never arrives", { concurrency: true }, () => {
   let service: TestService;
   before(async () => {
     service = await startService();
@@ -49,9 +49,12 @@ describe("a part that never arrives", () => {
       [["refused", "cut"], 1, "NETWORK_ERROR"],
       [["refused", "broken", "refused", "cut"], 2, "NETWORK_ERROR"],
     ];
-    for (const [fates, signed, code] of mixes) {
-      assert.deepEqual(await count(11 * MB, fates), { puts: 4, opened: 1, signed, code }, fates.join());
-    }
+    // At the same time: each waits before its retries.
+    await Promise.all(
+      mixes.map(async ([fates, signed, code]) =>
+        assert.deepEqual(await count(11 * MB, fates), { puts: 4, opened: 1, signed, code }, fates.join()),
+      ),
+    );
   });
 
   it("holds for a file in one piece, whose URL a new request renews", async () => {

@@ -1,11 +1,16 @@
+import type { TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { phone } from "./good-look.ts";
 import { goToPage, pageNames, startDashboard } from "./open-dashboard.ts";
 
 /** Opens every page, and shows each to this. */
-export async function openEveryPage(look: (page: Page, name: string) => Promise<void>): Promise<void> {
+export async function openEveryPage(
+  t: TestContext,
+  look: (page: Page, name: string) => Promise<void>,
+): Promise<void> {
   const dashboard = await startDashboard();
+  t.after(() => dashboard.close());
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   await uploadFile(app, "x", { key: tenant.live, name: `${"very-long-".repeat(15)}.txt` });
@@ -30,5 +35,4 @@ export async function openEveryPage(look: (page: Page, name: string) => Promise<
   await page.goto(`${app.url}/dashboard`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await look(page, "the sign-in page");
-  await dashboard.close();
 }

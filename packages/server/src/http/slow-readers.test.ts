@@ -59,7 +59,8 @@ async function untilCut({ sockets }: Bed): Promise<void> {
   while (!sockets[0]?.destroyed) await sleep(20);
 }
 
-describe("a connection", { timeout: 60_000 }, () => {
+// All at once: each has a server of its own, and waits for its windows.
+describe("a connection", { timeout: 60_000, concurrency: true }, () => {
   let tls: TlsFiles;
   before(async () => {
     const files = await createSelfSigned();
