@@ -15,6 +15,7 @@ import { largeFiles } from "./large-files.ts";
 import { listFilters } from "./list-filters.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
+import { privateFiles } from "./private-files.ts";
 import { search } from "./search.ts";
 import { signing } from "./signing.ts";
 import { smallFiles } from "./small-files.ts";
@@ -32,6 +33,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   directus,
   "large-files": largeFiles,
   "small-files": smallFiles,
+  "private-files": privateFiles,
   listing,
   "list-filters": listFilters,
   search,

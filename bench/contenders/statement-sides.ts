@@ -40,6 +40,10 @@ const newFile = (i: number) => ({
   created_at: 1,
   updated_at: 1,
   completed_at: null,
+  access: "public",
+  audience: null,
+  stored_apart: 0,
+  links_revoked_at: 0,
 });
 
 /** The service's own statements, through its own interface to databases. */

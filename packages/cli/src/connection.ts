@@ -1,3 +1,4 @@
+import type { FileListItem, Upstow } from "@upstow/sdk";
 import { type Call, OperatorError, UsageError } from "./command.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 
@@ -46,4 +47,11 @@ export function readServiceUrl(what: string, text: string): string {
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** A private file is read by a link, at the address where its own would be. */
+export async function readableUrl(upstow: Upstow, { key, url, access }: FileListItem): Promise<string> {
+  if (access !== "private") return url;
+  const { links } = await upstow.links.create({ keys: [key] });
+  return links[0]?.url ?? url;
 }

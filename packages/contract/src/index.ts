@@ -3,6 +3,7 @@ export * from "./limits.ts";
 export * from "./schemas/api-keys.ts";
 export * from "./schemas/file-routes.ts";
 export * from "./schemas/files.ts";
+export * from "./schemas/links.ts";
 export * from "./schemas/logs.ts";
 export * from "./schemas/projects.ts";
 export * from "./schemas/shared.ts";

@@ -47,6 +47,22 @@ export const PASSKEYS_MAX = 20;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const BULK_DELETE_MAX = 100;
+/** Files per call that creates or revokes links. */
+export const LINKS_MAX = 100;
+/** Seconds that a link lives at most. */
+export const LINK_MAX_SEC = 7 * 24 * 60 * 60;
+/** Seconds that a grant lives at most. */
+export const GRANT_MAX_SEC = 24 * 60 * 60;
+/** Seconds that a link or a grant lives unless its creator says otherwise. */
+export const LINK_SEC = 60 * 60;
+/** Uses of a counted link. */
+export const LINK_USES_MAX = 1_000;
+/** How long byte ranges of the same client belong to one use of a counted link. */
+export const LINK_USE_SEC = 10 * 60;
+/** Counted links of one file that can still be used. */
+export const COUNTED_LINKS_PER_FILE_MAX = 1_000;
+/** Characters of an audience, and of the subject of a grant. */
+export const AUDIENCE_MAX = 128;
 /** Files per batch of upload requests or completions. */
 export const UPLOAD_BATCH_MAX = 100;
 /** Rows that one filtered list call reads before it returns a short page. */

@@ -10,6 +10,10 @@ export type RouteEnvironment = (typeof ROUTE_ENVIRONMENTS)[number];
 export const FILE_STATUSES = ["UPLOADING", "UPLOADED", "FAILED", "DELETED"] as const;
 export type FileStatus = (typeof FILE_STATUSES)[number];
 
+/** Who may read a file at its permanent address: everybody, or nobody without a link or a grant. */
+export const ACCESS_LEVELS = ["public", "private"] as const;
+export type Access = (typeof ACCESS_LEVELS)[number];
+
 export const LOG_TYPES = [
   "upload.requested",
   "upload.completed",
@@ -17,6 +21,10 @@ export const LOG_TYPES = [
   "upload.aborted",
   "file.updated",
   "file.deleted",
+  "links.created",
+  "links.revoked",
+  "grant.created",
+  "read-keys.rotated",
   "transform.created",
   "webhook.delivered",
   "webhook.failed",

@@ -1,5 +1,6 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
+import * as reading from "./handler/read-handler.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
 import { receiveInDevelopment } from "./webhooks/development.ts";
 import { type NodeBody, readNodeBody } from "./webhooks/node-body.ts";
@@ -17,7 +18,14 @@ export interface ExpressRequest extends NodeRequest, AsyncIterable<Uint8Array> {
 export interface ExpressResponse {
   status(code: number): unknown;
   setHeader(name: string, value: string): unknown;
-  end(body: string): unknown;
+  end(body?: string): unknown;
+}
+
+/** What sending a file takes besides. */
+export interface ExpressStream extends ExpressResponse {
+  write(chunk: Uint8Array): boolean;
+  once(event: "drain" | "close", listener: () => void): unknown;
+  destroyed: boolean;
 }
 
 /** Callbacks get Express's own objects: `createFileRouter<express.Request>()` makes `context.req` yours. */
@@ -56,4 +64,33 @@ export function createWebhookHandler(options: WebhookOptions) {
     };
     answer().catch(next);
   };
+}
+
+/** `app.get("/files/{*key}", createReadHandler({ authorize }))` */
+export function createReadHandler<Req extends NodeRequest & { originalUrl?: string }>(
+  options: reading.ReadHandlerOptions<{ req: Req }>,
+) {
+  const handle = reading.createReadHandler(options);
+  return (req: Req, res: ExpressStream, next: (error: unknown) => void): void => {
+    const answer = async () => {
+      const request = await toWebRequest({ ...pick(req), url: req.originalUrl ?? req.url }, undefined, null);
+      const response = await handle(request, { req });
+      res.status(response.status);
+      response.headers.forEach((value, name) => {
+        res.setHeader(name, value);
+      });
+      const reader = response.body?.getReader();
+      for (let part = await reader?.read(); part && !part.done && !res.destroyed; part = await reader?.read())
+        if (!res.write(part.value)) await new Promise<void>((resolve) => waitFor(res, resolve));
+      if (res.destroyed) await reader?.cancel();
+      res.end();
+    };
+    answer().catch(next);
+  };
+}
+
+/** A reader who has gone takes nothing more. */
+function waitFor(res: ExpressStream, resolve: () => void): void {
+  res.once("drain", resolve);
+  res.once("close", resolve);
 }

@@ -1,5 +1,6 @@
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
+import * as reading from "./handler/read-handler.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
 import { receiveInDevelopment } from "./webhooks/development.ts";
 import { receiveDelivery, tooLarge, type WebhookOptions } from "./webhooks/receive-delivery.ts";
@@ -16,7 +17,7 @@ export interface FastifyRequest extends NodeRequest {
 export interface FastifyReply {
   code(status: number): unknown;
   header(name: string, value: string): unknown;
-  send(body: string): unknown;
+  send(body: string | ReadableStream | null): unknown;
 }
 
 /** Callbacks get Fastify's request: `createFileRouter<FastifyRequest>()` makes `context.request` yours. */
@@ -61,5 +62,20 @@ export function createWebhookPlugin(options: WebhookOptions & { path: string }) 
       reply.header("content-type", "application/json; charset=utf-8");
       return reply.send(JSON.stringify(given.body));
     });
+  };
+}
+
+/** `fastify.get("/files/*", createReadHandler({ authorize }))` */
+export function createReadHandler<Req extends NodeRequest>(
+  options: reading.ReadHandlerOptions<{ request: Req }>,
+) {
+  const handle = reading.createReadHandler(options);
+  return async (request: Req, reply: FastifyReply): Promise<unknown> => {
+    const response = await handle(await toWebRequest(request, undefined, null), { request });
+    reply.code(response.status);
+    response.headers.forEach((value, name) => {
+      reply.header(name, value);
+    });
+    return reply.send(response.body);
   };
 }

@@ -1,4 +1,5 @@
 import * as router from "./handler/file-router.ts";
+import * as reading from "./handler/read-handler.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
 import { receiveInDevelopment } from "./webhooks/development.ts";
 import type { WebhookOptions } from "./webhooks/receive-delivery.ts";
@@ -33,4 +34,10 @@ export function createWebhookHandler(options: WebhookOptions): (context: HonoCon
   receiveInDevelopment(options);
   return (context) =>
     answerWeb(options, context.req.raw, async () => readBytes((await unread(context)).body));
+}
+
+/** `app.get("/files/*", createReadHandler({ authorize }))` */
+export function createReadHandler<Context extends HonoContext>(options: reading.ReadHandlerOptions<Context>) {
+  const handle = reading.createReadHandler(options);
+  return (context: Context): Promise<Response> => handle(context.req.raw, context);
 }

@@ -11,5 +11,6 @@ export {
   type RouteInput,
   type RouteResult,
 } from "./handler/file-router.ts";
+export { createReadHandler, type ReadArgs, type ReadHandlerOptions } from "./handler/read-handler.ts";
 export { createRouteHandler, type HandlerOptions } from "./handler/route-handler.ts";
 export type { FileInfo, FileLimits, FileSize, FileType, LimitsByType } from "./handler/rules.ts";

@@ -1,4 +1,5 @@
 import * as router from "./handler/file-router.ts";
+import * as reading from "./handler/read-handler.ts";
 import { createHandler, type HandlerOptions } from "./handler/route-handler.ts";
 import type { WebhookOptions } from "./webhooks/receive-delivery.ts";
 import { createWebhookHandler as createPlainWebhookHandler } from "./webhooks/web-handler.ts";
@@ -26,4 +27,11 @@ export function createRouteHandler<Event extends SvelteKitEvent>(options: Handle
 export function createWebhookHandler(options: WebhookOptions): (event: SvelteKitEvent) => Promise<Response> {
   const handle = createPlainWebhookHandler(options);
   return ({ request }) => handle(request);
+}
+
+/** `export const { GET, HEAD } = createReadHandler({ authorize })` in `src/routes/files/[...key]/+server.ts`. */
+export function createReadHandler<Event extends SvelteKitEvent>(options: reading.ReadHandlerOptions<Event>) {
+  const handle = reading.createReadHandler(options);
+  const answer = (event: Event): Promise<Response> => handle(event.request, event);
+  return { GET: answer, HEAD: answer };
 }

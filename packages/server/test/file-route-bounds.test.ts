@@ -19,6 +19,7 @@ const insertRoute = statement((q, p: { id: string; projectId: string; slug: stri
     max_file_size_bytes: null,
     webhook_url: null,
     environment: "all",
+    access: "public",
     created_at: 0,
     updated_at: 0,
   }),

@@ -8,7 +8,18 @@ import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } fro
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, smallBody, type UploadClient } from "./support/upload-client.ts";
 
-const listFields = ["id", "key", "name", "size", "type", "url", "status", "sha256", "createdAt"].sort();
+const listFields = [
+  "access",
+  "id",
+  "key",
+  "name",
+  "size",
+  "type",
+  "url",
+  "status",
+  "sha256",
+  "createdAt",
+].sort();
 const fullFields = [...listFields, "metadata", "updatedAt"].sort();
 
 onBothDatabases("files", (database) => {

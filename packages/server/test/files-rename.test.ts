@@ -71,7 +71,7 @@ onBothDatabases("renaming a file", (database) => {
     assert.equal((await lastLog()).message, 'Metadata of "b" was replaced.');
     await client.patch(key, { name: "c", metadata: {} });
     assert.deepEqual(await facts(), ["c", {}]);
-    assert.equal((await lastLog()).message, 'Renamed to "c", and its metadata was replaced.');
+    assert.equal((await lastLog()).message, 'Renamed to "c". Metadata of "c" was replaced.');
     for (const body of [{}, { status: "FAILED" }, undefined])
       expectInvalid(await client.patch(key, body), "metadata");
     const bad = await client.patch(key, { name: "d", metadata: { x: "a".repeat(17_000) } });

@@ -18,6 +18,7 @@ const fields = [
   "maxFileSize",
   "webhookUrl",
   "environment",
+  "access",
   "createdAt",
   "updatedAt",
 ];
@@ -83,6 +84,7 @@ onBothDatabases("file routes", (database) => {
       maxFileSize: null,
       webhookUrl: null,
       environment: "all",
+      access: "public",
     });
     assert.equal(createdAt, updatedAt);
     assert.deepEqual((await app.call("GET", `routers/${id}`, { key: tenant.test })).body, { router });

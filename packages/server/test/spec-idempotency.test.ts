@@ -57,6 +57,12 @@ onBothDatabases("Idempotency-Key as the contract states it", (database) => {
     await put(batch.uploads[0].uploadUrl, smallBody);
     await twice("upload/batch/complete", { files: [{ fileId: batch.uploads[0].fileId }] });
 
+    const links = await twice("files/links", { keys: [single.fileId, "none"], maxUses: 1 });
+    assert.equal(links.links.length, 1);
+    await twice("files/grants", { routeSlug: "default" });
+    await twice("files/links/revoke", { keys: [single.fileId] });
+    await twice("files/read-keys/rotate", {});
+
     await twice("projects", { name: "once", createKeys: ["live"] });
     await twice("projects/{id}/keys", {}, projectId);
     const route = { slug: "hooked", webhookUrl: "https://127.0.0.1:9/nobody" };

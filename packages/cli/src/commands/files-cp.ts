@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { connect } from "../connection.ts";
+import { connect, readableUrl } from "../connection.ts";
 import { readFrom } from "../download-file.ts";
 import { clean, formatBytes } from "../format.ts";
 
@@ -16,12 +16,13 @@ export const filesCp: Command = {
     const upstow = await connect(call);
     const [key = ""] = call.positionals;
     const file = await upstow.files.get(key);
-    const copy = await upstow.upload(await readFrom(file.url), {
+    const copy = await upstow.upload(await readFrom(await readableUrl(upstow, file)), {
       name: call.options.find("name") ?? file.name,
       type: file.type,
       size: file.size,
       routeSlug: call.options.find("route") ?? "default",
       metadata: file.metadata,
+      ...(file.access === "private" ? { access: file.access } : {}),
       onProgress: ({ sentBytes }) =>
         call.progress(`${clean(file.name)}  ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`),
     });

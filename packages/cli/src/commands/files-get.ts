@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileListItem, FileQuery } from "@upstow/sdk";
+import type { FileListItem, FileQuery, Upstow } from "@upstow/sdk";
 import { type Call, type Command, OperatorError, type Result, UsageError } from "../command.ts";
-import { connect } from "../connection.ts";
+import { connect, readableUrl } from "../connection.ts";
 import { downloadFile, isDownloaded } from "../download-file.ts";
 import { filterOptions, readFilters } from "../file-filters.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
@@ -42,10 +42,11 @@ export const filesGet: Command = {
 };
 
 async function getOne(call: Call, keyOrId: string, output: string | undefined): Promise<Result> {
-  const file = await (await connect(call)).files.get(keyOrId);
+  const upstow = await connect(call);
+  const file = await upstow.files.get(keyOrId);
   const folder = await findFolder(call, output);
   const path = folder === null ? givenPath(call, output ?? ".") : join(folder, savedName(file.name));
-  const { isThere, ...saved } = await save(call, file, path);
+  const { isThere, ...saved } = await save(call, upstow, file, path);
   if (isThere) return { json: saved, text: `${clean(path)} is there already, with the same bytes.` };
   const checked = saved.isVerified ? ", as its SHA-256 says" : "";
   return { json: saved, text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${checked}.` };
@@ -64,7 +65,7 @@ async function getFound(call: Call, filters: FileQuery, output: string | undefin
       const name = savedName(file.name);
       const path = join(folder, taken.has(name) ? savedName(`${file.id}-${name}`) : name);
       taken.add(name);
-      const { isThere: _, ...saved } = await save(call, file, path);
+      const { isThere: _, ...saved } = await save(call, upstow, file, path);
       files.push(saved);
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
@@ -79,13 +80,14 @@ async function getFound(call: Call, filters: FileQuery, output: string | undefin
   };
 }
 
-async function save(call: Call, file: FileListItem, path: string) {
+async function save(call: Call, upstow: Upstow, file: FileListItem, path: string) {
   const facts = { path, key: file.key, size: file.size, sha256: file.sha256 };
   const replace = call.options.has("force");
   if (!replace && (await isDownloaded(file, path))) return { ...facts, isVerified: true, isThere: true };
   const onProgress = (receivedBytes: number) =>
     call.progress(`${clean(path)}  ${formatBytes(receivedBytes)} of ${formatBytes(file.size)}`);
-  const isVerified = await downloadFile(file, path, { replace, onProgress });
+  const url = await readableUrl(upstow, file);
+  const isVerified = await downloadFile({ ...file, url }, path, { replace, onProgress });
   return { ...facts, isVerified, isThere: false };
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "../command.ts";
 import { filesCp } from "./files-cp.ts";
 import { filesGet } from "./files-get.ts";
+import { filesAccess, filesLink, filesRevoke } from "./files-link.ts";
 import { filesLs } from "./files-ls.ts";
 import { filesRm } from "./files-rm.ts";
 import { importFolder, importS3, importSupabase, importUploadThing } from "./import.ts";
@@ -23,6 +24,9 @@ export const userCommands: readonly Command[] = [
   filesGet,
   filesRm,
   filesCp,
+  filesLink,
+  filesRevoke,
+  filesAccess,
   importFolder,
   importS3,
   importSupabase,

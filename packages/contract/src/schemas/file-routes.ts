@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { ALLOWED_TYPES_MAX, CURSOR_MAX, MEDIA_RANGE_MAX, PAGE_MAX, SLUG_MAX, URL_MAX } from "../limits.ts";
 import Type from "../type.ts";
-import { ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
+import { ACCESS_LEVELS, ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
 
 export const Router = Type.Object({
@@ -12,6 +12,7 @@ export const Router = Type.Object({
   maxFileSize: NullableInteger,
   webhookUrl: NullableString,
   environment: StringEnum(ROUTE_ENVIRONMENTS),
+  access: StringEnum(ACCESS_LEVELS, { description: "of files that are uploaded to it from now on" }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -40,6 +41,7 @@ const routerFields = {
       "Public HTTPS URL that receives upload.completed. http:// only works for addresses that the operator has allowed.",
   }),
   environment: StringEnum(ROUTE_ENVIRONMENTS),
+  access: StringEnum(ACCESS_LEVELS, { description: "public when left out" }),
 };
 
 const slug = Type.String({
@@ -55,6 +57,7 @@ export const CreateRouterBody = Type.Object({
   maxFileSize: Type.Optional(routerFields.maxFileSize),
   webhookUrl: Type.Optional(routerFields.webhookUrl),
   environment: Type.Optional(routerFields.environment),
+  access: Type.Optional(routerFields.access),
 });
 export const UpdateRouterBody = Type.Partial(CreateRouterBody);
 

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import { ERROR_STATUS } from "../errors.ts";
 import {
+  AUDIENCE_MAX,
   BULK_DELETE_MAX,
   CONTENT_TYPE_MAX,
   ETAG_MAX,
@@ -15,7 +16,7 @@ import {
   UPLOAD_ID_MAX,
 } from "../limits.ts";
 import Type from "../type.ts";
-import { FILE_STATUSES } from "../vocabulary.ts";
+import { ACCESS_LEVELS, FILE_STATUSES } from "../vocabulary.ts";
 import { ErrorEnvelope, Moment, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
 
 // Not a Type.Record: its key pattern excludes line breaks, so responses would drop such keys.
@@ -34,6 +35,8 @@ const fileFields = {
   type: Type.String({ description: "MIME type" }),
   url: Type.String({ description: "permanent URL of the file" }),
   status: StringEnum(FILE_STATUSES),
+  access: StringEnum(ACCESS_LEVELS),
+  audience: Type.Optional(Type.String({ description: "only where the file has one" })),
 };
 const sha256 = {
   sha256: Type.Unsafe<string | null>({
@@ -41,6 +44,13 @@ const sha256 = {
     description: "hex; null if the service never saw the bytes in one piece",
   }),
 };
+
+/** Files that belong together for their readers. */
+export const Audience = Type.String({
+  minLength: 1,
+  maxLength: AUDIENCE_MAX,
+  description: "groups files for grants and revocation: an order, a user, a lesson",
+});
 
 export const FileListItem = Type.Object({
   ...fileFields,
@@ -98,6 +108,12 @@ export const UpdateFileBody = Type.Object({
       description: "display name, also used for downloads; the key does not change",
     }),
   ),
+  access: Type.Optional(
+    StringEnum(ACCESS_LEVELS, { description: "takes effect with the next read, on every instance" }),
+  ),
+  audience: Type.Optional(
+    Type.Unsafe<string | null>({ ...Audience, type: ["string", "null"], description: "null removes it" }),
+  ),
 });
 
 export const BulkDeleteBody = Type.Object({
@@ -128,6 +144,12 @@ export const RequestUploadBody = Type.Object({
   }),
   routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX, description: "a file route of the project" }),
   metadata: Type.Optional(Metadata),
+  access: Type.Optional(
+    StringEnum(ACCESS_LEVELS, {
+      description: "the route's when left out; public is refused where the route is private",
+    }),
+  ),
+  audience: Type.Optional(Audience),
 });
 export const RequestedUpload = Type.Object({
   fileId: Type.String({ description: "for complete" }),

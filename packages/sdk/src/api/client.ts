@@ -1,3 +1,4 @@
+import { createSigner } from "../links/create-signer.ts";
 import type { UploadSource } from "../upload/byte-source.ts";
 import { createUpload, type UploadOptions } from "../upload/upload.ts";
 import type { CompletedFile } from "../wire/files.ts";
@@ -5,6 +6,7 @@ import type { TransformedImage, TransformImageBody } from "../wire/transforms.ts
 import type { Log, LogQuery, Usage, UsageRecord } from "../wire/usage.ts";
 import { type EventsOptions, type ReceivedEvent, streamEvents } from "./events.ts";
 import { createFiles } from "./files.ts";
+import { createLinks } from "./links.ts";
 import { list } from "./list.ts";
 import { createKeys, createProjects, createRouters } from "./projects.ts";
 import { createRequest, type PostOptions, pick, type RequestOptions } from "./request.ts";
@@ -20,7 +22,7 @@ export function createUpstow(options: UpstowOptions = {}) {
   const connection = readConnection(options, rateLimitWaitMs);
   const request = createRequest(connection);
   const uploads = createUploads(request);
-  const files = createFiles(request);
+  const files = createFiles(request, createSigner(request, connection, options));
   const upload = createUpload(uploads, files, () => connection().fetch, options.concurrency);
   return {
     /** Uploads a file, a blob, bytes or a stream: in one request up to 10 MB, in parts above. */
@@ -28,6 +30,7 @@ export function createUpstow(options: UpstowOptions = {}) {
       upload(source, uploadOptions),
     uploads,
     files,
+    links: createLinks(request),
     projects: createProjects(request),
     routers: createRouters(request),
     keys: createKeys(request),

@@ -1,3 +1,4 @@
+import type { LinkOptions, SignedGrant, Signer } from "../links/create-signer.ts";
 import type { ErrorBody } from "../wire/errors.ts";
 import type {
   BulkDeleteResult,
@@ -7,6 +8,7 @@ import type {
   Metadata,
   UpdateFileBody,
 } from "../wire/files.ts";
+import type { CreateGrantBody } from "../wire/links.ts";
 import { list } from "./list.ts";
 import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
@@ -15,7 +17,7 @@ type Listed<Query> = Query extends { include: "metadata" }
   ? FileListItem & { metadata: Metadata }
   : FileListItem;
 
-export function createFiles(request: Request) {
+export function createFiles(request: Request, signer: Signer) {
   const one = pick<"file", FileObject>(request, "file");
   return {
     /** Newest first: all files, or those that match the filters. */
@@ -30,6 +32,12 @@ export function createFiles(request: Request) {
     /** Replaces the given fields and keeps the rest. */
     update: (keyOrId: string, body: UpdateFileBody, options?: RequestOptions) =>
       one("PATCH", pathTo("files", keyOrId), options, body),
+
+    /** A link that shows or saves one file, private or not. Signed here, without a call. */
+    link: (keyOrId: string, options?: LinkOptions): Promise<string> => signer.link(keyOrId, options),
+
+    /** The right to read all files of a route, a prefix or an audience. Signed here, without a call. */
+    grant: (body: CreateGrantBody): Promise<SignedGrant> => signer.grant(body),
 
     async delete(keyOrId: string, options?: RequestOptions) {
       await request("DELETE", pathTo("files", keyOrId), options);

@@ -8,6 +8,10 @@ export interface UpstowOptions {
   /** The service's URL, such as `https://files.example.com`. Defaults to the environment variable `UPSTOW_URL`. */
   baseUrl?: string | undefined;
   fetch?: Fetch;
+  /** Signs links and grants. A secret like the API key; fetched by default. */
+  readKey?: string | undefined;
+  /** Base URL of links and grants, such as a CDN or custom domain. Default: `baseUrl`. */
+  cdnUrl?: string | undefined;
   /** Per attempt. Default: 30 seconds. */
   timeoutMs?: number;
   /** How often a failed call is retried. Default: 3. With 0, calls never wait for a rate limit either. */

@@ -22,7 +22,7 @@ export function withStatus(error: UpstowError): UpstowError {
 }
 
 /** Uses the service's own envelope, so that one error class serves both. */
-export function errorAnswer(error: UpstowError): Response {
+export function errorAnswer(error: UpstowError, allow = "GET, POST"): Response {
   const { code, message, suggestion, details, type, status, retryAfter, requestId } = error;
   return json(
     status,
@@ -30,9 +30,27 @@ export function errorAnswer(error: UpstowError): Response {
     {
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter)) }),
       ...(requestId === undefined ? {} : { "x-request-id": requestId }),
-      ...(code === "METHOD_NOT_ALLOWED" ? { allow: "GET, POST" } : {}),
+      ...(code === "METHOD_NOT_ALLOWED" ? { allow } : {}),
     },
   );
+}
+
+export function logAs(name: string): (error: unknown) => void {
+  return (error) => {
+    // biome-ignore lint/suspicious/noConsole: an error that nobody sees costs somebody a day
+    console.error(name, error);
+  };
+}
+
+/** What is not ours to explain is told to the application, and not to the browser. */
+export function answerFailure(error: unknown, report: (error: unknown) => void, allow?: string): Response {
+  const known = error instanceof UpstowError ? withStatus(error) : internalError();
+  if (known.status >= 500) report(error);
+  return errorAnswer(known, allow);
+}
+
+function internalError(): UpstowError {
+  return new UpstowError("Something went wrong on our side.", { code: "INTERNAL_ERROR", status: 500 });
 }
 
 /** Requires the JSON content type: with any other, a form on another site could send it without a preflight. */

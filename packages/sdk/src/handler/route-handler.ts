@@ -3,9 +3,10 @@ import { createRequest } from "../api/request.ts";
 import { isDevelopment, readConnection, type UpstowOptions } from "../api/settings.ts";
 import { createUploads } from "../api/uploads.ts";
 import { UpstowError } from "../errors.ts";
+import { createSigner } from "../links/create-signer.ts";
 import { streamInDevelopment } from "../webhooks/development.ts";
 import { createActions } from "./actions.ts";
-import { errorAnswer, json, readJson, withStatus } from "./answer.ts";
+import { answerFailure, json, logAs, readJson } from "./answer.ts";
 import type { FileRouter } from "./file-router.ts";
 import type { Action, RoutesAnswer } from "./protocol.ts";
 import { createSeal } from "./sealed-token.ts";
@@ -29,9 +30,9 @@ export function createHandler<Context>(
   const actions = createActions<Context>({
     router: options.router,
     uploads: createUploads(request),
-    files: createFiles(request),
+    files: createFiles(request, createSigner(request, connection, options)),
     seal: createSeal(() => connection().apiKey),
-    report: options.onError ?? logError,
+    report: options.onError ?? logAs("upload handler:"),
   });
 
   async function answer(handling: Handling<Context>): Promise<Response> {
@@ -46,9 +47,7 @@ export function createHandler<Context>(
     try {
       return await answer({ request: given, context });
     } catch (error) {
-      const known = error instanceof UpstowError ? withStatus(error) : internalError();
-      if (known.status >= 500) (options.onError ?? logError)(error);
-      return errorAnswer(known);
+      return answerFailure(error, options.onError ?? logAs("upload handler:"));
     }
   };
 }
@@ -86,15 +85,6 @@ function checkRouter(router: FileRouter): void {
       `The route "${name}" must be created with the function that createFileRouter() returns.`,
     );
   }
-}
-
-function logError(error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: an error that nobody sees costs somebody a day
-  console.error("upload handler:", error);
-}
-
-function internalError(): UpstowError {
-  return new UpstowError("Something went wrong on our side.", { code: "INTERNAL_ERROR", status: 500 });
 }
 
 function methodNotAllowed(): UpstowError {

@@ -8,7 +8,7 @@ import { createFetchPut, type Put } from "../transfer/put.ts";
 import { putWithRetries } from "../transfer/put-with-retries.ts";
 import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts";
 import { createSlots } from "../transfer/slots.ts";
-import type { CompletedFile, Metadata } from "../wire/files.ts";
+import type { Access, CompletedFile, Metadata } from "../wire/files.ts";
 import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
@@ -24,6 +24,10 @@ export interface UploadOptions {
   /** The file route. Default: `default`. */
   routeSlug?: string;
   metadata?: Metadata;
+  /** The route's unless given; a private route takes no public files. */
+  access?: Access;
+  /** Groups files for grants and revocation: an order, a user, a lesson. */
+  audience?: string;
   signal?: AbortSignal;
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
   /** Maximum concurrent parts. Default: 3. */
@@ -94,6 +98,8 @@ export function createUpload(
             options.type ?? source.type ?? guessContentType(fileName) ?? "application/octet-stream",
           routeSlug: options.routeSlug ?? "default",
           ...given,
+          ...(options.access && { access: options.access }),
+          ...(options.audience && { audience: options.audience }),
         },
         // A resumed upload already has metadata, which the service replaces on completion.
         changes: options.resume && given,

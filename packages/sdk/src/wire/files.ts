@@ -1,5 +1,8 @@
 export type FileStatus = "UPLOADING" | "UPLOADED" | "FAILED" | "DELETED";
 
+/** Who may read a file at its URL: everybody, or nobody without a link or a grant. */
+export type Access = "public" | "private";
+
 /** Any JSON object of at most 16 KiB, nested at most 10 deep. */
 export type Metadata = Record<string, unknown>;
 
@@ -13,6 +16,9 @@ export interface FileListItem {
   type: string;
   url: string;
   status: FileStatus;
+  access: Access;
+  /** Only where the file has one. */
+  audience?: string;
   /** Hex; null if the store never saw the bytes in one piece. */
   sha256: string | null;
   createdAt: string;
@@ -59,6 +65,10 @@ export interface UpdateFileBody {
   metadata?: Metadata;
   /** Display name, also used for downloads. The key and the URL do not change. */
   name?: string;
+  /** Takes effect with the next read. */
+  access?: Access;
+  /** Groups files for grants and revocation; null removes it. */
+  audience?: string | null;
 }
 
 /** One page and the cursor of the next. */

@@ -1,3 +1,4 @@
+import type { Access } from "./files.ts";
 export interface ProjectListItem {
   _id: string;
   name: string;
@@ -70,6 +71,8 @@ export interface Router {
   maxFileSize: number | null;
   webhookUrl: string | null;
   environment: "all" | KeyType;
+  /** Of files that are uploaded to it from now on. */
+  access: Access;
   createdAt: string;
   updatedAt: string;
 }
@@ -80,6 +83,8 @@ export interface CreateRouterBody {
   maxFileSize?: number | null;
   webhookUrl?: string | null;
   environment?: "all" | KeyType;
+  /** `public` unless given. */
+  access?: Access;
 }
 
 export type UpdateRouterBody = Partial<CreateRouterBody>;

@@ -1,5 +1,5 @@
 import type { ErrorBody } from "./errors.ts";
-import type { Metadata } from "./files.ts";
+import type { Access, Metadata } from "./files.ts";
 
 export interface RequestUploadBody {
   fileName: string;
@@ -8,6 +8,10 @@ export interface RequestUploadBody {
   contentType: string;
   routeSlug: string;
   metadata?: Metadata;
+  /** The route's unless given; a private route takes no public files. */
+  access?: Access;
+  /** Groups files for grants and revocation: an order, a user, a lesson. */
+  audience?: string;
 }
 
 export interface RequestedUpload {

@@ -34,6 +34,13 @@ export type Agreements = AllSame<{
   sign: Same<wire.SignPartsBody, contract.SignPartsBody>;
   signed: Same<wire.SignedParts, Of<Contract["SignedParts"]>>;
   received: Same<wire.ReceivedParts, Of<Contract["ReceivedParts"]>>;
+  createLinks: Same<wire.CreateLinksBody, contract.CreateLinksBody>;
+  createdLinks: Same<wire.CreatedLinks, Of<Contract["CreatedLinks"]>>;
+  createGrant: Same<wire.CreateGrantBody, contract.CreateGrantBody>;
+  grant: Same<wire.Grant, contract.Grant>;
+  revokeLinks: Same<wire.RevokeLinksBody, contract.RevokeLinksBody>;
+  revokedLinks: Same<wire.RevokedLinks, Of<Contract["RevokedLinks"]>>;
+  readKeys: Same<wire.ReadKeys, contract.ReadKeys>;
   project: Same<wire.Project, contract.Project>;
   projectListItem: Same<wire.ProjectListItem, contract.ProjectListItem>;
   createProject: Same<wire.CreateProjectBody, Of<Contract["CreateProjectBody"]>>;

@@ -14,6 +14,7 @@ import {
 import { createKey } from "../projects/api-keys/api-keys.ts";
 import { resealOlderStores } from "../projects/customer-storage/customer-stores.ts";
 import { createProject } from "../projects/projects.ts";
+import { resealReadKeys } from "../serving/links/read-keys.ts";
 import { resealSigningKeys } from "../webhooks/signing-keys.ts";
 
 export interface FirstStart {
@@ -81,6 +82,7 @@ export function checkSecretUnchanged(keyring: Keyring, known: string): void {
  */
 async function replaceSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
   await resealSigningKeys(deps);
+  await resealReadKeys(deps);
   await resealTotps(deps);
   await resealOlderStores(deps);
   const [secretCheck = ""] = deps.keyring.checks;

@@ -1,6 +1,7 @@
 import { GB } from "@upstow/contract";
 import { inSteps } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
+import { runMoves } from "../files/file-moves.ts";
 import { runDeletions } from "../files/storage-deletions.ts";
 import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";
@@ -11,6 +12,7 @@ import { forgetOldLogs } from "../projects/logs/retention.ts";
 import { noteUsageDays } from "../projects/usage/usage-days.ts";
 import type { Bandwidth } from "../serving/bandwidth.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
+import { forgetEndedLinks } from "../serving/links/revoke-links.ts";
 import { forgetOldMessages } from "../webhooks/retention.ts";
 
 const variantCacheBytes = 10 * GB;
@@ -31,6 +33,7 @@ export async function writeTallies(services: Services): Promise<void> {
 export function keepHouse(background: Background, deps: Deps, services: Services, windowMs: number): void {
   background.every(5_000, "write tallies", () => writeTallies(services));
   background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
+  background.every(10_000, "move files whose access has changed", () => runMoves(deps));
   background.everyInOne(60_000, "end abandoned uploads", (signal) => reapAbandonedUploads(deps, signal));
   background.everyInOne(60_000, "forget ended rate windows", (signal) =>
     inSteps((take) => deps.db.run(deleteEndedWindows, { windowMs, take }), signal),
@@ -45,5 +48,6 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   background.everyInOne(3_600_000, "forget old idempotency keys", (signal) =>
     inSteps((take) => deps.db.run(deleteOldCalls, { take }), signal),
   );
+  background.everyInOne(3_600_000, "forget ended links", (signal) => forgetEndedLinks(deps, signal));
   background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
 }

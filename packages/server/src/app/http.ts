@@ -28,6 +28,8 @@ import { logRoutes } from "../projects/logs/routes.ts";
 import { projectRoutes } from "../projects/routes.ts";
 import { usageRoutes } from "../projects/usage/routes.ts";
 import { transformRoutes, variantServingRoutes } from "../serving/images/routes.ts";
+import { linkRoutes } from "../serving/links/routes.ts";
+import { linkServingRoutes } from "../serving/links/serving.ts";
 import { fileServingRoutes } from "../serving/routes.ts";
 import { componentRoutes } from "../site/component-routes.ts";
 import { mcpRoutes } from "../site/mcp-routes.ts";
@@ -88,6 +90,7 @@ export async function createHttp(
   componentRoutes(http, deps);
   dashboardRoutes(http, deps, services.transforms);
   fileServingRoutes(http, deps);
+  linkServingRoutes(http, deps);
   variantServingRoutes(http, deps, services.transforms);
   addStorageRoutes(http);
   await http.ready();
@@ -105,6 +108,7 @@ function customerApi(app: FastifyInstance, deps: Deps, services: Services): void
       for (const addRoutes of [
         uploadRoutes,
         fileRoutes,
+        linkRoutes,
         projectRoutes,
         fileRouteRoutes,
         apiKeyRoutes,

@@ -27,6 +27,7 @@ import { maxSidePx } from "../serving/images/recipe.ts";
 import { transformRoutes } from "../serving/images/routes.ts";
 import { checkMayTransform, getImage } from "../serving/images/transform-image.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
+import { linkRoutes } from "../serving/links/routes.ts";
 import { findDelivery } from "../webhooks/delivery-queries.ts";
 import { messageIdOf } from "../webhooks/enqueue.ts";
 import { deliveryRoutes, signingKeyRoutes } from "../webhooks/routes.ts";
@@ -51,7 +52,15 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
       });
       honourIdempotencyKeys(scope, deps);
       const api = undocumented(typed(scope));
-      const shared = [apiKeyRoutes, fileRouteRoutes, fileRoutes, logRoutes, uploadRoutes, usageRoutes];
+      const shared = [
+        apiKeyRoutes,
+        fileRouteRoutes,
+        fileRoutes,
+        linkRoutes,
+        logRoutes,
+        uploadRoutes,
+        usageRoutes,
+      ];
       for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, chosenFileRoutes]) {
         addRoutes(api, deps);
       }

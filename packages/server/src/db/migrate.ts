@@ -22,6 +22,7 @@ import { bounds } from "./migrations/020-bounds.ts";
 import { accountLimits } from "./migrations/021-account-limits.ts";
 import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { failedFiles } from "./migrations/023-failed-files.ts";
+import { privateFiles } from "./migrations/024-private-files.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** In order, forward only. Released migrations are never edited: the next change is a new entry. */
@@ -49,6 +50,7 @@ const migrations: readonly Migration[] = [
   { id: "021-account-limits", sql: accountLimits },
   { id: "022-people-and-domains", sql: peopleAndDomains },
   { id: "023-failed-files", sql: failedFiles },
+  { id: "024-private-files", sql: privateFiles },
 ];
 
 interface Migration {

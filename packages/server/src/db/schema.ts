@@ -1,4 +1,5 @@
 import type {
+  Access,
   DeliveryErrorClass,
   Environment,
   EventType,
@@ -7,6 +8,7 @@ import type {
   RouteEnvironment,
   TierName,
 } from "@upstow/contract";
+import type { AudienceRevocationRow, CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 import type {
   DashboardSessionRow,
   InvitationRow,
@@ -16,6 +18,7 @@ import type {
   TotpRow,
 } from "./people-schema.ts";
 
+export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {
   DashboardSessionRow,
   InvitationRow,
@@ -42,6 +45,7 @@ export interface Schema {
   usage_period: UsagePeriodRow;
   log: LogRow;
   file: FileRow;
+  file_move: FileMoveRow;
   storage_deletion: StorageDeletionRow;
   transform_use: { project_id: string; period: string; variant: string };
   variant: VariantRow;
@@ -50,6 +54,10 @@ export interface Schema {
   disk_object: DiskObjectRow;
   disk_part: DiskPartRow;
   disk_small_blob: { blob: string; bytes: Uint8Array };
+  read_key: ReadKeyRow;
+  audience_revocation: AudienceRevocationRow;
+  counted_link: CountedLinkRow;
+  counted_link_use: { link_id: string; client: string; opened_at: number };
   event_sequence: { project_id: string; environment: Environment; last_seq: number };
   webhook_signing_key: WebhookSigningKeyRow;
   webhook_endpoint: WebhookEndpointRow;
@@ -135,6 +143,8 @@ export interface FileRouteRow {
   max_file_size_bytes: number | null;
   webhook_url: string | null;
   environment: RouteEnvironment;
+  /** Of new uploads. */
+  access: Access;
   created_at: number;
   updated_at: number;
 }
@@ -209,6 +219,24 @@ export interface FileRow {
   created_at: number;
   updated_at: number;
   completed_at: number | null;
+  access: Access;
+  /** Groups files for grants and revocation. */
+  audience: string | null;
+  /** 1 if the bytes are stored with those of other private files; see `objectKey`. */
+  stored_apart: number;
+  /** Links signed up to this moment are revoked; 0 if none were. */
+  links_revoked_at: number;
+}
+
+/** An object to be moved to where the file's access requires it. */
+export interface FileMoveRow {
+  file_id: string;
+  /** Counts access changes, so that none is lost while another is in progress. */
+  version: number;
+  /** The worker that owns it until `run_at`. */
+  claim: string;
+  run_at: number;
+  attempts: number;
 }
 
 /** Bytes no longer referenced; kept until the store has confirmed their deletion, and the CDN its last purge. */

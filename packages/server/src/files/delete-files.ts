@@ -7,7 +7,7 @@ import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
 import { deleteFileRows, deleteVariantsOfFiles } from "./queries.ts";
 import { nameFile } from "./serialize.ts";
-import { scheduleDeletion } from "./storage-deletions.ts";
+import { scheduleDeletion, scheduleFileDeletion } from "./storage-deletions.ts";
 
 interface Scope {
   projectId: string;
@@ -16,7 +16,7 @@ interface Scope {
 
 type DeletedFile = Pick<
   FileRow,
-  "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "upload_id"
+  "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "stored_apart" | "upload_id"
 >;
 
 export interface Deletion {
@@ -49,11 +49,12 @@ export async function deleteFiles(
   if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
   const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));
   const variants = deleted.length === 0 ? [] : await tx.all(deleteVariantsOfFiles, { fileIdsJson });
-  const objects = [
-    ...deleted,
-    ...variants.map(({ store, store_key }) => ({ store, key: store_key, upload_id: null })),
-  ];
-  const deletions = await Promise.all(objects.map((object) => scheduleDeletion(tx, now, object)));
+  const deletions = await Promise.all([
+    ...deleted.map((file) => scheduleFileDeletion(tx, now, file)),
+    ...variants.map(({ store, store_key }) =>
+      scheduleDeletion(tx, now, { store, key: store_key, upload_id: null }),
+    ),
+  ]);
   await Promise.all(
     deleted.map((file) =>
       writeLog(tx, now, {

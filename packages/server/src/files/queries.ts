@@ -1,4 +1,4 @@
-import type { Environment } from "@upstow/contract";
+import type { Access, Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import { isOneOf } from "../db/expressions.ts";
 import type { FileRow, Schema } from "../db/schema.ts";
@@ -24,6 +24,8 @@ export const listedColumns = [
   "status",
   "sha256",
   "created_at",
+  "access",
+  "audience",
 ] as const;
 export type ListedFile = Pick<FileRow, (typeof listedColumns)[number]>;
 
@@ -55,6 +57,10 @@ export const findFile = statement((q, p: Scope & NamedFile) =>
 export interface FileChanges {
   name: string | null;
   metadata: string | null;
+  access: Access | null;
+  /** 1 where `audience` replaces what is there, even by nothing. */
+  setsAudience: 0 | 1;
+  audience: string | null;
 }
 
 export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { now: number }) =>
@@ -63,6 +69,8 @@ export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { n
     .set({
       name: sql`coalesce(${p.name}, name)`,
       metadata: sql`coalesce(${p.metadata}, metadata)`,
+      access: sql`coalesce(${p.access}, access)`,
+      audience: sql`case when cast(${p.setsAudience} as bigint) = 1 then cast(${p.audience} as text) else audience end`,
       updated_at: p.now,
     })
     .where("id", "=", p.id)
@@ -87,7 +95,17 @@ export const deleteFileRows = statement(
       .where("project_id", "=", p.projectId)
       .where("environment", "=", p.environment)
       .where("status", "<>", "DELETED")
-      .returning(["id", "key", "name", "size_bytes", "etag", "reserved_period", "store", "upload_id"]),
+      .returning([
+        "id",
+        "key",
+        "name",
+        "size_bytes",
+        "etag",
+        "reserved_period",
+        "store",
+        "stored_apart",
+        "upload_id",
+      ]),
 );
 
 export const deleteVariantsOfFiles = statement((q, p: { fileIdsJson: string }, dialect) =>

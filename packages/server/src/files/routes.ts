@@ -10,20 +10,18 @@ import {
   Type,
   UpdateFileBody,
 } from "@upstow/contract";
-import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { errorBody } from "../http/error-handler.ts";
 import type { ApiApp } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { invalid, notFound } from "../kernel/errors.ts";
+import { notFound } from "../kernel/errors.ts";
 import { cdnFor } from "../projects/file-url.ts";
-import { writeLog } from "../projects/logs/queries.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { listFiles } from "./list-files.ts";
-import { type FileChanges, findFile, updateFile as updateRow } from "./queries.ts";
+import { findFile } from "./queries.ts";
 import { nameFile, toFile } from "./serialize.ts";
-import { removeBytes, schedulePurge } from "./storage-deletions.ts";
-import { serialiseMetadata } from "./uploads/rules.ts";
+import { removeBytes } from "./storage-deletions.ts";
+import { updateFile } from "./update-file.ts";
 
 const tags = ["files"];
 const KeyParam = Type.Object({ "*": Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });
@@ -71,7 +69,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Rename a file or replace its metadata",
+        summary: "Rename a file, or change its metadata, access or audience",
         description: "Requires at least one field and keeps the others. Key and URL never change.",
         params: KeyParam,
         body: UpdateFileBody,
@@ -131,40 +129,4 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       return reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) });
     },
   );
-}
-
-/** Replaces the fields in the body and keeps the rest. The key and the URL never change. */
-async function updateFile(
-  deps: Deps,
-  { projectId, environment }: Pick<Actor, "projectId" | "environment">,
-  keyOrId: string,
-  body: UpdateFileBody,
-): Promise<FileRow> {
-  const changes = toChanges(body);
-  const scope = { projectId, environment };
-  const now = deps.now();
-  const purges: StorageDeletionRow[] = [];
-  const file = await deps.db.transact(async (tx) => {
-    purges.length = 0;
-    const updated = await tx.get(updateRow, { ...scope, ...nameFile(keyOrId), ...changes, now });
-    if (updated === null) throw notFound("File");
-    const message = describe(changes, updated.name);
-    await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
-    // Responses contain the name, and shared caches keep them for a year.
-    const isCached = deps.cdn !== null && changes.name !== null && updated.completed_at !== null;
-    if (isCached) purges.push(await schedulePurge(tx, now, updated));
-    return updated;
-  });
-  await removeBytes(deps, purges);
-  return file;
-}
-
-function toChanges({ metadata, name }: UpdateFileBody): FileChanges {
-  if (metadata === undefined && name === undefined) throw invalid("metadata", "or name is required");
-  return { name: name ?? null, metadata: metadata === undefined ? null : serialiseMetadata(metadata) };
-}
-
-function describe({ name, metadata }: FileChanges, currentName: string): string {
-  if (name === null) return `Metadata of "${currentName}" was replaced.`;
-  return `Renamed to "${name}"${metadata === null ? "" : ", and its metadata was replaced"}.`;
 }

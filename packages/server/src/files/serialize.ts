@@ -14,6 +14,8 @@ export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
     type: row.type,
     url: fileUrl(cdn, row.key),
     status: row.status,
+    access: row.access,
+    ...(row.audience === null ? {} : { audience: row.audience }),
     sha256: row.sha256,
     createdAt: isoTime(row.created_at),
   };

@@ -1,12 +1,13 @@
 import { sql } from "#kysely";
 import type { Queryable } from "../db/database.ts";
 import { isOneOf } from "../db/expressions.ts";
-import type { StorageDeletionRow } from "../db/schema.ts";
+import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { createId, firstIdAt } from "../kernel/ids.ts";
 import { fileUrl } from "../projects/file-url.ts";
 import { type RefusedDeletion, UnknownStore } from "../storage/object-store.ts";
+import { keyOfObject, objectKey } from "../storage/storage-key.ts";
 import { nameFile } from "./serialize.ts";
 
 type DeletionDeps = Pick<Deps, "config" | "db" | "stores" | "cdn" | "now" | "log">;
@@ -75,6 +76,15 @@ const forget = statement((q, p: { id: string }) => q.deleteFrom("storage_deletio
  * Part of the transaction that ends a file: once committed, the bytes will be deleted, whatever crashes. The caller
  * passes the result to `removeBytes` after the commit; if that does not happen, the queue takes over.
  */
+export function scheduleFileDeletion(
+  tx: Queryable,
+  now: number,
+  file: Pick<FileRow, "store" | "key" | "stored_apart" | "upload_id">,
+): Promise<StorageDeletionRow> {
+  return scheduleDeletion(tx, now, { ...file, key: objectKey(file) });
+}
+
+/** Like `scheduleFileDeletion`, for other objects, such as variants. */
 export async function scheduleDeletion(
   tx: Queryable,
   now: number,
@@ -84,7 +94,7 @@ export async function scheduleDeletion(
   return enqueue(tx, now, { store, key, upload_id, bytes_gone: 0 });
 }
 
-/** Like `scheduleDeletion`, for a file that is kept: only shared caches are purged. */
+/** Like `scheduleFileDeletion`, for a file that is kept: only shared caches are purged. */
 export async function schedulePurge(
   tx: Queryable,
   now: number,
@@ -137,7 +147,7 @@ async function deleteIn(deps: DeletionDeps, storeName: string, due: StorageDelet
   const purged = await purgeFromCdn(deps, due);
   const pauseOf = (row: StorageDeletionRow): number | null => {
     if (kept.has(row.key) || purged === null) return pauseAfter(row.attempts);
-    return purged.has(row.key) ? pauseBeforePurge(row, now) : null;
+    return purged.has(keyOfObject(row.key)) ? pauseBeforePurge(row, now) : null;
   };
   await deps.db.transact(async (tx) => {
     await Promise.all(
@@ -196,7 +206,7 @@ async function deleteFromStore(
 async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionRow[]): Promise<Set<string> | null> {
   if (deps.cdn === null) return new Set();
   try {
-    const names = due.map((row) => nameFile(row.key));
+    const names = due.map((row) => nameFile(keyOfObject(row.key)));
     const served = await deps.db.all(listServedOnce, {
       idsJson: JSON.stringify(names.map(({ id }) => id)),
       keysJson: JSON.stringify(names.map(({ key }) => key)),

@@ -14,6 +14,8 @@ declare module "fastify" {
     /** The raw JSON text, to compare two bodies. */
     bodyText: string;
     idempotency: Idempotency;
+    /** The project of the requested custom domain, on routes that serve links; null on the installation's own host. */
+    boundProject: string | null;
   }
   interface FastifySchema {
     /** Not part of the documented API. */
@@ -43,8 +45,11 @@ declare module "fastify" {
     whileReadOnly?: boolean;
     /** Available over plain HTTP, for probes without certificates. */
     plainHttp?: boolean;
-    /** What a project's custom domain serves of it: files whose key is the wildcard, or everything. Default: nothing. */
-    customDomain?: "own-files" | "always";
+    /**
+     * What a project's custom domain serves of it: files whose key is the wildcard, links (which check `boundProject`
+     * themselves), or everything. Default: nothing.
+     */
+    customDomain?: "own-files" | "own-links" | "always";
     /** Refreshes the stored response of a repeated call. */
     replay?: (request: import("fastify").FastifyRequest, stored: unknown) => Promise<unknown>;
   }

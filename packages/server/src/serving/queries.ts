@@ -2,7 +2,7 @@ import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { type NamedFile, nameFile } from "../files/serialize.ts";
 
-const columns = [
+export const servedColumns = [
   "file.id",
   "file.key",
   "file.name",
@@ -13,13 +13,15 @@ const columns = [
   "file.project_id",
   "file.environment",
   "file.store",
+  "file.access",
+  "file.stored_apart",
 ] as const;
 
 /** What serving a file needs; no row once it is deleted, whatever caches have. */
 export const findServedFile = statement((q, p: NamedFile) =>
   q
     .selectFrom("file")
-    .select(columns)
+    .select(servedColumns)
     .where("id", "=", p.id)
     .where("key", "=", p.key)
     .where("status", "=", "UPLOADED"),
@@ -30,7 +32,7 @@ const findCacheableFile = statement((q, p: NamedFile) =>
   q
     .selectFrom("file")
     .innerJoin("project", "project.id", "file.project_id")
-    .select([...columns, "project.cdn_url"])
+    .select([...servedColumns, "project.cdn_url"])
     .where("file.id", "=", p.id)
     .where("file.key", "=", p.key)
     .where("file.status", "=", "UPLOADED"),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { fileNotFound } from "../kernel/errors.ts";
+import { objectKey } from "../storage/storage-key.ts";
 import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
 import { crossOrigin, type ServedObject, sendObject } from "./send-object.ts";
 
@@ -13,7 +14,7 @@ export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
     { schema, config: { customDomain: "own-files" } },
     async (request, reply) => {
       const file = await recallServedFile(deps, request.params["*"]);
-      if (file === null) throw fileNotFound();
+      if (file === null || file.access === "private") throw fileNotFound();
       return sendObject(deps, request, reply, toServed(file));
     },
   );
@@ -42,10 +43,11 @@ function toServed(file: ServedFile): ServedObject {
   if (object === undefined) {
     object = {
       fileId: file.id,
+      privacy: "public",
       mayBeShared: isPurgeable(file),
       isLasting: true,
       store: file.store,
-      storeKey: file.key,
+      storeKey: objectKey(file),
       sizeBytes: file.size_bytes,
       etag: file.etag ?? "",
       modifiedMs: file.completed_at ?? 0,

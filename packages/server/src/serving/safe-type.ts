@@ -75,10 +75,10 @@ const expiresInSec = 60;
 /** The bucket's URL of the object; null if the service sends it. */
 export function findRedirect(
   { config, store }: Pick<Deps, "config" | "store">,
-  object: { storeKey: string; contentType: string; fileName: string },
+  object: { storeKey: string; contentType: string; fileName: string; isDownload?: boolean },
 ): string | null {
   if (config.s3?.delivery !== "redirect") return null;
-  const { disposition } = typePolicy(object.contentType);
+  const disposition = object.isDownload ? "attachment" : typePolicy(object.contentType).disposition;
   const headers = {
     contentType: servedType(object.contentType),
     contentDisposition: contentDisposition(disposition, object.fileName),

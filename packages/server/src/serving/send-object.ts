@@ -17,12 +17,24 @@ export const crossOrigin = {
   "cross-origin-resource-policy": "cross-origin",
 };
 
+/** The URL is the key to a private file: keep it out of referrers and search engines. */
+const secretAddress = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
+const privacyHeaders: Record<ServedObject["privacy"], Record<string, string>> = {
+  public: { "cache-control": "public, max-age=0, must-revalidate" },
+  private: { "cache-control": "private, max-age=0, must-revalidate", ...secretAddress },
+  unrepeatable: { "cache-control": "no-store", ...secretAddress },
+};
+
 /** Smaller reads finish before they could be cancelled. */
 const longBytes = 64 * 1024;
 
 /** The stored object behind a URL: a file, or a variant of it. */
 export interface ServedObject {
   fileId: string;
+  /** Who may cache it: everyone, the reader only, or nobody. */
+  privacy: "public" | "private" | "unrepeatable";
+  /** Send it as a download. */
+  isDownload?: boolean;
   /**
    * Whether a purgeable shared cache may keep it. Not if it expires by itself or depends on other headers, because not
    * every CDN respects Vary.
@@ -93,7 +105,9 @@ async function sendAsAsked(
     deps.bandwidth.count(object.projectId, object.environment, length);
     return reply.type(description.type).header(handover.header, handover.path).send();
   }
-  const address = isOwn ? findRedirect(deps, object) : null;
+  // A bucket URL could be used more often than the link allows.
+  const mayRedirect = isOwn && object.privacy !== "unrepeatable";
+  const address = mayRedirect ? findRedirect(deps, object) : null;
   if (address !== null) {
     deps.bandwidth.count(object.projectId, object.environment, length);
     clearHeaders(reply);
@@ -139,13 +153,16 @@ function createDescription(deps: Deps, object: ServedObject): Description {
   const etag = `"${object.etag}"`;
   const headers = {
     ...crossOrigin,
-    "cache-control": "public, max-age=0, must-revalidate",
+    ...privacyHeaders[object.privacy],
     ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
     etag,
     "last-modified": new Date(object.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
-    "content-disposition": contentDisposition(policy.disposition, object.fileName),
+    "content-disposition": contentDisposition(
+      object.isDownload ? "attachment" : policy.disposition,
+      object.fileName,
+    ),
     ...(policy.contentSecurityPolicy === null
       ? {}
       : { "content-security-policy": policy.contentSecurityPolicy }),

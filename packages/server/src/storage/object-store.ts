@@ -28,6 +28,7 @@ export interface ObjectStore {
   readonly arrivals?: ArrivalWatch;
   readonly localFiles?: LocalFiles;
   readonly directReads?: DirectReads;
+  readonly copies?: Copies;
 
   /** A URL that accepts one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
@@ -75,6 +76,8 @@ export interface ObjectStore {
 export interface TransactionalFinish {
   finishPut(tx: Queryable, key: string): Promise<StoredObject | null>;
   finishMultipart(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
+  /** Renames a final object. False if there is none. */
+  rename(tx: Queryable, fromKey: string, toKey: string): Promise<boolean>;
 }
 
 /** A store that receives bodies itself knows whether one is being received. */
@@ -97,6 +100,12 @@ export interface LocalFiles {
 export interface DirectReads {
   /** A URL that serves a final object with these headers until it expires or the object is deleted. */
   presignGet(key: string, options: PresignGet): string;
+}
+
+/** A store outside our transactions: objects are renamed by copying and deleting. */
+export interface Copies {
+  /** Copies a final object; an earlier copy of it may exist. Null if there is no such object. */
+  copy(fromKey: string, toKey: string): Promise<StoredObject | null>;
 }
 
 /** A small object may be returned whole, which costs a reader far less than a stream. */

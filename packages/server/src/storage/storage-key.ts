@@ -35,6 +35,26 @@ function cutName(name: string, maxBytes: number): string {
   return stem + extension;
 }
 
+/** Prefix of the store keys of private objects. */
+export const apartMark = "private/";
+
+/**
+ * The key under which the store holds a file. Private files have their own prefix, so that a CDN in front of a bucket's
+ * public files never reaches them.
+ */
+export function objectKey({ key, stored_apart }: { key: string; stored_apart: number }): string {
+  return stored_apart === 0 ? key : apartMark + key;
+}
+
+export function isApart(storeKey: string): boolean {
+  return storeKey.startsWith(apartMark);
+}
+
+/** The file's key, without the prefix. */
+export function keyOfObject(storeKey: string): string {
+  return isApart(storeKey) ? storeKey.slice(apartMark.length) : storeKey;
+}
+
 const needsNoEncoding = /^[\w.~!*'()/-]*$/;
 
 /** The path under which a key is served: every segment percent-encoded, the slashes kept. */

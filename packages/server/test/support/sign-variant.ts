@@ -7,5 +7,6 @@ import type { TestApp } from "./start-app.ts";
 export async function signVariant(app: TestApp, key: string, ask: Partial<Recipe>): Promise<string> {
   const { deps } = app.app;
   const recipe: Recipe = { fit: "scale-down", quality: 85, format: "auto", ...ask };
-  return signUrl(deps.config, await openVariantSigner(deps), deps.now(), { key }, recipe, "public").url;
+  const wanted = { now: deps.now(), file: { key }, recipe, delivery: "public", mark: null } as const;
+  return signUrl(deps.config, await openVariantSigner(deps), wanted).url;
 }

@@ -9,6 +9,8 @@ export interface UploadFields {
   contentType?: string;
   routeSlug?: string;
   metadata?: Record<string, unknown>;
+  access?: "public" | "private";
+  audience?: string;
 }
 
 export const smallBody = Buffer.from("hello bytes");

@@ -27,6 +27,8 @@ import { listVariantsOfFile } from "../../serving/images/queries.ts";
 import { parseRecipe } from "../../serving/images/recipe.ts";
 import { signUrl } from "../../serving/images/transform-image.ts";
 import type { VariantSigner } from "../../serving/images/variant-signature.ts";
+import { linkTo } from "../../serving/links/create-links.ts";
+import { findRevocationMark } from "../../serving/links/queries.ts";
 import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
 
 /** A page being closed may still send 64 KiB, which fits this many ids. */
@@ -104,12 +106,16 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
    * The thumbnail's recipe is fixed and no other can be requested, so it is free. Files in a customer's own bucket are
    * never transformed.
    */
-  const toFound = (actor: Actor, row: FoundRow, now: number): FoundFile => {
+  const toFound = async (actor: Actor, row: FoundRow, now: number): Promise<FoundFile> => {
     const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
     const isImage = isOurs && isImageType(row.type);
-    const small = isImage ? signUrl(deps.config, signer, now, row, thumbnail, "signed").url : null;
+    const mark = isImage ? await findRevocationMark(deps, row) : null;
+    const wanted = { now, file: row, recipe: thumbnail, delivery: "signed", mark } as const;
+    const small = isImage ? signUrl(deps.config, signer, wanted).url : null;
     const item = toListItem(cdnFor(deps.config, actor), row);
-    return { ...item, contentUrl: fileUrl(deps.config, row.key), thumbnailUrl: small };
+    const isPrivate = row.access === "private" && row.status === "UPLOADED";
+    const contentUrl = isPrivate ? await linkTo(deps, actor, row) : fileUrl(deps.config, row.key);
+    return { ...item, contentUrl, thumbnailUrl: small };
   };
 
   app.get("/search", { schema: { querystring: FileSearchQuery } }, async ({ actor, query }) => {
@@ -119,7 +125,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const { rows, scannedTo } = await searchFiles(admit(actor), wanted, toFilter(query));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
     const now = deps.now();
-    const files = shown.map((row) => toFound(actor, row, now));
+    const files = await Promise.all(shown.map((row) => toFound(actor, row, now)));
     if (scannedTo === null) return { files, nextCursor, hasMore };
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
   });

@@ -10,8 +10,9 @@ import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { settleUpload } from "../../projects/usage/quota.ts";
 import type { FinishMultipartResult, StoredObject } from "../../storage/object-store.ts";
+import { objectKey } from "../../storage/storage-key.ts";
 import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
-import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 
@@ -58,12 +59,13 @@ async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<File
 const notOpen = () => notFound("An open upload with this id was");
 
 /** A bucket finalises the bytes before the transaction, which must not wait for it; our own disk does so within. */
-async function sealPut(deps: Deps, { store: name, key, size_bytes }: FileRow): Promise<Seal> {
-  const store = await deps.stores.get(name);
+async function sealPut(deps: Deps, file: FileRow): Promise<Seal> {
+  const store = await deps.stores.get(file.store);
+  const key = objectKey(file);
   const { withinTransaction } = store;
   if (withinTransaction !== undefined)
     return async (tx) => toSealed(await withinTransaction.finishPut(tx, key));
-  const sealed = toSealed(await store.finishPut(key, size_bytes));
+  const sealed = toSealed(await store.finishPut(key, file.size_bytes));
   return async () => sealed;
 }
 
@@ -92,7 +94,7 @@ async function sealParts(deps: Deps, file: FileRow, body: CompleteMultipartBody)
   const store = await deps.stores.get(file.store);
   const { withinTransaction } = store;
   const { uploadId, parts } = body;
-  const upload = { key: file.key, uploadId, sizeBytes: file.size_bytes, parts };
+  const upload = { key: objectKey(file), uploadId, sizeBytes: file.size_bytes, parts };
   if (withinTransaction !== undefined) return (tx) => withinTransaction.finishMultipart(tx, upload);
   const sealed = await store.finishMultipart(upload);
   return async () => sealed;
@@ -200,7 +202,7 @@ async function finishUpload(
  */
 async function removeUnlessKept(deps: Deps, file: FileRow, found: FileRow | null): Promise<void> {
   if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
-  const deletion = await deps.db.transact((tx) => scheduleDeletion(tx, deps.now(), file));
+  const deletion = await deps.db.transact((tx) => scheduleFileDeletion(tx, deps.now(), file));
   await removeBytes(deps, [deletion]);
 }
 

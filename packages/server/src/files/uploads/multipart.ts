@@ -8,7 +8,8 @@ import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { releaseUsage } from "../../projects/usage/quota.ts";
 import type { ReceivedPart } from "../../storage/object-store.ts";
-import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { objectKey } from "../../storage/storage-key.ts";
+import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { getOpenUpload } from "./finish-upload.ts";
 import { removeOpenMultipart } from "./queries.ts";
 import { checkPartRange, keepOpen, partCount } from "./rules.ts";
@@ -44,7 +45,7 @@ export async function listReceivedParts(
 ): Promise<{ file: FileRow; parts: ReceivedPart[] }> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   const store = await deps.stores.get(file.store);
-  const parts = await store.listParts({ key: file.key, uploadId: ref.uploadId }, signal);
+  const parts = await store.listParts({ key: objectKey(file), uploadId: ref.uploadId }, signal);
   if (parts === null) throw notFound("An open upload with this id was");
   return { file, parts };
 }
@@ -79,7 +80,7 @@ export async function abortMultipart(
       file,
     });
     await onSaved(tx);
-    return scheduleDeletion(tx, now, file);
+    return scheduleFileDeletion(tx, now, file);
   });
   await removeBytes(deps, [deletion]);
 }
@@ -87,7 +88,7 @@ export async function abortMultipart(
 async function sign(deps: Deps, file: FileRow, partNumbers: number[]): Promise<SignedPart[]> {
   const store = await deps.stores.get(file.store);
   const urls = await store.presignParts({
-    key: file.key,
+    key: objectKey(file),
     uploadId: file.upload_id ?? "",
     sizeBytes: file.size_bytes,
     partNumbers,

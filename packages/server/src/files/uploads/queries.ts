@@ -29,6 +29,10 @@ export const insertFile = statement((q, p: FileRow) =>
     created_at: p.created_at,
     updated_at: p.updated_at,
     completed_at: null,
+    access: p.access,
+    audience: p.audience,
+    stored_apart: p.stored_apart,
+    links_revoked_at: 0,
   }),
 );
 

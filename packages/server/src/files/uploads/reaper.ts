@@ -4,7 +4,7 @@ import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { releaseUsage } from "../../projects/usage/quota.ts";
 import { StorageUnavailable, UnknownStore } from "../../storage/object-store.ts";
-import { removeBytes, scheduleDeletion } from "../storage-deletions.ts";
+import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
 import { findOpenUntil } from "./rules.ts";
 
@@ -70,7 +70,7 @@ async function fail(deps: Deps, file: FileRow): Promise<boolean> {
       message: `Upload of "${file.name}" was abandoned.`,
       file,
     });
-    return scheduleDeletion(tx, now, file);
+    return scheduleFileDeletion(tx, now, file);
   });
   if (deletion === null) return false;
   await removeBytes(deps, [deletion]);

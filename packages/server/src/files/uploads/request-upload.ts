@@ -1,9 +1,15 @@
-import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
+import {
+  type Access,
+  BUCKET_PUT_MAX_BYTES,
+  PART_URL_SEC,
+  type RequestUploadBody,
+  SINGLE_URL_SEC,
+} from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { holdStore } from "../../projects/customer-storage/queries.ts";
 import { findRoute, requireServes } from "../../projects/file-routes/find-route.ts";
@@ -12,7 +18,7 @@ import { countedBytes, periodOf } from "../../projects/usage/period.ts";
 import { reserveQuota } from "../../projects/usage/quota.ts";
 import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import { UnknownStore } from "../../storage/object-store.ts";
-import { buildStorageKey } from "../../storage/storage-key.ts";
+import { buildStorageKey, objectKey } from "../../storage/storage-key.ts";
 import { findUpload, insertFile } from "./queries.ts";
 import {
   checkFitsPut,
@@ -34,7 +40,7 @@ export async function requestUpload(
 ): Promise<FileRow> {
   const metadata = serialiseMetadata(body.metadata ?? {});
   const route = await getUsableRoute(deps, actor, body);
-  const file = newFile(deps, actor, body, metadata);
+  const file = newFile(deps, actor, body, { metadata, access: accessFor(route, body.access) });
   const maxPutBytes = await getMaxPutBytes(deps, file);
   return open(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
     // The last check, after the quota, which is only known here.
@@ -60,14 +66,14 @@ export async function initMultipart(
   const metadata = serialiseMetadata(body.metadata ?? {});
   checkNeedsMultipart(body.fileSize);
   const route = await getUsableRoute(deps, actor, body);
-  const file = newFile(deps, actor, body, metadata);
-  const upload = { key: file.key, contentType: file.type, sizeBytes: file.size_bytes };
+  const file = newFile(deps, actor, body, { metadata, access: accessFor(route, body.access) });
+  const upload = { key: objectKey(file), contentType: file.type, sizeBytes: file.size_bytes };
   const store = await deps.stores.get(file.store);
   const uploadId = await store.startMultipart(upload);
   try {
     return await open(deps, actor, route, { ...file, upload_id: uploadId }, PART_URL_SEC, onSaved);
   } catch (error) {
-    await store.abortMultipart({ key: file.key, uploadId });
+    await store.abortMultipart({ key: upload.key, uploadId });
     throw error;
   }
 }
@@ -101,7 +107,19 @@ async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody)
   return route;
 }
 
-function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: string): FileRow {
+/** A request can tighten its route's access, never loosen it. */
+function accessFor(route: FileRouteRow, asked: Access = route.access): Access {
+  if (asked === "public" && route.access === "private")
+    throw invalid("access", `must be private: the file route "${route.slug}" takes private files only`);
+  return asked;
+}
+
+function newFile(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  { metadata, access }: Pick<FileRow, "metadata" | "access">,
+): FileRow {
   const now = deps.now();
   const id = createId(now);
   return {
@@ -124,6 +142,10 @@ function newFile(deps: Deps, actor: Actor, body: RequestUploadBody, metadata: st
     created_at: now,
     updated_at: now,
     completed_at: null,
+    access,
+    audience: body.audience ?? null,
+    stored_apart: access === "private" ? 1 : 0,
+    links_revoked_at: 0,
   };
 }
 

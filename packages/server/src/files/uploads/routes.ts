@@ -23,6 +23,7 @@ import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";
+import { objectKey } from "../../storage/storage-key.ts";
 import { toCompletedFile } from "../serialize.ts";
 import { uploadBatchRoutes } from "./batch-routes.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
@@ -42,7 +43,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
   const toRequested = async (actor: Actor, file: FileRow) => ({
     fileId: file.id,
     uploadUrl: await (await deps.stores.get(file.store)).presignPut({
-      key: file.key,
+      key: objectKey(file),
       contentType: file.type,
       sizeBytes: file.size_bytes,
       expiresInSec: SINGLE_URL_SEC,

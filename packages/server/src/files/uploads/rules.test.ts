@@ -22,6 +22,7 @@ const routeOf = (fields: Partial<FileRouteRow>): FileRouteRow => ({
   allowed_types: "[]",
   max_file_size_bytes: null,
   webhook_url: null,
+  access: "public",
   created_at: 0,
   updated_at: 0,
   ...fields,

@@ -10,6 +10,7 @@ import {
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
+import { objectKey } from "../../storage/storage-key.ts";
 import { postponeReaping } from "./queries.ts";
 
 /** Ignores case and parameters; an empty list allows every type. */
@@ -105,7 +106,7 @@ function idleLifeMs(file: FileRow): number {
 /** How long an upload whose URLs have expired may continue; null if it shows no activity. */
 export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number | null> {
   // A slow upload is not abandoned, but is checked again soon, because it may still fail.
-  if ((await deps.stores.get(file.store)).arrivals?.isArriving(file.key)) return deps.now() + graceMs;
+  if ((await deps.stores.get(file.store)).arrivals?.isArriving(objectKey(file))) return deps.now() + graceMs;
   const lastReceived = await findLastReceived(deps, file);
   return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }
@@ -113,10 +114,10 @@ export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number |
 /** When bytes last arrived; null if none did. */
 async function findLastReceived(deps: Deps, file: FileRow): Promise<number | null> {
   const store = await deps.stores.get(file.store);
-  if (file.upload_id === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
-  const parts = await store.listParts({ key: file.key, uploadId: file.upload_id });
+  if (file.upload_id === null) return (await store.findReceived(objectKey(file)))?.receivedAt ?? null;
+  const parts = await store.listParts({ key: objectKey(file), uploadId: file.upload_id });
   // The store may have assembled them without the row knowing.
-  if (parts === null) return (await store.findReceived(file.key))?.receivedAt ?? null;
+  if (parts === null) return (await store.findReceived(objectKey(file)))?.receivedAt ?? null;
   return parts.length === 0 ? null : Math.max(...parts.map((part) => part.receivedAt));
 }
 

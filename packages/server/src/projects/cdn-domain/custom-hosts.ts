@@ -71,6 +71,7 @@ function normalizeHost(host: string): string | null {
  * customer's, and so would a sign-in page.
  */
 export function bindCustomDomains(app: FastifyInstance, hosts: CustomHosts): void {
+  app.decorateRequest("boundProject", null);
   app.addHook("onRequest", (request, _reply, done) => {
     const host = hostOf(request);
     if (hosts.isOwn(host)) done();
@@ -88,6 +89,10 @@ function refuseAt(projectId: string | null, request: FastifyRequest): Error | un
   if (projectId === null) return undefined;
   const { customDomain } = request.routeOptions.config;
   if (customDomain === "always") return undefined;
+  if (customDomain === "own-links") {
+    request.boundProject = projectId;
+    return undefined;
+  }
   if (customDomain !== "own-files") return unknownPath();
   const { "*": key } = request.params as { "*": string };
   return key.startsWith(`${projectId}/`) ? undefined : fileNotFound();

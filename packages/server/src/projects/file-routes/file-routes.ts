@@ -46,6 +46,7 @@ export async function createRoute(
       max_file_size_bytes: body.maxFileSize ?? null,
       webhook_url: body.webhookUrl ?? null,
       environment,
+      access: body.access ?? "public",
       created_at: now,
       updated_at: now,
     });
@@ -102,6 +103,7 @@ async function mergeAndUpdate(
     max_file_size_bytes: body.maxFileSize === undefined ? route.max_file_size_bytes : body.maxFileSize,
     webhook_url: body.webhookUrl === undefined ? route.webhook_url : body.webhookUrl,
     environment: body.environment ?? route.environment,
+    access: body.access ?? route.access,
     updated_at: now,
     seenUpdatedAt: route.updated_at,
   });

@@ -75,6 +75,7 @@ export function toRouter(row: FileRouteRow, { environment }: Pick<Actor, "enviro
     maxFileSize: row.max_file_size_bytes,
     webhookUrl: environment === "test" && row.environment === "live" ? null : row.webhook_url,
     environment: row.environment,
+    access: row.access,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -14,6 +14,7 @@ export const insertRoute = statement((q, p: FileRouteRow) =>
       max_file_size_bytes: p.max_file_size_bytes,
       webhook_url: p.webhook_url,
       environment: p.environment,
+      access: p.access,
       created_at: p.created_at,
       updated_at: p.updated_at,
     })
@@ -31,6 +32,7 @@ export const insertDefaultRoute = statement((q, p: { id: string; projectId: stri
     max_file_size_bytes: null,
     webhook_url: null,
     environment: "all",
+    access: "public",
     created_at: p.now,
     updated_at: p.now,
   }),
@@ -89,6 +91,7 @@ export const updateRouteRow = statement((q, p: FileRouteRow & { seenUpdatedAt: n
       max_file_size_bytes: p.max_file_size_bytes,
       webhook_url: p.webhook_url,
       environment: p.environment,
+      access: p.access,
       updated_at: p.updated_at,
     })
     .where("id", "=", p.id)

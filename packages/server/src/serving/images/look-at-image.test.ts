@@ -48,7 +48,7 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
       headersOf: (contentType) => ({ contentType }),
     });
     const look = createLookAtImage({ store }, 300);
-    const file = { id: "file", key: "key", etag: "x", size_bytes: 1_000_000 };
+    const file = { id: "file", key: "key", stored_apart: 0, etag: "x", size_bytes: 1_000_000 };
     await assert.rejects(look(file), (error) => {
       assert.ok(error instanceof StorageUnavailable);
       assert.match(error.message, /took too long to show an image/);

@@ -4,9 +4,10 @@ import { mediaType } from "../../files/uploads/rules.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
+import { objectKey } from "../../storage/storage-key.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 
-type LookedAt = Pick<FileRow, "id" | "key" | "etag" | "size_bytes">;
+type LookedAt = Pick<FileRow, "id" | "key" | "stored_apart" | "etag" | "size_bytes">;
 
 /** Throws the caller's error if a stored file is not an image that can be transformed. */
 export type LookAtImage = (file: LookedAt) => Promise<void>;
@@ -29,15 +30,14 @@ export function createLookAtImage({ store }: Pick<Deps, "store">, withinMs = loo
   };
 }
 
-async function examine(
-  store: ObjectStore,
-  { key, size_bytes }: LookedAt,
-  withinMs: number,
-): Promise<HeaderVerdict> {
+async function examine(store: ObjectStore, file: LookedAt, withinMs: number): Promise<HeaderVerdict> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), withinMs);
   try {
-    return await examineHeader((start, length) => read(store, key, start, length, late.signal), size_bytes);
+    return await examineHeader(
+      (start, length) => read(store, objectKey(file), start, length, late.signal),
+      file.size_bytes,
+    );
   } catch (error) {
     if (!late.signal.aborted) throw error;
     throw new StorageUnavailable("the storage took too long to show an image", { cause: error });

@@ -4,12 +4,14 @@ import type { VariantRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
+import { findRevocationMark } from "../links/queries.ts";
 import { isPurgeable, recallServedFile, type ServedFile } from "../queries.ts";
 import { type ServedObject, sendObject } from "../send-object.ts";
 import { checkIsImage } from "./look-at-image.ts";
 import { negotiateFormat, parseRecipe, type Recipe } from "./recipe.ts";
 import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
 import type { Transforms } from "./transforms.ts";
+import { readExpiry } from "./variant-signature.ts";
 
 export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
   app.post(
@@ -102,7 +104,14 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
   /** How long a cache may keep an error: never longer than the URL is valid. */
   function getRefusalSec(expires: string | undefined): number {
     if (expires === undefined) return longestRefusalSec;
-    return Math.min(longestRefusalSec, Math.max(0, Math.floor(Number(expires) - deps.now() / 1000)));
+    return Math.min(longestRefusalSec, Math.max(0, Math.floor(readExpiry(expires).sec - deps.now() / 1000)));
+  }
+
+  /** URLs from before the file was made private get 404; revoked ones are rejected like edited ones. */
+  async function checkMayRead(file: ServedFile, expires = ""): Promise<void> {
+    const { mark } = readExpiry(expires);
+    if (mark === null) throw notFound("File");
+    if (mark !== (await findRevocationMark(deps, file))) throw badSignature();
   }
 
   async function sendVariant(
@@ -111,15 +120,17 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     recipe: Recipe,
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
+    const { expires } = request.params;
     const file = await recallServedFile(deps, request.params["*"]);
     if (file === null) throw notFound("File");
+    if (file.access === "private") await checkMayRead(file, expires);
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
     const variant = await transforms.variants.get(file, recipe, format, {
       signal: () => signalGone(reply.raw),
     });
     transforms.touch(variant.id);
-    const isPlainAddress = request.params.expires === undefined && recipe.format !== "auto";
+    const isPlainAddress = expires === undefined && recipe.format !== "auto";
     const object = toServed(file, variant, isPlainAddress);
     try {
       return (await sendObject(deps, request, reply, object)) ?? reply;
@@ -164,6 +175,7 @@ function toServed(file: ServedFile, variant: VariantRow, isPlainAddress: boolean
 function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boolean): ServedObject {
   return {
     fileId: file.id,
+    privacy: file.access,
     isLasting: isPlainAddress,
     mayBeShared: isPlainAddress && isPurgeable(file),
     store: variant.store,

@@ -14,10 +14,11 @@ import { periodEndsInSec, periodOf } from "../../projects/usage/period.ts";
 import { findUsageTotal, lockAccount, sumAccountUse } from "../../projects/usage/queries.ts";
 import { transformUnitsFor } from "../../projects/usage/routes.ts";
 import { encodeKey } from "../../storage/storage-key.ts";
+import { findRevocationMark } from "../links/queries.ts";
 import { checkIsImage, type LookAtImage } from "./look-at-image.ts";
 import { findUnits, insertUse, takeUnits } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
-import { getSignedExpirySec, type VariantSigner } from "./variant-signature.ts";
+import { formatExpiry, getSignedExpirySec, type VariantSigner } from "./variant-signature.ts";
 
 type OnSaved = (tx: Queryable, answer: TransformedImage) => Promise<void>;
 
@@ -55,12 +56,14 @@ export async function transformImage(
 ): Promise<Transformed> {
   const recipe = toRecipe(body);
   const file = await getImage(deps, actor, body.key);
+  const delivery = deliveryFor(file, body);
   await lookAtImage(file);
+  const mark = await findRevocationMark(deps, file);
   const now = deps.now();
   const answer = await deps.db.transact(async (tx) => {
     const usage = await countUnits(tx, now, actor, file, recipe);
     const cdn = cdnFor(deps.config, actor);
-    const transformed = { ...signUrl(cdn, signer, now, file, recipe, body.delivery ?? "signed"), usage };
+    const transformed = { ...signUrl(cdn, signer, { now, file, recipe, delivery, mark }), usage };
     await onSaved(tx, transformed);
     return transformed;
   });
@@ -76,8 +79,10 @@ export async function repeatTransform(
   usage: TransformedImage["usage"],
 ): Promise<TransformedImage> {
   const file = await getImage(deps, actor, body.key);
-  const cdn = cdnFor(deps.config, actor);
-  return { ...signUrl(cdn, signer, deps.now(), file, toRecipe(body), body.delivery ?? "signed"), usage };
+  const delivery = deliveryFor(file, body);
+  const mark = await findRevocationMark(deps, file);
+  const wanted = { now: deps.now(), file, recipe: toRecipe(body), delivery, mark };
+  return { ...signUrl(cdnFor(deps.config, actor), signer, wanted), usage };
 }
 
 /** One of the actor's files that can be transformed. */
@@ -163,13 +168,27 @@ function unitsUsedUp(now: number, message: string): AppError {
   });
 }
 
+type Delivery = TransformedImage["delivery"];
+
+function deliveryFor({ access }: FileRow, { delivery = "signed" }: TransformImageBody): Delivery {
+  if (delivery === "public" && access === "private")
+    throw invalid("delivery", "must be signed: the file is private");
+  return delivery;
+}
+
+export interface WantedUrl {
+  now: number;
+  file: Pick<FileRow, "key">;
+  recipe: Recipe;
+  delivery: Delivery;
+  /** A private file's last revocation. */
+  mark: number | null;
+}
+
 export function signUrl(
   cdn: Cdn,
   signer: VariantSigner,
-  now: number,
-  file: Pick<FileRow, "key">,
-  recipe: Recipe,
-  delivery: "signed" | "public",
+  { now, file, recipe, delivery, mark }: WantedUrl,
 ): Omit<TransformedImage, "usage"> {
   const text = formatRecipe(recipe);
   const path = `${text}/${encodeKey(file.key)}`;
@@ -178,6 +197,7 @@ export function signUrl(
     return { url, expiresAt: null, delivery, transform: recipe };
   }
   const expiresSec = getSignedExpirySec(Math.floor(now / 1000));
-  const url = `${cdn.cdnUrl}/t/${expiresSec}/${signer.signExpiring(expiresSec, text, file.key)}/${path}`;
+  const expires = formatExpiry(expiresSec, mark);
+  const url = `${cdn.cdnUrl}/t/${expires}/${signer.signExpiring(expires, text, file.key)}/${path}`;
   return { url, expiresAt: isoTime(expiresSec * 1000), delivery, transform: recipe };
 }

@@ -15,7 +15,7 @@ const beforeExpirySec = expiresSec - 1;
 
 const publicClaim = { signature: signer.signPublic(recipe, key), recipe, key };
 const expiringClaim = {
-  signature: signer.signExpiring(expiresSec, recipe, key),
+  signature: signer.signExpiring(String(expiresSec), recipe, key),
   expires: String(expiresSec),
   recipe,
   key,
@@ -73,7 +73,7 @@ test("a public signature opens no expiring URL, nor the other way, even with one
   const fromPublic = { ...expiringClaim, signature: careless.signPublic(recipe, key) };
   assert.equal(careless.verifyExpiring(fromPublic, beforeExpirySec), false);
   assert.equal(careless.verifyExpiring({ ...fromPublic, expires: "public" }, beforeExpirySec), false);
-  const fromSigned = { ...publicClaim, signature: careless.signExpiring(expiresSec, recipe, key) };
+  const fromSigned = { ...publicClaim, signature: careless.signExpiring(String(expiresSec), recipe, key) };
   assert.equal(careless.verifyPublic(fromSigned), false);
 });
 

@@ -20,7 +20,7 @@ export interface VariantClaim {
 
 export interface VariantSigner {
   signPublic(recipe: string, key: string): string;
-  signExpiring(expiresSec: number, recipe: string, key: string): string;
+  signExpiring(expires: string, recipe: string, key: string): string;
   verifyPublic(claim: VariantClaim): boolean;
   /** Also false once the URL has expired. */
   verifyExpiring(claim: VariantClaim & { expires: string }, nowSec: number): boolean;
@@ -33,15 +33,28 @@ export function getSignedExpirySec(nowSec: number): number {
   return Math.floor(nowSec / hourSec) * hourSec + 25 * hourSec;
 }
 
+/**
+ * The expiry as it appears in the URL. For private files it includes the last revocation (`mark`), so that the next one
+ * ends the URL.
+ */
+export function formatExpiry(sec: number, mark: number | null): string {
+  return mark === null ? String(sec) : `${sec}-${mark.toString(36)}`;
+}
+
+export function readExpiry(text: string): { sec: number; mark: number | null } {
+  const [, sec, mark] = /^(\d+)(?:-([0-9a-z]+))?$/.exec(text) ?? [];
+  return { sec: Number(sec), mark: mark === undefined ? null : Number.parseInt(mark, 36) };
+}
+
 export function createVariantSigner({ signedSecrets, publicSecrets }: VariantSecrets): VariantSigner {
   const signed = createKeyring(signedSecrets);
   const open = createKeyring(publicSecrets);
   return {
     signPublic: (recipe, key) => open.sign(`public\n${recipe}\n${key}`),
-    signExpiring: (expiresSec, recipe, key) => signed.sign(`${expiresSec}\n${recipe}\n${key}`),
+    signExpiring: (expires, recipe, key) => signed.sign(`${expires}\n${recipe}\n${key}`),
     verifyPublic: ({ signature, recipe, key }) => open.verify(signature, `public\n${recipe}\n${key}`),
     verifyExpiring: ({ signature, expires, recipe, key }, nowSec) =>
-      signed.verify(signature, `${expires}\n${recipe}\n${key}`) && nowSec < Number(expires),
+      signed.verify(signature, `${expires}\n${recipe}\n${key}`) && nowSec < readExpiry(expires).sec,
   };
 }
 

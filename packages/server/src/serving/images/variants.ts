@@ -7,6 +7,7 @@ import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts"
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
+import { objectKey } from "../../storage/storage-key.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
@@ -33,7 +34,7 @@ import type { RenderPool, RenderResult } from "./render/render-pool.ts";
 import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
 import { variantId, variantStoreKey } from "./variant-signature.ts";
 
-type SourceFile = Pick<FileRow, "id" | "key" | "size_bytes" | "store" | "project_id">;
+type SourceFile = Pick<FileRow, "id" | "key" | "stored_apart" | "size_bytes" | "store" | "project_id">;
 
 /** Extended while the holder is alive, so that a claim expires only if it died. */
 const leaseMs = 15_000;
@@ -116,7 +117,7 @@ async function makeOrAwait(
 ): Promise<VariantRow> {
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
-  const storeKey = variantStoreKey(file.key, id, claim);
+  const storeKey = variantStoreKey(objectKey(file), id, claim);
   const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
@@ -228,7 +229,7 @@ async function render(
       account: owner?.account_id ?? file.project_id,
       isPreview,
       signal,
-      findSourceFile: async () => (await deps.store.localFiles?.findFile(file.key)) ?? null,
+      findSourceFile: async () => (await deps.store.localFiles?.findFile(objectKey(file))) ?? null,
       readSource: (getMemory) => readSource(deps, file, getMemory),
       recipe,
       format,
@@ -242,7 +243,7 @@ async function render(
 }
 
 async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
-  const source = await deps.store.read(file.key);
+  const source = await deps.store.read(objectKey(file));
   if (source === null) throw notFound("File");
   return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
 }

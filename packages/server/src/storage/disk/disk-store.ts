@@ -12,7 +12,7 @@ import { createDamageReport, type Damage } from "./damage.ts";
 import { createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createDiskMultipart, finishUpload } from "./multipart.ts";
-import { buryObject, etagOf, findArrival, keepFinal } from "./object-records.ts";
+import { buryObject, etagOf, findArrival, keepFinal, renameObject } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createDiskReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
@@ -85,6 +85,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     withinTransaction: {
       finishPut: uploads.finish,
       finishMultipart: (tx, upload) => finishUpload(tx, upload, now()),
+      rename: (tx, fromKey, toKey) => renameObject(tx, { fromKey, toKey, now: now() }),
     },
     arrivals: uploads,
 

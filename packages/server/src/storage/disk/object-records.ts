@@ -130,6 +130,19 @@ const buryStatement = statement((q, p: { key: string; now: number }) =>
     .returning("replaced_blob"),
 );
 
+/** Only a tombstone can be in the way: keys are unique.  */
+const clearTombstone = statement((q, p: { key: string }) =>
+  q.deleteFrom("disk_object").where("key", "=", p.key).where("state", "=", "gone"),
+);
+
+const renameStatement = statement((q, p: { fromKey: string; toKey: string }) =>
+  q
+    .updateTable("disk_object")
+    .set({ key: p.toKey })
+    .where("key", "=", p.fromKey)
+    .where("state", "=", "final"),
+);
+
 const nothingReplaced = { replaced_blob: null };
 
 export function etagOf(sha256: string): string {
@@ -203,6 +216,17 @@ export async function buryObject(tx: Queryable, key: string, now: number): Promi
   // The tombstone comes first, to block a part that is just being recorded.
   const parts = await deletePartsOfKey(tx, key);
   return [...(await deleteRows(tx, buried.flatMap(blobsOf))), ...parts];
+}
+
+/** Renames a final object, and leaves a tombstone so that URLs signed for the old key are still rejected. */
+export async function renameObject(
+  tx: Queryable,
+  { fromKey, toKey, now }: { fromKey: string; toKey: string; now: number },
+): Promise<boolean> {
+  await tx.run(clearTombstone, { key: toKey });
+  if ((await tx.run(renameStatement, { fromKey, toKey })) === 0) return false;
+  await tx.all(buryStatement, { key: fromKey, now });
+  return true;
 }
 
 function toKeep(key: string, { blob, sizeBytes, sha256 }: SealedBlob, now: number): Keep {

@@ -48,7 +48,7 @@ export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImpor
 
   return {
     async isEmpty() {
-      for (const prefix of [names.finalPrefix, names.stagedPrefix]) {
+      for (const prefix of [names.finalPrefix, names.privatePrefix, names.stagedPrefix]) {
         for await (const _ of bucket.listObjects(prefix)) return false;
       }
       return true;
@@ -72,8 +72,10 @@ export function createObjectImport(deps: MultipartDeps & ReadsDeps): ObjectImpor
     read: ({ key, isStaged }) => (isStaged ? staged : final).read(key),
 
     async *list() {
-      for await (const { key, sizeBytes } of bucket.listObjects(names.finalPrefix, longListMs)) {
-        yield { key: key.slice(names.finalPrefix.length), sizeBytes };
+      for (const prefix of [names.finalPrefix, names.privatePrefix]) {
+        for await (const { key, sizeBytes } of bucket.listObjects(prefix, longListMs)) {
+          yield { key: names.keyOf(key), sizeBytes };
+        }
       }
     },
   };

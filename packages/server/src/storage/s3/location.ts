@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { apartMark, isApart } from "../storage-key.ts";
 
 /** A bucket at an endpoint, and how an object in it is addressed. */
 export interface Location {
@@ -35,7 +36,12 @@ export function createLocation({ bucket, endpoint, region, forcePathStyle }: Buc
 export interface ObjectNames {
   /** As in a file's URL, so that a CDN can be placed directly in front of the bucket. */
   finalOf(key: string): string;
+  /** The inverse of `finalOf`. */
+  keyOf(name: string): string;
+  /** Public objects. */
   finalPrefix: string;
+  /** Private objects: never put a CDN in front of it. */
+  privatePrefix: string;
   /** Clients may write here while their URLs are valid, so nothing is ever served from here. */
   stagedOf(key: string): string;
   stagedPrefix: string;
@@ -43,10 +49,14 @@ export interface ObjectNames {
 }
 
 export function createObjectNames(prefix: string): ObjectNames {
-  const [finalPrefix, stagedPrefix, probePrefix] = [`${prefix}f/`, `${prefix}staging/`, `${prefix}probe/`];
+  const [finalPrefix, privatePrefix] = [`${prefix}f/`, `${prefix}${apartMark}`];
+  const [stagedPrefix, probePrefix] = [`${prefix}staging/`, `${prefix}probe/`];
   return {
-    finalOf: (key) => finalPrefix + key,
+    finalOf: (key) => (isApart(key) ? prefix + key : finalPrefix + key),
+    keyOf: (name) =>
+      name.startsWith(privatePrefix) ? name.slice(prefix.length) : name.slice(finalPrefix.length),
     finalPrefix,
+    privatePrefix,
     // Fixed length, without characters that a client or proxy could change.
     stagedOf: (key) => stagedPrefix + hash("sha256", key),
     stagedPrefix,

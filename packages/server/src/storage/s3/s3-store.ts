@@ -1,8 +1,13 @@
 import { BUCKET_PUT_MAX_BYTES } from "@upstow/contract";
 import { randomText } from "../../kernel/ids.ts";
-import type { DirectReads, ObjectStore } from "../object-store.ts";
+import {
+  type DirectReads,
+  type ObjectStore,
+  StorageUnavailable,
+  type StoredObject,
+} from "../object-store.ts";
 import { type BucketExamination, createAccessProbe, examineBucket } from "./access-probe.ts";
-import { createCopyObject } from "./copy-object.ts";
+import { copyDeadlineOf, createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
 import { createObjectImport, type ObjectImport } from "./import-objects.ts";
@@ -80,6 +85,23 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     guardHeader,
   });
 
+  async function copyFinal(fromKey: string, toKey: string): Promise<StoredObject | null> {
+    const [fromName, toName] = [names.finalOf(fromKey), names.finalOf(toKey)];
+    const source = await client.objects.findHead(fromName);
+    if (source === null) return null;
+    const { sizeBytes, etag, contentType } = source;
+    const deadlineMs = finishDeadlineMs + copyDeadlineOf(sizeBytes);
+    return withDeadline(deadlineMs, async (signal) => {
+      const within = client.within(signal);
+      const wanted = { fromKey: fromName, toKey: toName, sizeBytes, etag, ...headersOf(contentType) };
+      const copied = await copy(within, wanted);
+      if (copied !== "conflict") return toStored({ sizeBytes, etag: copied.etag });
+      const earlier = await within.objects.findHead(toName);
+      if (earlier?.sizeBytes === sizeBytes) return toStored(earlier);
+      throw new StorageUnavailable("an object could not be copied to where it belongs");
+    });
+  }
+
   return {
     name: options.name,
     maxPutBytes: BUCKET_PUT_MAX_BYTES,
@@ -97,6 +119,8 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       const path = publicLocation.pathOf(names.finalOf(key));
       return signer.presignParts({ origin, path, headers: { host }, expiresInSec }, uploadId, partNumbers);
     },
+
+    copies: { copy: copyFinal },
 
     directReads: {
       presignGet(key, { expiresInSec, contentType, contentDisposition }) {

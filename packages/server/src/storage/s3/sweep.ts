@@ -43,14 +43,18 @@ export async function sweepBucket(
       if (modifiedAt < now - options.stagedOlderThanMs) staged.push(key);
     }
   }
-  for await (const upload of bucket.listUploads(names.finalPrefix, deadlineMs)) {
-    signal?.throwIfAborted();
-    if (isFull()) break;
-    if (upload.startedAt >= now - options.uploadsIdleMs) continue;
-    const parts = (await multipart.findParts(upload)) ?? [];
-    const isActive = parts.some((part) => part.receivedAt >= now - options.uploadsIdleMs);
-    if (!isActive) stale.push(upload);
+  async function findStale(prefix: string): Promise<void> {
+    for await (const upload of bucket.listUploads(prefix, deadlineMs)) {
+      signal?.throwIfAborted();
+      if (isFull()) return;
+      if (upload.startedAt >= now - options.uploadsIdleMs) continue;
+      const parts = (await multipart.findParts(upload)) ?? [];
+      const isActive = parts.some((part) => part.receivedAt >= now - options.uploadsIdleMs);
+      if (!isActive) stale.push(upload);
+    }
   }
+  await findStale(names.finalPrefix);
+  await findStale(names.privatePrefix);
 
   const report = { stagedObjects: staged.length, uploads: stale.length, capped: isFull() };
   if (dryRun) return report;

@@ -160,5 +160,9 @@ export function createFile(projectId: string, environment: Environment): FileRow
     created_at: now,
     updated_at: now,
     completed_at: now,
+    access: "public",
+    audience: null,
+    stored_apart: 0,
+    links_revoked_at: 0,
   };
 }

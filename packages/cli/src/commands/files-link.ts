@@ -1,0 +1,110 @@
+import type { Access } from "@upstow/sdk";
+import { type Command, UsageError } from "../command.ts";
+import { connect } from "../connection.ts";
+import { clean, countFiles } from "../format.ts";
+import { readChoice } from "../option-values.ts";
+
+const keysAtOnce = 100;
+const keys = { name: "keys", description: "storage keys or ids of files", isRepeated: true };
+
+export const filesLink: Command = {
+  name: "files link",
+  summary: "Create links that open files for a time, private ones too",
+  positionals: [keys],
+  options: {
+    "expires-in": {
+      value: "SECONDS",
+      description: "how long they work, at most 604800; an hour unless given",
+    },
+    download: { description: "make browsers save the file" },
+    "max-uses": {
+      value: "NUMBER",
+      description: "how often each can be used; any number of times unless given",
+    },
+  },
+  async run(call) {
+    const expiresIn = readCount("--expires-in", call.options.find("expires-in"));
+    const maxUses = readCount("--max-uses", call.options.find("max-uses"));
+    const upstow = await connect(call);
+    const result = await inBatches(call.positionals, (batch) =>
+      upstow.links.create({
+        keys: batch,
+        ...(expiresIn === undefined ? {} : { expiresIn }),
+        ...(maxUses === undefined ? {} : { maxUses }),
+        ...(call.options.has("download") ? { download: true } : {}),
+      }),
+    );
+    const links = result.flatMap((answer) => answer.links);
+    const failures = result.flatMap((answer) => answer.failures);
+    for (const { key, message } of failures) call.note(`✖ ${clean(key)}  ${message}`);
+    return {
+      json: { links, failures },
+      text: links.map(({ url }) => url).join("\n"),
+      ok: failures.length === 0,
+    };
+  },
+};
+
+export const filesRevoke: Command = {
+  name: "files revoke",
+  summary: "End links at once: of files, of an audience, or all",
+  positionals: [{ ...keys, isOptional: true }],
+  options: {
+    audience: { value: "NAME", description: "end all links and grants of this audience" },
+    all: { description: "end all links and grants of the key's environment" },
+  },
+  async run(call) {
+    const audience = call.options.find("audience");
+    const isAll = call.options.has("all");
+    const ways = [call.positionals.length > 0, audience !== undefined, isAll].filter(Boolean).length;
+    if (ways !== 1) throw new UsageError("Name files by keys or ids, or give --audience or --all.");
+    const upstow = await connect(call);
+    if (audience !== undefined) {
+      const json = await upstow.links.revoke({ audience });
+      return { json, text: `All links and grants of the audience ${clean(audience)} have ended.` };
+    }
+    if (isAll)
+      return { json: await upstow.links.revoke({ all: true }), text: "All links and grants have ended." };
+    const result = await inBatches(call.positionals, (batch) => upstow.links.revoke({ keys: batch }));
+    const revoked = result.reduce((sum, answer) => sum + answer.revoked, 0);
+    const failures = result.flatMap((answer) => answer.failures);
+    for (const { key, message } of failures) call.note(`✖ ${clean(key)}  ${message}`);
+    return {
+      json: { revoked, failures },
+      text: `The links of ${countFiles(revoked)} have ended.`,
+      ok: failures.length === 0,
+    };
+  },
+};
+
+export const filesAccess: Command = {
+  name: "files access",
+  summary: "Make files public or private",
+  positionals: [{ name: "access", description: "public or private" }, keys],
+  options: {},
+  async run(call) {
+    const [wanted = "", ...named] = call.positionals;
+    const access = readChoice<Access>("access", wanted, ["public", "private"]);
+    if (named.length === 0) throw new UsageError("Name the files by keys or ids.");
+    const upstow = await connect(call);
+    const files = [];
+    for (const key of named) files.push(await upstow.files.update(key, { access }));
+    return { json: { files }, text: files.map(({ key }) => `${clean(key)} is ${access}.`).join("\n") };
+  },
+};
+
+async function inBatches<Answer>(
+  all: readonly string[],
+  work: (batch: string[]) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let at = 0; at < all.length; at += keysAtOnce)
+    answers.push(await work(all.slice(at, at + keysAtOnce)));
+  return answers;
+}
+
+function readCount(what: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new UsageError(`${what} must be a whole number from 1 on, not "${value}".`);
+}

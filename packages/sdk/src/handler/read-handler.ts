@@ -1,0 +1,132 @@
+import { createRequest } from "../api/request.ts";
+import { readConnection, type UpstowOptions } from "../api/settings.ts";
+import { UpstowError } from "../errors.ts";
+import { createSigner } from "../links/create-signer.ts";
+import { answerFailure, logAs } from "./answer.ts";
+
+export interface ReadArgs<Context> {
+  request: Request;
+  context: Context;
+  /** The storage key, or the id where the address ends in one. */
+  key: string;
+  fileId: string;
+}
+
+export interface ReadHandlerOptions<Context = unknown>
+  extends Omit<UpstowOptions, "retries" | "concurrency" | "onWait"> {
+  /** Your own check: whether this reader may have the file. To everybody else there is no such file. */
+  authorize: (args: ReadArgs<Context>) => boolean | Promise<boolean>;
+  /**
+   * `redirect`, unless given, sends readers to a link of their own. `proxy` sends the bytes through your server, so that
+   * the address of the storage stays unknown.
+   */
+  send?: "redirect" | "proxy";
+  /** Seconds that the link lives; 60 unless given. */
+  expiresIn?: number;
+  /** True makes browsers save the file, a text under this name. */
+  download?: boolean | string;
+  /** Hears of errors that the browser is told nothing about; they go to the console unless given. */
+  onError?: (error: unknown) => void;
+}
+
+const fromReader = [
+  "range",
+  "if-range",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+];
+const toReader = [
+  "accept-ranges",
+  "cache-control",
+  "content-disposition",
+  "content-length",
+  "content-range",
+  "content-security-policy",
+  "content-type",
+  "etag",
+  "last-modified",
+  "referrer-policy",
+  "x-content-type-options",
+  "x-robots-tag",
+];
+
+/** One endpoint of your backend at which your users read private files: `<its path>/<storage key>`. */
+export function createReadHandler<Context = unknown>(
+  options: ReadHandlerOptions<Context>,
+): (request: Request, context: Context) => Promise<Response> {
+  const connection = readConnection({ ...options, retries: 2 }, 0);
+  const signer = createSigner(createRequest(connection), connection, options);
+  const { expiresIn = 60, download, send = "redirect" } = options;
+  const report = options.onError ?? logAs("read handler:");
+
+  async function answer(request: Request, context: Context): Promise<Response> {
+    if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
+    const file = findFile(request.url);
+    if (file === null || !(await options.authorize({ request, context, ...file }))) throw notFound();
+    const link = await signer.link(file.key, { expiresIn, ...(download === undefined ? {} : { download }) });
+    return send === "redirect" ? redirect(link) : proxy(connection().fetch, link, request);
+  }
+
+  return async (request, context) => {
+    try {
+      return await answer(request, context);
+    } catch (error) {
+      return answerFailure(error, report, "GET, HEAD");
+    }
+  };
+}
+
+/** A key is the last four parts of a path, and an id the last one. */
+function findFile(url: string): { key: string; fileId: string } | null {
+  const parts = new URL(url).pathname.split("/").map(decode);
+  const [fileId = "", name] = parts.slice(-2);
+  if (isId(fileId) && name !== undefined && parts.length > 4)
+    return { key: parts.slice(-4).join("/"), fileId };
+  const id = parts.at(-1) ?? "";
+  return isId(id) ? { key: id, fileId: id } : null;
+}
+
+const isId = (text: string) => /^[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}
+
+function redirect(link: string): Response {
+  const headers = { location: link, "cache-control": "private, no-store", "referrer-policy": "no-referrer" };
+  return new Response(null, { status: 302, headers });
+}
+
+async function proxy(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  link: string,
+  { method, headers, signal }: Request,
+): Promise<Response> {
+  const asked = await fetch(link, { method, headers: only(headers, fromReader), signal });
+  // Whatever the storage says of its own link is not for the reader.
+  if (asked.status === 403 || asked.status === 404) throw notFound();
+  return new Response(asked.body, { status: asked.status, headers: only(asked.headers, toReader) });
+}
+
+function only(headers: Headers, names: string[]): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) kept[name] = value;
+  }
+  return kept;
+}
+
+function notFound(): UpstowError {
+  return new UpstowError("File not found.", { code: "NOT_FOUND", status: 404 });
+}
+
+function methodNotAllowed(): UpstowError {
+  return new UpstowError("Only GET and HEAD are answered here.", { code: "METHOD_NOT_ALLOWED", status: 405 });
+}

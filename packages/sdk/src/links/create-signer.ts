@@ -1,0 +1,119 @@
+import type { Connection, Request } from "../api/request.ts";
+import { UpstowError } from "../errors.ts";
+import type { CreateGrantBody, Grant, ReadKeys } from "../wire/links.ts";
+import { type GrantFacts, importReadKey, type LinkFacts, type ReadKey, signGrant, signLink } from "./sign.ts";
+
+export interface LinkOptions {
+  /** Seconds, at most 604,800; 3,600 unless given. */
+  expiresIn?: number;
+  /** True makes browsers save the file, a text under this name. */
+  download?: boolean | string;
+}
+
+export interface SignedGrant extends Grant {
+  /** The address of a file that the grant covers. */
+  url(key: string): string;
+}
+
+const usualSec = 3_600;
+const longest = { link: 604_800, grant: 86_400 };
+/** A rotated key is replaced after this time; links that the old one signed have ended by then. */
+const freshMs = 60_000;
+
+/** Signs links and grants here, without a call. Only the read key is asked for, once a minute at most. */
+export function createSigner(
+  request: Request,
+  connection: () => Connection,
+  { readKey, cdnUrl }: { readKey?: string | undefined; cdnUrl?: string | undefined },
+) {
+  let key = readKey === undefined ? undefined : importReadKey(readKey);
+  let readAt = 0;
+
+  async function fetchKey(): Promise<ReadKey> {
+    return importReadKey((await request<ReadKeys>("GET", "/files/read-keys")).current);
+  }
+
+  /** The old key signs on while the new one is fetched, and when it cannot be. */
+  function getKey(now: number): Promise<ReadKey> {
+    if (readKey === undefined && (key === undefined || now - readAt > freshMs)) {
+      readAt = now;
+      const before = key;
+      const fetched = fetchKey();
+      key = before ?? fetched;
+      fetched.then(
+        () => {
+          key = fetched;
+        },
+        () => {
+          if (before === undefined) key = undefined;
+        },
+      );
+    }
+    return key as Promise<ReadKey>;
+  }
+
+  const base = () => (cdnUrl ?? connection().baseUrl).replace(/\/+$/, "");
+
+  return {
+    async link(keyOrId: string, { expiresIn = usualSec, download }: LinkOptions = {}): Promise<string> {
+      checkLife(expiresIn, longest.link);
+      const parts = keyOrId.split("/");
+      const own = toSegment(parts.slice(3).join("/") || keyOrId);
+      const name = typeof download === "string" ? toSegment(download) : own;
+      const now = Date.now();
+      const facts: LinkFacts = {
+        fileId: parts[2] ?? keyOrId,
+        signedAt: now,
+        expiresAt: now + expiresIn * 1000,
+        shown: typeof download === "string" ? "n" : download ? "a" : "i",
+      };
+      return `${base()}/s/${await signLink(await getKey(now), facts, name)}`;
+    },
+
+    async grant(body: CreateGrantBody): Promise<SignedGrant> {
+      const { expiresIn = usualSec, subject = "" } = body;
+      checkLife(expiresIn, longest.grant);
+      const now = Date.now();
+      const expiresAt = now + expiresIn * 1000;
+      const facts = { ...readScope(body), signedAt: now, expiresAt, subject };
+      const token = await signGrant(await getKey(now), facts);
+      const baseUrl = `${base()}/g/${token}`;
+      return {
+        token,
+        baseUrl,
+        expiresAt: new Date(expiresAt).toISOString(),
+        url: (fileKey) => `${baseUrl}/${fileKey.split("/").map(encodeURIComponent).join("/")}`,
+      };
+    },
+  };
+}
+
+export type Signer = ReturnType<typeof createSigner>;
+
+function checkLife(expiresIn: number, most: number): void {
+  if (Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= most) return;
+  throw new UpstowError(`expiresIn must be a whole number of seconds from 1 to ${most}.`, {
+    code: "VALIDATION_ERROR",
+  });
+}
+
+function readScope({ routeSlug, prefix, audience }: CreateGrantBody): Pick<GrantFacts, "scope" | "value"> {
+  const given: [GrantFacts["scope"], string | undefined][] = [
+    ["r", routeSlug],
+    ["p", prefix],
+    ["a", audience],
+  ];
+  const named = given.filter((entry): entry is [GrantFacts["scope"], string] => Boolean(entry[1]));
+  const [first] = named;
+  if (first === undefined || named.length > 1)
+    throw new UpstowError("A grant needs exactly one of routeSlug, prefix and audience.", {
+      code: "VALIDATION_ERROR",
+    });
+  return { scope: first[0], value: first[1] };
+}
+
+/** A single path segment: no separators, and nothing that URL normalisation removes. */
+function toSegment(name: string): string {
+  const plain = name.replaceAll(/[/\\\p{Cc}]/gu, "_");
+  return /^\.{1,2}$/.test(plain) ? "_" : plain;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createUpstow, type Upstow } from "../src/index.ts";
+
+describe("links and grants of the SDK", () => {
+  let app: TestApp;
+  let upstow: Upstow;
+  const calls: string[] = [];
+  before(async () => {
+    app = await startApp();
+    const { live } = await app.createTenant("pro");
+    upstow = createUpstow({
+      apiKey: live,
+      baseUrl: app.url,
+      fetch: (url, init) => {
+        calls.push(`${init?.method} ${new URL(String(url)).pathname}`);
+        return fetch(url, init);
+      },
+    });
+  });
+  after(() => app.close());
+
+  const upload = (name: string, options = {}) =>
+    upstow.upload(new File(["secret"], name, { type: "text/plain" }), { access: "private", ...options });
+  const statusOf = async (url: string) => {
+    const answer = await fetch(url);
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  it("are signed without a call, once the key is known", async () => {
+    const file = await upload("größe 1.txt");
+    assert.equal(file.access, "private");
+    assert.equal(await statusOf(file.url), 404);
+    await upstow.files.link(file.key);
+    calls.length = 0;
+    const links = await Promise.all([
+      upstow.files.link(file.key),
+      upstow.files.link(file.id),
+      upstow.files.link(file.key, { download: true, expiresIn: 604_800 }),
+      upstow.files.link(file.key, { download: "a/b ä.txt" }),
+    ]);
+    const grants = await Promise.all([
+      upstow.files.grant({ routeSlug: "default" }),
+      upstow.files.grant({ prefix: `default/${file.id}/`, expiresIn: 86_400, subject: "ann" }),
+    ]);
+    assert.deepEqual(calls, []);
+    for (const url of [...links, ...grants.map((grant) => grant.url(file.key))]) {
+      const answer = await fetch(url);
+      assert.equal(answer.status, 200, url);
+      assert.equal(await answer.text(), "secret");
+    }
+    const saved = await fetch(links[3] ?? "");
+    assert.match(saved.headers.get("content-disposition") ?? "", /attachment.*a_b%20%C3%A4\.txt/);
+  });
+
+  it("refuse what the service would not take", async () => {
+    for (const wrong of [
+      () => upstow.files.link("a", { expiresIn: 604_801 }),
+      () => upstow.files.grant({ routeSlug: "a", expiresIn: 86_401 }),
+      () => upstow.files.grant({}),
+      () => upstow.files.grant({ routeSlug: "a", audience: "b" }),
+    ])
+      await assert.rejects(wrong(), { code: "VALIDATION_ERROR" });
+  });
+
+  it("end when they are revoked, and the next ones work", async () => {
+    const file = await upload("b.txt", { audience: "order:1" });
+    const link = await upstow.files.link(file.key);
+    const grant = await upstow.files.grant({ audience: "order:1" });
+    assert.deepEqual(await upstow.links.revoke({ keys: [file.key] }), { revoked: 1, failures: [] });
+    assert.equal(await statusOf(link), 403);
+    assert.equal(await statusOf(await upstow.files.link(file.key)), 200);
+    assert.equal(await statusOf(grant.url(file.key)), 200);
+    await upstow.links.revoke({ audience: "order:1" });
+    assert.equal(await statusOf(grant.url(file.key)), 403);
+    assert.equal(await statusOf((await upstow.files.grant({ audience: "order:1" })).url(file.key)), 200);
+    assert.equal((await upstow.links.revoke({ keys: ["none"] })).failures.length, 1);
+  });
+
+  it("count their uses where the service makes them", async () => {
+    const file = await upload("c.txt");
+    const { links, failures } = await upstow.links.create({ keys: [file.key, "none"], maxUses: 1 });
+    assert.deepEqual(
+      failures.map(({ key }) => key),
+      ["none"],
+    );
+    const url = links[0]?.url ?? "";
+    assert.deepEqual([await statusOf(url), await statusOf(url)], [200, 403]);
+  });
+
+  it("are signed with the key that is given", async () => {
+    const file = await upload("d.txt");
+    const { next } = await upstow.links.readKeys.get();
+    const offline = createUpstow({
+      apiKey: "svc_live_unused",
+      baseUrl: "http://127.0.0.1:9",
+      cdnUrl: `${app.url}/`,
+      readKey: next,
+    });
+    const link = await offline.files.link(file.key);
+    assert.equal(await statusOf(link), 200);
+    const { current } = await upstow.links.readKeys.rotate();
+    assert.equal(current, next);
+    assert.equal(await statusOf(link), 200);
+  });
+});

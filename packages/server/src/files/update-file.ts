@@ -1,0 +1,84 @@
+import type { UpdateFileBody } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
+import type { FileMoveRow, FileRow, StorageDeletionRow } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { invalid, notFound } from "../kernel/errors.ts";
+import { writeLog } from "../projects/logs/queries.ts";
+import { moveBytes, scheduleMove } from "./file-moves.ts";
+import { deleteVariantsOfFiles, type FileChanges, findFile, updateFile as updateRow } from "./queries.ts";
+import { nameFile } from "./serialize.ts";
+import { removeBytes, scheduleDeletion, schedulePurge } from "./storage-deletions.ts";
+import { serialiseMetadata } from "./uploads/rules.ts";
+
+/** Work left for after the commit. */
+interface Aftermath {
+  deletions: StorageDeletionRow[];
+  moves: FileMoveRow[];
+}
+
+/** Replaces the fields in the body and keeps the rest. The key and the URL never change. */
+export async function updateFile(
+  deps: Deps,
+  { projectId, environment }: Pick<Actor, "projectId" | "environment">,
+  keyOrId: string,
+  body: UpdateFileBody,
+): Promise<FileRow> {
+  const changes = toChanges(body);
+  const scope = { projectId, environment };
+  const named = { ...scope, ...nameFile(keyOrId) };
+  const now = deps.now();
+  const { file, aftermath } = await deps.db.transact(async (tx) => {
+    const before = changes.access === null ? null : await tx.get(findFile, named);
+    const updated = await tx.get(updateRow, { ...named, ...changes, now });
+    if (updated === null) throw notFound("File");
+    const message = describe(changes, updated);
+    await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
+    const isNew = before !== null && before.access !== updated.access;
+    const followUp = isNew ? await changeAccess(tx, now, updated) : { deletions: [], moves: [] };
+    // Responses contain the name, and shared caches keep them for a year.
+    const isCached = deps.cdn !== null && (changes.name !== null || isNew) && updated.completed_at !== null;
+    if (isCached) followUp.deletions.push(await schedulePurge(tx, now, updated));
+    return { file: updated, aftermath: followUp };
+  });
+  await removeBytes(deps, aftermath.deletions);
+  await moveBytes(deps, aftermath.moves);
+  return file;
+}
+
+/** Variants of a public file are stored where everyone can read them, so they are rendered again. */
+async function changeAccess(tx: Queryable, now: number, file: FileRow): Promise<Aftermath> {
+  const fileIdsJson = JSON.stringify([file.id]);
+  const variants = file.access === "public" ? [] : await tx.all(deleteVariantsOfFiles, { fileIdsJson });
+  return {
+    deletions: await Promise.all(
+      variants.map(({ store, store_key }) =>
+        scheduleDeletion(tx, now, { store, key: store_key, upload_id: null }),
+      ),
+    ),
+    moves: await scheduleMove(tx, now, file),
+  };
+}
+
+function toChanges({ metadata, name, access, audience }: UpdateFileBody): FileChanges {
+  if ([metadata, name, access, audience].every((field) => field === undefined))
+    throw invalid("metadata", "or name, access or audience is required");
+  return {
+    name: name ?? null,
+    metadata: metadata === undefined ? null : serialiseMetadata(metadata),
+    access: access ?? null,
+    setsAudience: audience === undefined ? 0 : 1,
+    audience: audience ?? null,
+  };
+}
+
+function describe({ name, metadata, access, setsAudience }: FileChanges, file: FileRow): string {
+  return [
+    name === null ? "" : `Renamed to "${name}".`,
+    metadata === null ? "" : `Metadata of "${file.name}" was replaced.`,
+    access === null ? "" : `"${file.name}" was made ${access}.`,
+    setsAudience === 0 ? "" : `The audience of "${file.name}" was changed.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}

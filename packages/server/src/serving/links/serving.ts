@@ -1,0 +1,140 @@
+import { GRANT_MAX_SEC, LINK_MAX_SEC } from "@upstow/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { nameFile } from "../../files/serialize.ts";
+import { AppError, fileNotFound } from "../../kernel/errors.ts";
+import { objectKey } from "../../storage/storage-key.ts";
+import { type ServedObject, sendObject } from "../send-object.ts";
+import { countUse } from "./count-use.ts";
+import { findGrantedFile, findLinkedFile, type ReadableFile } from "./queries.ts";
+import { openKeys } from "./read-keys.ts";
+import { type Claim, type GrantFacts, isGenuine, type LinkFacts, readGrant, readLink } from "./tokens.ts";
+
+/** Forged tokens get the same response as unknown files. Genuine ones that have ended get 403 with the reason. */
+export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
+  const schema = { hide: true };
+
+  app.get<{ Params: { token: string; name: string } }>(
+    "/s/:token/:name",
+    { schema, config: { customDomain: "own-links" } },
+    async (request, reply) => {
+      const { token, name } = request.params;
+      const claim = readLink(token, name);
+      const file = claim && (await deps.db.recall(findLinkedFile, { id: claim.facts.fileId }));
+      if (claim === null || file === null || !isAtHome(request, file)) throw fileNotFound();
+      const { facts } = claim;
+      checkToken(deps, file, claim, LINK_MAX_SEC);
+      checkLasts(deps, facts, [file.all_revoked_at, file.links_revoked_at, file.audience_revoked_at]);
+      await takeUse(deps, request, file, facts);
+      return sendFile(deps, request, reply, toServed(file, facts, name));
+    },
+  );
+
+  app.get<{ Params: { token: string; "*": string } }>(
+    "/g/:token/*",
+    { schema, config: { customDomain: "own-files" } },
+    async (request, reply) => {
+      const claim = readGrant(request.params.token);
+      const file = claim && (await deps.db.recall(findGrantedFile, nameFile(request.params["*"])));
+      if (claim === null || file === null || !covers(claim.facts, file)) throw fileNotFound();
+      const { facts } = claim;
+      checkToken(deps, file, claim, GRANT_MAX_SEC);
+      const isOfAudience = facts.scope.kind === "audience";
+      checkLasts(deps, facts, [file.all_revoked_at, isOfAudience ? file.audience_revoked_at : 0]);
+      return sendFile(deps, request, reply, toPlain(file));
+    },
+  );
+}
+
+function isAtHome({ boundProject }: FastifyRequest, file: ReadableFile): boolean {
+  return boundProject === null || boundProject === file.project_id;
+}
+
+function checkToken(
+  { keyring, now }: Deps,
+  file: ReadableFile,
+  claim: Claim<LinkFacts | GrantFacts>,
+  mostSec: number,
+): void {
+  if (!isGenuine(claim, openKeys(keyring, file), mostSec, now())) throw fileNotFound();
+}
+
+function checkLasts(
+  { now }: Deps,
+  { signedAt, expiresAt }: LinkFacts | GrantFacts,
+  revokedAt: number[],
+): void {
+  if (now() >= expiresAt) throw over("expired");
+  if (revokedAt.some((at) => signedAt <= at)) throw over("revoked");
+}
+
+async function takeUse(
+  deps: Deps,
+  request: FastifyRequest,
+  { id, size_bytes }: ReadableFile,
+  { countedId }: LinkFacts,
+): Promise<void> {
+  if (countedId === null) return;
+  const counted = { linkId: countedId, fileId: id, sizeBytes: size_bytes };
+  if (!(await countUse(deps, request, counted))) throw over("used up");
+}
+
+/** Decided at each read: covers files added later, and no longer those that left the scope. */
+function covers({ scope }: GrantFacts, file: ReadableFile): boolean {
+  if (scope.kind === "route") return file.route_slug === scope.value;
+  if (scope.kind === "audience") return file.audience === scope.value;
+  return file.key.startsWith(`${file.project_id}/${scope.value}`);
+}
+
+async function sendFile(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  object: ServedObject,
+): Promise<FastifyReply> {
+  return (await sendObject(deps, request, reply, object)) ?? reply;
+}
+
+function toServed(file: ReadableFile, { shown, countedId }: LinkFacts, name: string): ServedObject {
+  if (shown === "inline" && countedId === null) return toPlain(file);
+  return {
+    ...toPlain(file),
+    isLasting: false,
+    privacy: countedId === null ? "private" : "unrepeatable",
+    isDownload: shown !== "inline",
+    fileName: shown === "named" ? name : file.name,
+  };
+}
+
+const served = new WeakMap<ReadableFile, ServedObject>();
+
+/** One object per row, because the database returns the same row again and again. */
+function toPlain(file: ReadableFile): ServedObject {
+  let object = served.get(file);
+  if (object === undefined) {
+    object = {
+      fileId: file.id,
+      privacy: "private",
+      mayBeShared: false,
+      isLasting: true,
+      store: file.store,
+      storeKey: objectKey(file),
+      sizeBytes: file.size_bytes,
+      etag: file.etag ?? "",
+      modifiedMs: file.completed_at ?? 0,
+      contentType: file.type,
+      fileName: file.name,
+      projectId: file.project_id,
+      environment: file.environment,
+    };
+    served.set(file, object);
+  }
+  return object;
+}
+
+function over(reason: "expired" | "used up" | "revoked"): AppError {
+  return new AppError("FORBIDDEN", reason, {
+    suggestion: "Ask whoever gave you this address for a new one.",
+    headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
+  });
+}

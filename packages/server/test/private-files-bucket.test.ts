@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { swiftMissing } from "../../../test/support/swift.ts";
+import { runMoves } from "../src/files/file-moves.ts";
+import { runDeletions } from "../src/files/storage-deletions.ts";
+import type { S3Store } from "../src/storage/s3/s3-store.ts";
+import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { createUploadClient, partPieces, smallBody, type UploadClient } from "./support/upload-client.ts";
+
+describe("private files in a bucket", { skip: swiftMissing }, () => {
+  const s3 = setUpFaultyS3();
+
+  onBothDatabases("through the service", (database) => {
+    let app: TestApp;
+    let client: UploadClient;
+    before(async () => {
+      app = await startApp({ database, env: await s3.createEnv() });
+      client = createUploadClient(app, (await app.createTenant("pro")).live);
+    });
+    after(() => app.close());
+
+    /** Where the bucket has something of this file: beside the public ones, or apart. */
+    async function placesOf({ key }: { key: string }): Promise<string[]> {
+      const places: string[] = [];
+      for await (const object of (app.app.deps.store as S3Store).imports.list())
+        if (object.key.endsWith(key))
+          places.push(object.key === key ? "public" : object.key.replace(key, ""));
+      return places.sort();
+    }
+    const linkTo = async (key: string): Promise<string> =>
+      (await client.post("files/links", { keys: [key] })).body.links[0].url;
+    const read = async (url: string) => {
+      const answer = await fetch(url);
+      return answer.status === 200 ? Buffer.from(await answer.arrayBuffer()) : answer.status;
+    };
+    /** What is due in an hour is done now. */
+    const later = () => ({ ...app.app.deps, now: () => app.clock.now() + 3_600_000 });
+
+    it("lie apart from public ones from the beginning", async () => {
+      const single = await client.upload(smallBody, { access: "private" });
+      assert.deepEqual(await placesOf(single), ["private/"]);
+      const pieces = partPieces();
+      const large = await client.uploadPieces(pieces, { access: "private" });
+      assert.deepEqual(await placesOf(large), ["private/"]);
+      assert.deepEqual(await read(await linkTo(large.key)), Buffer.concat(pieces));
+      await client.remove(large.key);
+      assert.deepEqual(await placesOf(large), []);
+    });
+
+    it("are moved when their access changes, there and back", async () => {
+      const file = await client.upload();
+      const link = await linkTo(file.key);
+      for (let round = 0; round < 2; round++) {
+        await client.patch(file.key, { access: "private" });
+        assert.deepEqual(await placesOf(file), ["private/"]);
+        assert.deepEqual([await read(link), await read(file.url)], [smallBody, 404]);
+        await client.patch(file.key, { access: "public" });
+        assert.deepEqual(await placesOf(file), ["public"]);
+        assert.deepEqual([await read(link), await read(file.url)], [smallBody, smallBody]);
+      }
+    });
+
+    it("are closed at once though the bucket is away, and moved when it is back", async () => {
+      const file = await client.upload();
+      const link = await linkTo(file.key);
+      s3.proxy.setFaults(() => ({ kind: "answer", status: 503 }));
+      assert.equal((await client.patch(file.key, { access: "private" })).status, 200);
+      s3.proxy.setFaults(() => null);
+      assert.equal(await read(file.url), 404);
+      assert.deepEqual(await read(link), smallBody);
+      assert.deepEqual(await placesOf(file), ["public"]);
+      await runMoves(later());
+      assert.deepEqual(await placesOf(file), ["private/"]);
+      assert.deepEqual(await read(link), smallBody);
+    });
+
+    it("end where their last change wants them, however many come at once", async () => {
+      const file = await client.upload();
+      const link = await linkTo(file.key);
+      for (let round = 0; round < 5; round++) {
+        const wanted = ["private", "public", "private", "public", "private"];
+        await Promise.all(wanted.map((access) => client.patch(file.key, { access })));
+        const { access } = (await client.get(file.key)).body.file;
+        for (let tries = 0; tries < 3; tries++) {
+          await runDeletions(later());
+          await runMoves(later());
+        }
+        assert.deepEqual(await placesOf(file), [access === "private" ? "private/" : "public"]);
+        assert.deepEqual(await read(link), smallBody);
+      }
+    });
+
+    it("leave nothing behind when they are deleted while they are moved", async () => {
+      for (let round = 0; round < 5; round++) {
+        const file = await client.upload();
+        const [patched, removed] = await Promise.all([
+          client.patch(file.key, { access: "private" }),
+          client.remove(file.key),
+        ]);
+        assert.ok([200, 404].includes(patched.status));
+        assert.equal(removed.status, 200);
+        await runMoves(later());
+        await runDeletions(later());
+        assert.deepEqual(await placesOf(file), []);
+      }
+    });
+
+    it("follow a change that came while they were uploaded", async () => {
+      const upload = await client.request();
+      await client.patch(upload.fileId, { access: "private" });
+      await fetch(upload.uploadUrl, {
+        method: "PUT",
+        body: smallBody,
+        headers: { "content-type": "text/plain" },
+      });
+      const { file } = (await client.complete(upload.fileId)).body;
+      assert.equal(file.access, "private");
+      assert.equal(await read(file.url), 404);
+      await runMoves(later());
+      assert.deepEqual(await placesOf(file), ["private/"]);
+    });
+  });
+
+  it("are redirected to by links, for a minute at most, and never by counted ones", async () => {
+    const env = { ...(await s3.createEnv()), UPSTOW_S3_DELIVERY: "redirect" };
+    const app = await startApp({ env });
+    try {
+      const client = createUploadClient(app, (await app.createTenant("pro")).live);
+      const file = await client.upload(smallBody, { access: "private" });
+      const open = async (options: object) => {
+        const { links } = (await client.post("files/links", { keys: [file.key], ...options })).body;
+        return fetch(links[0].url, { redirect: "manual" });
+      };
+      const answer = await open({ download: "saved.txt" });
+      assert.equal(answer.status, 302);
+      const address = new URL(answer.headers.get("location") ?? "");
+      assert.match(address.pathname, /\/private\//);
+      assert.equal(address.searchParams.get("X-Amz-Expires"), "60");
+      const served = await fetch(address);
+      assert.equal(await served.text(), smallBody.toString());
+      assert.match(served.headers.get("content-disposition") ?? "", /^attachment; filename="saved\.txt"/);
+      const counted = await open({ maxUses: 1 });
+      assert.deepEqual([counted.status, await counted.text()], [200, smallBody.toString()]);
+      assert.equal((await fetch(file.url, { redirect: "manual" })).status, 404);
+    } finally {
+      await app.close();
+    }
+  });
+});
