@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { AppError, fileNotFound } from "../../kernel/errors.ts";
+import { createShortMemory } from "../../kernel/short-memory.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { type ServedObject, sendObject } from "../send-object.ts";
 import { countUse } from "./count-use.ts";
@@ -13,17 +14,19 @@ import { type Claim, type GrantFacts, isGenuine, type LinkFacts, readGrant, read
 /** Forged tokens get the same response as unknown files. Genuine ones that have ended get 403 with the reason. */
 export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
   const schema = { hide: true };
+  const links = createTokenCheck<LinkFacts>(deps, LINK_MAX_SEC, readLink);
+  const grants = createTokenCheck<GrantFacts>(deps, GRANT_MAX_SEC, readGrant);
 
   app.get<{ Params: { token: string; name: string } }>(
     "/s/:token/:name",
     { schema, config: { customDomain: "own-links" } },
     async (request, reply) => {
       const { token, name } = request.params;
-      const claim = readLink(token, name);
-      const file = claim && (await deps.db.recall(findLinkedFile, { id: claim.facts.fileId }));
-      if (claim === null || file === null || !isAtHome(request, file)) throw fileNotFound();
-      const { facts } = claim;
-      checkToken(deps, file, claim, LINK_MAX_SEC);
+      const link = links.read(token, name);
+      const file = link && (await deps.db.recall(findLinkedFile, { id: link.facts.fileId }));
+      if (link === null || file === null || !isAtHome(request, file)) throw fileNotFound();
+      links.check(link, file);
+      const { facts } = link;
       checkLasts(deps, facts, [file.all_revoked_at, file.links_revoked_at, file.audience_revoked_at]);
       await takeUse(deps, request, file, facts);
       return sendFile(deps, request, reply, toServed(file, facts, name));
@@ -34,29 +37,52 @@ export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
     "/g/:token/*",
     { schema, config: { customDomain: "own-files" } },
     async (request, reply) => {
-      const claim = readGrant(request.params.token);
-      const file = claim && (await deps.db.recall(findGrantedFile, nameFile(request.params["*"])));
-      if (claim === null || file === null || !covers(claim.facts, file)) throw fileNotFound();
-      const { facts } = claim;
-      checkToken(deps, file, claim, GRANT_MAX_SEC);
-      const isOfAudience = facts.scope.kind === "audience";
-      checkLasts(deps, facts, [file.all_revoked_at, isOfAudience ? file.audience_revoked_at : 0]);
+      const grant = grants.read(request.params.token, "");
+      const file = grant && (await deps.db.recall(findGrantedFile, nameFile(request.params["*"])));
+      if (grant === null || file === null || !covers(grant.facts, file)) throw fileNotFound();
+      grants.check(grant, file);
+      const isOfAudience = grant.facts.scope.kind === "audience";
+      checkLasts(deps, grant.facts, [file.all_revoked_at, isOfAudience ? file.audience_revoked_at : 0]);
       return sendFile(deps, request, reply, toPlain(file));
     },
   );
 }
 
-function isAtHome({ boundProject }: FastifyRequest, file: ReadableFile): boolean {
-  return boundProject === null || boundProject === file.project_id;
+interface ReadToken<Facts> {
+  facts: Facts;
+  claim: Claim<Facts>;
+  /** The key with which it was found to be genuine. */
+  genuineFor: string | null;
 }
 
-function checkToken(
+const mostRemembered = 10_000;
+
+/** Pages request the same URLs again and again, so a genuine token is verified once for each key. */
+function createTokenCheck<Facts extends LinkFacts | GrantFacts>(
   { keyring, now }: Deps,
-  file: ReadableFile,
-  claim: Claim<LinkFacts | GrantFacts>,
   mostSec: number,
-): void {
-  if (!isGenuine(claim, openKeys(keyring, file), mostSec, now())) throw fileNotFound();
+  parse: (token: string, name: string) => Claim<Facts> | null,
+) {
+  const genuine = createShortMemory<ReadToken<Facts>>(mostRemembered);
+  return {
+    /** Null if it is malformed. Untrusted until `check`. */
+    read(token: string, name: string): ReadToken<Facts> | null {
+      const known = genuine.find(`${token}/${name}`);
+      if (known !== undefined) return known;
+      const claim = parse(token, name);
+      return claim && { facts: claim.facts, claim, genuineFor: null };
+    },
+    check(read: ReadToken<Facts>, file: ReadableFile): void {
+      if (read.genuineFor !== null && read.genuineFor === file.current_sealed) return;
+      if (!isGenuine(read.claim, openKeys(keyring, file), mostSec, now())) throw fileNotFound();
+      read.genuineFor = file.current_sealed;
+      genuine.remember(read.claim.id, read);
+    },
+  };
+}
+
+function isAtHome({ boundProject }: FastifyRequest, file: ReadableFile): boolean {
+  return boundProject === null || boundProject === file.project_id;
 }
 
 function checkLasts(

@@ -29,6 +29,8 @@ export interface GrantFacts extends Signed {
 
 /** A parsed token, untrusted until `isGenuine`. */
 export interface Claim<Facts> {
+  /** Tells it apart from every other. */
+  id: string;
   facts: Facts;
   text: string;
   signature: string;
@@ -73,7 +75,7 @@ export function readLink(token: string, name: string): Claim<LinkFacts> | null {
     shown,
     countedId: countedId === "" ? null : countedId,
   };
-  return { facts, text: linkText(text, name), signature };
+  return { id: `${token}/${name}`, facts, text: linkText(text, name), signature };
 }
 
 export function readGrant(token: string): Claim<GrantFacts> | null {
@@ -87,7 +89,7 @@ export function readGrant(token: string): Claim<GrantFacts> | null {
     scope: { kind, value: decode(scope) },
     subject: decode(subject),
   };
-  return { facts, text: grantText(text), signature };
+  return { id: `${token}/`, facts, text: grantText(text), signature };
 }
 
 /** Whether one of the keys signed it, for no longer than allowed. */
