@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { RATE_LIMITS, TIERS, UPLOAD_BATCH_MAX } from "@upstow/contract";
+import { statement } from "../src/db/statement.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, put, smallBody, type UploadClient } from "./support/upload-client.ts";
@@ -11,6 +12,13 @@ const wanted = {
   contentType: "text/plain",
   routeSlug: "default",
 };
+
+const forgetAnswers = statement((q, p: { before: number }) =>
+  q
+    .updateTable("idempotency")
+    .set({ status: null, response: null, lease_until: p.before, created_at: p.before })
+    .where("status", "is not", null),
+);
 
 onBothDatabases("batches of uploads", (database) => {
   let app: TestApp;
@@ -150,6 +158,21 @@ onBothDatabases("batches of uploads", (database) => {
     const replayed = await complete(completion, headers);
     assert.deepEqual([done.status, replayed.status], [200, 200]);
     assert.deepEqual(replayed.body, done.body);
+  });
+
+  it("returns what a call completed that died before it could answer", async () => {
+    const headers = { "idempotency-key": "batch-died" };
+    const { uploads } = (await request([wanted, wanted])).body;
+    for (const { uploadUrl } of uploads) await put(uploadUrl, smallBody);
+    const completion = uploads.map(({ fileId }: { fileId: string }) => ({ fileId }));
+    // One of the two was completed, and nothing recorded, when the process was killed.
+    assert.equal((await complete(completion.slice(0, 1))).status, 200);
+    assert.equal((await complete(completion, headers)).status, 207);
+    await app.app.deps.db.run(forgetAnswers, { before: Date.now() - 120_000 });
+    const again = await complete(completion, headers);
+    assert.equal(again.status, 200, JSON.stringify(again.body));
+    assert.deepEqual(codes(again.body.files), ["ok", "ok"]);
+    expectErrorItem(await complete(completion.slice(0, 1)), 404, "NOT_FOUND");
   });
 
   it("replays the files that are left where another one was deleted", async () => {

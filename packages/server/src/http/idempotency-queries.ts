@@ -32,14 +32,16 @@ export const claimCall = statement(
             lease_until: (set) => set.ref("excluded.lease_until"),
             status: null,
             response: null,
-            created_at: (set) => set.ref("excluded.created_at"),
+            // Kept if the first worker died, which tells its successor so.
+            created_at: sql`case when idempotency.status is null and idempotency.created_at >= ${now} - ${sql.lit(keptMs)}
+              then idempotency.created_at else excluded.created_at end`,
           })
           .where(
             sql<boolean>`(idempotency.status is null and idempotency.lease_until < ${now})
               or idempotency.created_at < ${now} - ${sql.lit(keptMs)}`,
           ),
       )
-      .returning("claim");
+      .returning(["created_at", "lease_until"]);
   },
 );
 

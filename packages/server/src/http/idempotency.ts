@@ -24,11 +24,13 @@ export interface Idempotency {
   remember(tx: Queryable, status: number, answer: unknown): Promise<void>;
   /** Call it inside each of several transactions: a repeated call replaces one that is silent for too long. */
   hold(tx: Queryable): Promise<void>;
+  /** An earlier call with this key died without recording a response, but may have changed something. */
+  readonly isTakeover: boolean;
 }
 
 const leaseMs = 60_000;
 const waitAtMostMs = 35_000;
-const notAsked: Idempotency = { remember: async () => {}, hold: async () => {} };
+const notAsked: Idempotency = { remember: async () => {}, hold: async () => {}, isTakeover: false };
 
 export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<Deps, "db" | "log">): void {
   const open = new WeakMap<FastifyRequest, Claim>();
@@ -102,7 +104,7 @@ async function claimOrReplay(db: Database, request: FastifyRequest, key: string)
   const deadline = performance.now() + waitAtMostMs;
   for (let pauseMs = 10; performance.now() < deadline; pauseMs = Math.min(200, pauseMs * 2)) {
     const [won] = await db.change(claimCall, { scope, requestHash, claim, leaseMs });
-    if (won !== undefined) return createClaim(scope, claim);
+    if (won !== undefined) return createClaim(scope, claim, won.lease_until - won.created_at > leaseMs);
     const first = await db.get(findCall, { scope });
     if (first !== null && first.request_hash !== requestHash) {
       throw invalid("Idempotency-Key", "was already used with another body");
@@ -127,10 +129,11 @@ interface Replay {
   answer: unknown;
 }
 
-function createClaim(scope: string, id: string): Claim {
+function createClaim(scope: string, id: string, isTakeover: boolean): Claim {
   const claim: Claim = {
     scope,
     id,
+    isTakeover,
     isRecorded: false,
     remember: (tx, status, answer) => claim.rememberText(tx, status, JSON.stringify(answer)),
     async rememberText(tx, status, text) {

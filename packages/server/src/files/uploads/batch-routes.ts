@@ -13,6 +13,7 @@ import type { FastifyReply } from "fastify";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { errorBody, toAppError } from "../../http/error-handler.ts";
+import type { Idempotency } from "../../http/idempotency.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import { createCheck } from "../../http/validation.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -20,6 +21,7 @@ import { AppError } from "../../kernel/errors.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
 import { completeSingle } from "./finish-upload.ts";
+import { findUpload } from "./queries.ts";
 import { type OnSaved, repeatUpload, requestUpload } from "./request-upload.ts";
 
 const tags = ["uploads"];
@@ -102,7 +104,7 @@ export function uploadBatchRoutes(
     async ({ actor, body, idempotency }, reply) => {
       const hold: OnSaved = (tx) => idempotency.hold(tx);
       const outcome = await runBatch(deps, body.files, completionsAtOnce, async (file) => {
-        const saved = await completeSingle(deps, actor, checkCompletion(file), hold);
+        const saved = await completeOnce(deps, actor, checkCompletion(file), idempotency, hold);
         return { file: toCompletedFile(cdnFor(deps.config, actor), saved) };
       });
       const answer = { files: outcome.items };
@@ -110,6 +112,25 @@ export function uploadBatchRoutes(
       return sendOutcome(reply, outcome, answer);
     },
   );
+}
+
+/** After a crash, the repeated call also returns the files that the first one completed. */
+async function completeOnce(
+  deps: Deps,
+  actor: Actor,
+  item: Static<typeof CompleteUploadBody>,
+  { isTakeover }: Idempotency,
+  hold: OnSaved,
+): Promise<FileRow> {
+  try {
+    return await completeSingle(deps, actor, item, hold);
+  } catch (error) {
+    if (!isTakeover || !(error instanceof AppError) || error.code !== "NOT_FOUND") throw error;
+    const { projectId, environment } = actor;
+    const file = await deps.db.get(findUpload, { id: item.fileId, projectId, environment });
+    if (file?.status !== "UPLOADED" || file.upload_id !== null) throw error;
+    return file;
+  }
 }
 
 function sendOutcome(reply: FastifyReply, { status, failure }: BatchOutcome, answer: object): FastifyReply {
