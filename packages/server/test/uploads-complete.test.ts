@@ -15,7 +15,7 @@ import {
 } from "./support/upload-client.ts";
 
 const completedFields = [
-  ...["id", "key", "name", "size", "type", "url", "status", "sha256", "metadata", "createdAt"],
+  ...["id", "key", "name", "size", "type", "url", "status", "access", "sha256", "metadata", "createdAt"],
 ].sort();
 
 onBothDatabases("completing uploads", (database) => {
@@ -48,6 +48,7 @@ onBothDatabases("completing uploads", (database) => {
       type: "text/plain",
       url: upload.cdnUrl,
       status: "UPLOADED",
+      access: "public",
       sha256: onDisk ? createHash("sha256").update(smallBody).digest("hex") : null,
       metadata: { a: 1 },
       createdAt: file.createdAt,
