@@ -21,7 +21,9 @@ export async function lieAsBucket(attacker: Attacker): Promise<void> {
     if (asked.status !== 200) return;
     const { uploadUrl, fileId, cdnUrl } = asked.body;
     const body = Buffer.alloc(size, "x");
-    await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/plain" }, body });
+    // The bucket lies to its owner as well, some of the time without end.
+    const signal = AbortSignal.timeout(5_000);
+    await fetch(uploadUrl, { method: "PUT", headers: { "content-type": "text/plain" }, body, signal });
     await api("POST", "upload/complete", { fileId });
     await fetch(cdnUrl, { signal: AbortSignal.timeout(5_000) }).then((answer) => answer.arrayBuffer());
   }

@@ -10,6 +10,13 @@ const findAnyProject = statement((q, p: { id: string }) =>
   q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
 );
 
+const deleteReadKeys = statement((q, p: { projectId: string }) =>
+  q.deleteFrom("read_key").where("project_id", "=", p.projectId),
+);
+const deleteRevocations = statement((q, p: { projectId: string }) =>
+  q.deleteFrom("audience_revocation").where("project_id", "=", p.projectId),
+);
+
 const batchSize = 100;
 const newestFirst = "~";
 
@@ -57,6 +64,8 @@ export async function purgeProject(
       purge.reclaimedBytes += batch.reclaimedBytes;
     }
   }
+  await deps.db.run(deleteReadKeys, { projectId: id });
+  await deps.db.run(deleteRevocations, { projectId: id });
   await forgetProject(deps.db, id);
   return purge;
 }
