@@ -65,7 +65,8 @@ onBothDatabases("a custom domain", (database) => {
       const made = await call("POST", "transforms/image", { key: owner.live, body: { ...body, delivery } });
       urls.push(new URL(made.body.url).pathname);
     }
-    const { links } = (await call("POST", "files/links", { key: owner.live, body: { keys: [file.key] } })).body;
+    const { links } = (await call("POST", "files/links", { key: owner.live, body: { keys: [file.key] } }))
+      .body;
     const scope = { routeSlug: "default" };
     const { grant } = (await call("POST", "files/grants", { key: owner.live, body: scope })).body;
     urls.push(new URL(links[0].url).pathname, `${new URL(grant.baseUrl).pathname}/${file.key}`);
