@@ -19,10 +19,11 @@ export interface GrantFacts {
 /** `CryptoKey`, by a name that every runtime's types know. */
 export type ReadKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
+const encoder = new TextEncoder();
 const algorithm = { name: "HMAC", hash: "SHA-256" };
 
 export function importReadKey(readKey: string): Promise<ReadKey> {
-  return crypto.subtle.importKey("raw", new TextEncoder().encode(readKey), algorithm, false, ["sign"]);
+  return crypto.subtle.importKey("raw", encoder.encode(readKey), algorithm, false, ["sign"]);
 }
 
 /** The last two parts of a link's address. */
@@ -40,15 +41,15 @@ export async function signGrant(key: ReadKey, facts: GrantFacts): Promise<string
 }
 
 const base36 = (number: number) => number.toString(36);
-const encode = (text: string) => base64url(new TextEncoder().encode(text));
+const encode = (text: string) => base64url(encoder.encode(text));
 
 async function hmac(key: ReadKey, text: string): Promise<string> {
-  return base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text))));
+  return base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))));
 }
 
 function base64url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
-    .replaceAll("=", "");
+    .replace(/=+$/, "");
 }
