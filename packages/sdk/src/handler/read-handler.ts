@@ -109,7 +109,7 @@ async function proxy(
   { method, headers, signal }: Request,
 ): Promise<Response> {
   const asked = await fetch(link, { method, headers: only(headers, fromReader), signal });
-  // Whatever the storage says of its own link is not for the reader.
+  // Don't pass on what the service says about its own link.
   if (asked.status === 403 || asked.status === 404) throw notFound();
   return new Response(asked.body, { status: asked.status, headers: only(asked.headers, toReader) });
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { fileNotFound } from "../kernel/errors.ts";
-import { objectKey } from "../storage/storage-key.ts";
-import { isPurgeable, recallServedFile, type ServedFile } from "./queries.ts";
-import { crossOrigin, type ServedObject, sendObject } from "./send-object.ts";
+import { isPurgeable, recallServedFile } from "./queries.ts";
+import { crossOrigin, sendObject } from "./send-object.ts";
+import { createServedFiles } from "./served-file.ts";
 
 /** Files at their CDN URL. The row is read on every hit, so that deletions take effect immediately. */
 export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
@@ -35,28 +35,4 @@ export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
   }
 }
 
-const served = new WeakMap<ServedFile, ServedObject>();
-
-/** The same object for the same row, which the database may return repeatedly. */
-function toServed(file: ServedFile): ServedObject {
-  let object = served.get(file);
-  if (object === undefined) {
-    object = {
-      fileId: file.id,
-      privacy: "public",
-      mayBeShared: isPurgeable(file),
-      isLasting: true,
-      store: file.store,
-      storeKey: objectKey(file),
-      sizeBytes: file.size_bytes,
-      etag: file.etag ?? "",
-      modifiedMs: file.completed_at ?? 0,
-      contentType: file.type,
-      fileName: file.name,
-      projectId: file.project_id,
-      environment: file.environment,
-    };
-    served.set(file, object);
-  }
-  return object;
-}
+const toServed = createServedFiles((file) => ({ privacy: "public", mayBeShared: isPurgeable(file) }));

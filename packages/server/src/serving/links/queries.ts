@@ -195,31 +195,21 @@ export const noteUse = statement((q, p: { linkId: string; client: string; now: n
     ),
 );
 
+const ended = (q: QueryCreator<Schema>, p: { now: number; take: number }) =>
+  q
+    .selectFrom("counted_link")
+    .select("id")
+    .where("expires_at", "<=", p.now)
+    .orderBy("expires_at")
+    .limit(p.take);
+
 /** Deleted before the links, so that none are orphaned. */
 export const deleteUsesOfEnded = statement((q, p: { now: number; take: number }) =>
-  q
-    .deleteFrom("counted_link_use")
-    .where("link_id", "in", (inner) =>
-      inner
-        .selectFrom("counted_link")
-        .select("id")
-        .where("expires_at", "<=", p.now)
-        .orderBy("expires_at")
-        .limit(p.take),
-    ),
+  q.deleteFrom("counted_link_use").where("link_id", "in", ended(q, p)),
 );
 
 export const deleteEndedLinks = statement((q, p: { now: number; take: number }) =>
-  q
-    .deleteFrom("counted_link")
-    .where("id", "in", (inner) =>
-      inner
-        .selectFrom("counted_link")
-        .select("id")
-        .where("expires_at", "<=", p.now)
-        .orderBy("expires_at")
-        .limit(p.take),
-    ),
+  q.deleteFrom("counted_link").where("id", "in", ended(q, p)),
 );
 
 export const deleteOldRevocations = statement((q, p: { before: number; take: number }) =>

@@ -4,8 +4,8 @@ import type { Deps } from "../../deps.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { AppError, fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
-import { objectKey } from "../../storage/storage-key.ts";
 import { type ServedObject, sendObject } from "../send-object.ts";
+import { createServedFiles } from "../served-file.ts";
 import { countUse } from "./count-use.ts";
 import { findGrantedFile, findLinkedFile, type ReadableFile } from "./queries.ts";
 import { openKeys } from "./read-keys.ts";
@@ -132,35 +132,11 @@ function toServed(file: ReadableFile, { shown, countedId }: LinkFacts, name: str
   };
 }
 
-const served = new WeakMap<ReadableFile, ServedObject>();
-
-/** One object per row, because the database returns the same row again and again. */
-function toPlain(file: ReadableFile): ServedObject {
-  let object = served.get(file);
-  if (object === undefined) {
-    object = {
-      fileId: file.id,
-      privacy: "private",
-      mayBeShared: false,
-      isLasting: true,
-      store: file.store,
-      storeKey: objectKey(file),
-      sizeBytes: file.size_bytes,
-      etag: file.etag ?? "",
-      modifiedMs: file.completed_at ?? 0,
-      contentType: file.type,
-      fileName: file.name,
-      projectId: file.project_id,
-      environment: file.environment,
-    };
-    served.set(file, object);
-  }
-  return object;
-}
+const toPlain = createServedFiles(() => ({ privacy: "private", mayBeShared: false }));
 
 function over(reason: "expired" | "used up" | "revoked"): AppError {
   return new AppError("FORBIDDEN", reason, {
-    suggestion: "Ask whoever gave you this address for a new one.",
+    suggestion: "Request a new link from the site that gave you this one.",
     headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
   });
 }
