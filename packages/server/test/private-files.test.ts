@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createSecretKey } from "node:crypto";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
+import { statement } from "../src/db/statement.ts";
+import { forgetEndedLinks } from "../src/serving/links/revoke-links.ts";
 import { signGrant, signLink } from "../src/serving/links/tokens.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
@@ -10,6 +12,12 @@ import { createUploadClient, smallBody, type UploadClient } from "./support/uplo
 const picture = await sharp({ create: { width: 40, height: 20, channels: 3, background: "#37a" } })
   .png()
   .toBuffer();
+
+const countOf = (table: "counted_link" | "counted_link_use" | "audience_revocation") =>
+  statement((q, _: object) => q.selectFrom(table).select((e) => e.fn.countAll<number>().as("count")));
+const countUses = countOf("counted_link_use");
+const countLinks = countOf("counted_link");
+const countRevocations = countOf("audience_revocation");
 
 onBothDatabases("private files", (database) => {
   let app: TestApp;
@@ -355,5 +363,25 @@ onBothDatabases("private files", (database) => {
     assert.equal((await range("c")).status, 403);
     app.clock.advance(600_001);
     assert.equal((await range("a")).status, 403);
+  });
+
+  it("leave no rows behind that no link needs any more", async () => {
+    const file = await privately({ audience: "old" });
+    const url = await linkTo(file.key, { maxUses: 1, expiresIn: 60 });
+    await expectBytes(url);
+    await revoke({ audience: "old" });
+    const { deps } = app.app;
+    const counts = async () => [
+      await deps.db.get(countUses, {}),
+      await deps.db.get(countLinks, {}),
+      await deps.db.get(countRevocations, {}),
+    ];
+    app.clock.advance(8 * 86_400_000);
+    assert.ok((await counts()).every((row) => Number(row?.count) > 0));
+    await forgetEndedLinks(deps, new AbortController().signal);
+    assert.deepEqual(
+      (await counts()).map((row) => Number(row?.count)),
+      [0, 0, 0],
+    );
   });
 });
