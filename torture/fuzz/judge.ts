@@ -9,7 +9,7 @@ import type { Actor } from "./tenants.ts";
 const internals = /node_modules|\.ts:\d|SQLITE_|sqlite error|SELECT |INSERT INTO|at Object\.|ENOENT|ECONN/;
 /** Sent with a status that is not the code's usual one. */
 const otherStatuses: Record<string, number[]> = {
-  VALIDATION_ERROR: [408, 411, 412, 413, 414, 416, 431],
+  VALIDATION_ERROR: [408, 409, 411, 412, 413, 414, 416, 431],
   FORBIDDEN: [411],
 };
 

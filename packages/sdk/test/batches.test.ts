@@ -47,9 +47,9 @@ describe("small files in batches, outside of a browser", () => {
     });
   }
 
-  /** Completions are gathered for up to two seconds at a time, so a slow machine makes a few calls more. */
-  function expectCalls(most: number, startedAt: number): void {
-    const longer = Math.floor((performance.now() - startedAt) / 2_000);
+  /** Completions are gathered for a while at a time, so a slow machine makes a few calls more. */
+  function expectCalls(most: number, startedAt: number, gatheredMs = 2_000): void {
+    const longer = Math.floor((performance.now() - startedAt) / gatheredMs);
     assert.ok(uploadCalls().length <= most + longer, uploadCalls().join(" "));
   }
 
@@ -253,7 +253,7 @@ describe("small files in batches, outside of a browser", () => {
       files.map(({ name, size }) => [name, size]),
     );
     assert.equal(uploadCalls().filter((call) => call.endsWith("request")).length, 1);
-    expectCalls(6, startedAt);
+    expectCalls(3, startedAt, 100);
     storage().calls.length = 0;
     await own.upload(small("alone.txt"));
     assert.deepEqual(uploadCalls(), ["request", "complete"]);
