@@ -25,7 +25,7 @@ export const smallBytes = 128 * 1024;
 const largestChunk = 1024 * 1024;
 const smallestChunk = 64 * 1024;
 /** For all streams together; each uses up to two chunks. */
-const memoryBytes = 64 * 1024 * 1024;
+const memoryBytes = 32 * 1024 * 1024;
 
 export function createBlobReader(
   db: Queryable,
