@@ -95,10 +95,12 @@ function findGeneralAnswer(words: string[], program: Program): string | null {
   return members.length === 0 || isCommand ? null : listCommands(members);
 }
 
-/** `upstow --json doctor` means what `upstow doctor --json` does. */
+/** `upstow --json key revoke` and `upstow key --json revoke` mean what `upstow key revoke --json` does. */
 function optionsLast(words: string[]): string[] {
   const first = words.findIndex((word) => !word.startsWith("-"));
-  return first <= 0 ? words : [...words.slice(first), ...words.slice(0, first)];
+  const moved = first <= 0 ? words : [...words.slice(first), ...words.slice(0, first)];
+  const [group = "", second, ...rest] = moved;
+  return second === "--json" ? [group, ...rest, second] : moved;
 }
 
 function findCommand(

@@ -72,8 +72,11 @@ describe("the command line", () => {
     assert.equal(exitCode, 2);
     assert.equal(code, "USAGE");
     assert.match(message, /Did you mean key revoke\?/);
-    const early = await runUpstow(["--json", "key", "revoke"], env);
-    assert.match(JSON.parse(early.stderr).error.message, /<id> is missing/);
+    for (const words of [
+      ["--json", "key", "revoke"],
+      ["key", "--json", "revoke"],
+    ])
+      assert.match(JSON.parse((await runUpstow(words, env)).stderr).error.message, /<id> is missing/);
   });
 
   it("lists the commands of a group in its help", async () => {
