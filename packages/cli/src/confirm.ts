@@ -5,7 +5,7 @@ import { type Call, UsageError } from "./command.ts";
 export async function confirm(call: Call, question: string): Promise<boolean> {
   if (call.options.has("yes")) return true;
   if (call.stdin.isTTY !== true)
-    throw new UsageError("Pass --yes to go ahead, or --dry-run to see what would change.");
+    throw new UsageError("Pass --yes to continue, or --dry-run to see what would change.");
   call.note(`${question} [y/N]`);
   const lines = createInterface({ input: call.stdin });
   try {

@@ -43,7 +43,7 @@ export function readServiceUrl(what: string, text: string): string {
   if (url.protocol === "http:" && !loopbackHost.test(url.hostname)) {
     throw new OperatorError(
       "CONFIGURATION",
-      `${what} must begin with https://, because plain HTTP would expose the key.`,
+      `${what} must start with https://, because plain HTTP would expose the key.`,
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;

@@ -8,11 +8,11 @@ export const filterOptions: Record<string, OptionSpec> = {
   status: { value: "S", description: "uploading, uploaded or failed" },
   type: { value: "TYPE", description: "a MIME type, or a family such as image/*" },
   route: { value: "SLUG", description: "uploaded through this file route" },
-  name: { value: "TEXT", description: "contained in the name, any case" },
-  prefix: { value: "P", description: "the key starts with this, after the project ID" },
+  name: { value: "TEXT", description: "part of the name, case-insensitive" },
+  prefix: { value: "P", description: "start of the key, after the project ID" },
   since: {
     value: "TIME",
-    description: "created at this time or later, such as 2026-11-17T08:00:00Z or 2026-11-17",
+    description: "created at or after this time, such as 2026-11-17T08:00:00Z or 2026-11-17",
   },
   until: { value: "TIME", description: "created before this time" },
   metadata: {

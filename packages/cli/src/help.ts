@@ -5,16 +5,16 @@ export function overview(userCommands: readonly Command[], operatorCommands: rea
   const sections = [
     "Upstow, file uploads for your application",
     "Usage: upstow <command> [options]",
-    "With an API key, against any service (UPSTOW_URL and UPSTOW_API_KEY, or what `upstow login` kept):",
+    "With an API key, for any service (UPSTOW_URL and UPSTOW_API_KEY, or `upstow login`):",
     listCommands(userCommands),
   ];
   if (operatorCommands.length > 0) {
     sections.push(
-      "On an installation, beside a running service or without one (the same UPSTOW_* variables as the service):",
+      "For operators, on the service's machine, whether or not it is running (with the service's UPSTOW_* variables):",
       listCommands(operatorCommands),
     );
   }
-  sections.push(`Every command takes --json, and --help to say more about it.
+  sections.push(`Every command accepts --json, and --help for details.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`);
   return sections.join("\n\n");
 }

@@ -22,7 +22,7 @@ export async function withDatabase<T>(call: Call, work: (deps: OperatorDeps) => 
 export async function withNewDatabase<T>(call: Call, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const config = call.config();
   if (!hasDatabase(config)) {
-    call.note(`There is no installation in ${config.dataDir} yet; its database is made now.`);
+    call.note(`No installation in ${config.dataDir} yet; creating its database.`);
   }
   return openFor(config, work);
 }

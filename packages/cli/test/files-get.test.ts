@@ -55,7 +55,7 @@ describe("upstow files get", () => {
     assert.deepEqual(await runJson(["files", "get", key], here()), first);
     assert.equal((await lstat(first.path)).mtimeMs, mtimeMs);
     const told = await runUpstow(["files", "get", key], here());
-    assert.match(told.stdout, /note\.txt is there already, with the same bytes\.\n$/);
+    assert.match(told.stdout, /note\.txt already exists with the same bytes\.\n$/);
   });
 
   it("asks for a name where the stored one is hidden", async () => {

@@ -47,7 +47,7 @@ describe("private files on the command line", () => {
     assert.equal(await statusOf(once.url), 403);
     assert.match(
       (await runUpstow(["files", "revoke", key], env)).stdout,
-      /^The links of 1 file have ended\.\n$/,
+      /^Revoked the links of 1 file\.\n$/,
     );
     assert.equal(await statusOf(link), 403);
     for (const args of [["--all"], ["--audience", "team"]]) await runJson(["files", "revoke", ...args], env);

@@ -98,7 +98,7 @@ describe("upstow import", () => {
     const folder = join(home, "nothing");
     await mkdir(folder);
     const run = await runUpstow(["import", "folder", folder], env);
-    assert.deepEqual([run.code, run.stdout], [1, "There is nothing to import.\n"]);
+    assert.deepEqual([run.code, run.stdout], [1, "Nothing to import.\n"]);
   });
 
   describe("from a service of others", () => {

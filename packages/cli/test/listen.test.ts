@@ -177,7 +177,7 @@ describe("upstow listen", () => {
     );
     assert.match(
       listener.shown.stderr,
-      /is broken; opening it again\.\nConnected again; nothing was missed\./,
+      /Lost the connection to \S+; reconnecting\.\nReconnected; no events were missed\./,
     );
     await listener.stop();
   });
@@ -186,7 +186,7 @@ describe("upstow listen", () => {
     const listener = await listen();
     await stopLocal();
     const files = [await upload(), await upload()];
-    await until(async () => listener.shown.stderr.includes("does not answer (refused); waiting for it"));
+    await until(async () => listener.shown.stderr.includes("is not responding (refused); waiting for it"));
     await startLocal();
     await waitFor(2);
     assert.deepEqual(
@@ -221,7 +221,7 @@ describe("upstow listen", () => {
     const home = await mkdtemp(join(folder, "home-"));
     await runJson(["login", "--url", service.url, "--key", service.live], { HOME: home });
     const listener = await listen({ home, url: "" });
-    assert.ok(listener.shown.stderr.includes(`Ready: events of ${service.url} go to`), listener.shown.stderr);
+    assert.ok(listener.shown.stderr.includes(`Ready: forwarding events from ${service.url} to`), listener.shown.stderr);
     await listener.stop("SIGTERM");
   });
 

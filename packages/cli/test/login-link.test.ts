@@ -40,7 +40,7 @@ onBothDatabases("upstow account login-link", (database) => {
   it("is for the installation's owner where nobody is named", async () => {
     const run = await runUpstow(["account", "login-link"], env);
     assert.equal(run.code, 0, run.stderr);
-    assert.match(run.stdout, /for owner@localhost, once, until \d{4}-/);
+    assert.match(run.stdout, /for owner@localhost, valid once, until \d{4}-/);
     const token = tokenOf(run.stdout.trim());
     assert.equal((await call("/claim/look", { token })).body.email, null);
   });
@@ -54,7 +54,7 @@ onBothDatabases("upstow account login-link", (database) => {
     const invited = { id, email: `${id}@example.com`, passwordHash: "none", now: Date.now() };
     await app.app.deps.db.change(insertInvitedAccount, invited);
     const run = await runUpstow(["account", "login-link", "--email", invited.email], env);
-    assert.match(run.stdout, /The address is unverified/);
+    assert.match(run.stdout, /The email address is unverified/);
     assert.equal(
       (await call("/claim/look", { token: tokenOf(run.stdout.trim()) })).body.email,
       invited.email,

@@ -121,11 +121,11 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.equal((await client.remove(early.key)).status, 200);
     const finish = await runUpstow(["migrate", "storage", "--finish"], env);
     assert.equal(finish.code, 0, finish.stderr);
-    assert.match(finish.stderr, /read-only from now on/);
+    assert.match(finish.stderr, /is now read-only/);
     assert.match(finish.stdout, new RegExp(`^ {2}UPSTOW_S3_BUCKET=${bucket}$`, "m"));
     assert.doesNotMatch(finish.stdout, new RegExp(s3.server.secretAccessKey));
     assert.match(finish.stdout, /1 were deleted since they were copied/);
-    assert.match(finish.stdout, /1 uploads in parts are under way/);
+    assert.match(finish.stdout, /1 multipart uploads are in progress/);
     assert.equal((await client.requestAnswer()).status, 503);
     assert.match(
       await examineMove(envOf(app)),

@@ -60,7 +60,7 @@ describe("the commands of users", () => {
   it("fail where nothing is left to upload", async () => {
     const run = await runUpstow(["upload", join(folder, "photos/empty.txt")], env);
     assert.equal(run.code, 1);
-    assert.equal(run.stdout, "There is nothing to upload. Left out: 1 empty file.\n");
+    assert.equal(run.stdout, "Nothing to upload. Left out: 1 empty file.\n");
   });
 
   it("tell people what they do", async () => {

@@ -5,14 +5,14 @@ import { withNewDatabase } from "../with-database.ts";
 
 export const accountCreate: Command = {
   name: "account create",
-  summary: "Make an account",
+  summary: "Create an account",
   options: {
-    email: { value: "E", description: "the account's e-mail address", isRequired: true },
-    password: { value: "P", description: "to sign in to the dashboard with; - reads it from standard input" },
-    tier: { value: "T", description: "free, pro, team or enterprise; free unless said otherwise" },
+    email: { value: "E", description: "the account's email address", isRequired: true },
+    password: { value: "P", description: "password for the dashboard; - reads it from standard input" },
+    tier: { value: "T", description: "free, pro, team or enterprise (default: free)" },
   },
   notes: `A password on the command line stays in the shell's history; "--password -" avoids that.
-Works before the first start of the service too: the first start still makes the owner's account and shows its keys.`,
+Also works before the service's first start, which still creates the owner's account and shows its keys.`,
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
     const { createAccount } = await import("@upstow/server/projects/accounts/accounts");
@@ -22,7 +22,7 @@ Works before the first start of the service too: the first start still makes the
     const account = await withNewDatabase(call, (deps) => createAccount(deps, { email, password, tier }));
     return {
       json: { id: account.id, email: account.email, tier: account.tier },
-      text: `Made account ${account.email} (${account.id}) on the ${account.tier} tier.
+      text: `Created account ${account.email} (${account.id}) on the ${account.tier} tier.
 Next: upstow project create --account ${account.email} --name "My project"`,
     };
   },

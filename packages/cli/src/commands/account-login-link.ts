@@ -3,13 +3,13 @@ import { withDatabase } from "../with-database.ts";
 
 export const accountLoginLink: Command = {
   name: "account login-link",
-  summary: "Make a link that lets somebody into the dashboard who lost their way in",
+  summary: "Create a sign-in link for somebody who lost access to the dashboard",
   options: {
-    email: { value: "E", description: "the account's e-mail address; the installation's owner unless given" },
+    email: { value: "E", description: "the account's email address (default: the installation's owner)" },
   },
-  notes: `The link works once, within 24 hours. Whoever opens it sets a new password and needs no second factor. The
+  notes: `The link works once, within 24 hours. Opening it sets a new password without a second factor. The
 account's passkeys, one-time codes and recovery codes are then removed and all other sessions end, so nobody who had
-access before keeps it. API keys stay; revoke those that others may know. Treat the link like a password.`,
+access before keeps it. API keys stay valid; revoke those that others may know. Treat the link like a password.`,
   async run(call) {
     const { createLoginLink } = await import("@upstow/server/projects/accounts/accounts");
     const email = call.options.find("email");
@@ -18,7 +18,7 @@ access before keeps it. API keys stay; revoke those that others may know. Treat 
     return {
       json: { id: made.id, email: made.email, link: made.link, expiresAt },
       text: [
-        `A way into the dashboard for ${made.email}, once, until ${expiresAt}.`,
+        `Sign-in link for ${made.email}, valid once, until ${expiresAt}.`,
         removal,
         ...(made.isEmailVerified ? [] : [unverified]),
         made.link,
@@ -30,4 +30,4 @@ access before keeps it. API keys stay; revoke those that others may know. Treat 
 const removal =
   "Opening it sets a new password, removes the account's passkeys, one-time codes and recovery codes, and ends all other sessions.";
 const unverified =
-  "The address is unverified: the account was created by an invitation or has changed its address. Make sure that you know who asks.";
+  "The email address is unverified: the account was created by an invitation or changed its address. Make sure you know who is asking.";

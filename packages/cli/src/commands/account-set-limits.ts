@@ -12,13 +12,13 @@ const limits = [
 
 export const accountSetLimits: Command = {
   name: "account set-limits",
-  summary: "Give an Enterprise account limits of its own, from its next request on",
-  positionals: [{ name: "email", description: "the account's e-mail address" }],
+  summary: "Set custom limits for an Enterprise account; takes effect on its next request",
+  positionals: [{ name: "email", description: "the account's email address" }],
   options: {
-    "rate-upload": { value: "N", description: "requests a minute and key to /upload/…" },
-    "rate-transform": { value: "N", description: "requests a minute and key to /transforms/image" },
-    "rate-other": { value: "N", description: "requests a minute and key to everything else" },
-    "transform-units": { value: "N", description: "transform units a month and project" },
+    "rate-upload": { value: "N", description: "requests to /upload/… per minute and key" },
+    "rate-transform": { value: "N", description: "requests to /transforms/image per minute and key" },
+    "rate-other": { value: "N", description: "all other requests per minute and key" },
+    "transform-units": { value: "N", description: "transform units per month and project" },
   },
   notes: "N is a whole number, or none to go back to the usual limit. What is not given stays as it is.",
   async run(call) {

@@ -4,9 +4,9 @@ import { withDatabase } from "../with-database.ts";
 
 export const accountSetTier: Command = {
   name: "account set-tier",
-  summary: "Move an account to another tier, from its next request on",
+  summary: "Move an account to another tier; takes effect on its next request",
   positionals: [
-    { name: "email", description: "the account's e-mail address" },
+    { name: "email", description: "the account's email address" },
     { name: "tier", description: "free, pro, team or enterprise" },
   ],
   notes:
@@ -19,7 +19,7 @@ export const accountSetTier: Command = {
     const account = await withDatabase(call, (deps) => changeAccount(deps, email, { tier }));
     return {
       json: { id: account.id, email: account.email, tier: account.tier },
-      text: `${account.email} is on the ${account.tier} tier now.`,
+      text: `${account.email} is now on the ${account.tier} tier.`,
     };
   },
 };

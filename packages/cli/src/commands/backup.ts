@@ -5,15 +5,13 @@ import { withDatabase } from "../with-database.ts";
 
 export const backup: Command = {
   name: "backup",
-  summary: "Copy a running installation, database, secret and files, into a directory",
-  positionals: [
-    { name: "dir", description: "an empty directory, or one with an earlier backup to bring up to date" },
-  ],
+  summary: "Copy a running installation (database, secret and files) to a directory",
+  positionals: [{ name: "dir", description: "an empty directory, or one with an earlier backup to update" }],
   options: {
-    "hard-links": { description: "share the files' bytes with the original where both are on one disk" },
+    "hard-links": { description: "hard-link the files to the originals if both are on the same disk" },
   },
-  notes: `The service may run meanwhile. To restore: stop it, copy the directory's contents to an empty data directory,
-start it. With PostgreSQL, pg_dump copies the database; run it first, then this.`,
+  notes: `The service may keep running. To restore, stop it, copy the directory's contents to an empty data directory and
+start it. With PostgreSQL, back up the database with pg_dump first.`,
   async run(call) {
     const directory = givenPath(call, call.positionals[0] ?? "");
     const hardLinks = call.options.has("hard-links");

@@ -3,14 +3,14 @@ import type { Command } from "../command.ts";
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Check everything the service stands on, and say how to mend what is wrong",
+  summary: "Check everything the service depends on, and explain how to fix problems",
   options: {
-    fix: { description: "add the rule to the bucket that lets pages upload (CORS), where it is missing" },
+    fix: { description: "add the CORS rule that lets pages upload to the bucket, if it is missing" },
   },
-  notes: `Looks at configuration, disk, database, secret, clock, storage, Redis, renderers, certificate and addresses. In a
-bucket it writes, reads, copies and removes a few small objects below the service's prefix. Changes nothing else without
---fix. What holds renderers depends on the user: run it as the service does.
-Exit code 1 when something is broken (✖); what deserves a look (!) leaves it 0.`,
+  notes: `Checks configuration, disk, database, secret, clock, storage, Redis, renderers, certificate and URLs. In a
+bucket it writes, reads, copies and deletes a few small objects under the service's prefix. Changes nothing else without
+--fix. The renderers' sandbox depends on the user, so run it as the user that runs the service.
+Exits with code 1 if something is broken (✖); warnings (!) do not change the exit code.`,
   async run(call) {
     const { examineInstallation } = await import("../examine-installation.ts");
     const checks = await examineInstallation(() => call.config(), { mend: call.options.has("fix") });
@@ -29,6 +29,6 @@ function describe({ name, status, message, fix }: Check): string {
 function conclude(checks: Check[]): string {
   const broken = checks.filter((check) => check.status === "failed").length;
   const noted = checks.filter((check) => check.status === "warning").length;
-  if (broken === 0 && noted === 0) return "All is well.";
-  return `${broken} broken, ${noted} worth a look.`;
+  if (broken === 0 && noted === 0) return "No problems found.";
+  return `${broken} broken, ${noted} with a warning.`;
 }

@@ -5,11 +5,11 @@ import { clean, formatBytes } from "../format.ts";
 
 export const filesCp: Command = {
   name: "files cp",
-  summary: "Store a copy of a file under a key of its own, metadata included",
+  summary: "Copy a file, including its metadata, to a new key",
   positionals: [{ name: "key", description: "the storage key or id of the file to copy" }],
   options: {
-    name: { value: "N", description: "the copy's name; the same unless given" },
-    route: { value: "SLUG", description: "the file route that it goes to; default unless said otherwise" },
+    name: { value: "N", description: "the copy's name (default: the same name)" },
+    route: { value: "SLUG", description: "the file route for the copy (default: default)" },
   },
   notes: "The bytes pass through this machine and are never on its disk.",
   async run(call) {

@@ -11,7 +11,7 @@ import { savedName } from "../saved-name.ts";
 
 export const filesGet: Command = {
   name: "files get",
-  summary: "Download a file, or all that filters find, and check the bytes",
+  summary: "Download a file, or all files matching filters, and verify the bytes",
   positionals: [
     {
       name: "key",
@@ -20,12 +20,12 @@ export const filesGet: Command = {
     },
   ],
   options: {
-    output: { value: "PATH", description: "a file or a folder to write to; its own name here unless given" },
-    force: { description: "replace a file that is there already, once the download is whole" },
+    output: { value: "PATH", description: "a file or folder to write to (default: the file's name, here)" },
+    force: { description: "replace an existing file once the download is complete" },
     ...filterOptions,
   },
-  notes: `Without --force no file is overwritten. A stored name that begins with a dot is never used: choose one with
---output. Of several files with one name, all but the first are saved with their id before it.`,
+  notes: `Without --force, no file is overwritten. Stored names that begin with a dot are not used: choose a name with
+--output. If several files have the same name, all but the first get their id as a prefix.`,
   async run(call) {
     const [keyOrId] = call.positionals;
     const filters = readFilters(call.options);
@@ -47,7 +47,7 @@ async function getOne(call: Call, keyOrId: string, output: string | undefined): 
   const folder = await findFolder(call, output);
   const path = folder === null ? givenPath(call, output ?? ".") : join(folder, savedName(file.name));
   const { isThere, ...saved } = await save(call, upstow, file, path);
-  if (isThere) return { json: saved, text: `${clean(path)} is there already, with the same bytes.` };
+  if (isThere) return { json: saved, text: `${clean(path)} already exists with the same bytes.` };
   const checked = saved.isVerified ? ", as its SHA-256 says" : "";
   return { json: saved, text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${checked}.` };
 }
@@ -75,7 +75,7 @@ async function getFound(call: Call, filters: FileQuery, output: string | undefin
   }
   return {
     json: { files, failures },
-    text: `Got ${countFiles(files.length)}${failures.length === 0 ? "" : `, and not ${failures.length}`}.`,
+    text: `Downloaded ${countFiles(files.length)}${failures.length === 0 ? "" : `, ${failures.length} failed`}.`,
     ok: failures.length === 0,
   };
 }

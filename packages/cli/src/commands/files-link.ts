@@ -9,17 +9,17 @@ const keys = { name: "keys", description: "storage keys or ids of files", isRepe
 
 export const filesLink: Command = {
   name: "files link",
-  summary: "Create links that open files for a time, private ones too",
+  summary: "Create temporary links to files, including private ones",
   positionals: [keys],
   options: {
     "expires-in": {
       value: "SECONDS",
-      description: "how long they work, at most 604800; an hour unless given",
+      description: "lifetime, at most 604800 (default: 3600)",
     },
-    download: { description: "make browsers save the file" },
+    download: { description: "make browsers download the file" },
     "max-uses": {
       value: "NUMBER",
-      description: "how often each can be used; any number of times unless given",
+      description: "number of uses per link (default: unlimited)",
     },
   },
   async run(call) {
@@ -47,31 +47,31 @@ export const filesLink: Command = {
 
 export const filesRevoke: Command = {
   name: "files revoke",
-  summary: "End links at once: of files, of an audience, or all",
+  summary: "Revoke links immediately: of files, of an audience, or all",
   positionals: [{ ...keys, isOptional: true }],
   options: {
-    audience: { value: "NAME", description: "end all links and grants of this audience" },
-    all: { description: "end all links and grants of the key's environment" },
+    audience: { value: "NAME", description: "revoke all links and grants of this audience" },
+    all: { description: "revoke all links and grants of the key's environment" },
   },
   async run(call) {
     const audience = call.options.find("audience");
     const isAll = call.options.has("all");
     const ways = [call.positionals.length > 0, audience !== undefined, isAll].filter(Boolean).length;
-    if (ways !== 1) throw new UsageError("Name files by keys or ids, or give --audience or --all.");
+    if (ways !== 1) throw new UsageError("Pass keys or ids of files, --audience or --all.");
     const upstow = await connect(call);
     if (audience !== undefined) {
       const json = await upstow.links.revoke({ audience });
-      return { json, text: `All links and grants of the audience ${clean(audience)} have ended.` };
+      return { json, text: `Revoked all links and grants of the audience ${clean(audience)}.` };
     }
     if (isAll)
-      return { json: await upstow.links.revoke({ all: true }), text: "All links and grants have ended." };
+      return { json: await upstow.links.revoke({ all: true }), text: "Revoked all links and grants." };
     const result = await inBatches(call.positionals, (batch) => upstow.links.revoke({ keys: batch }));
     const revoked = result.reduce((sum, answer) => sum + answer.revoked, 0);
     const failures = result.flatMap((answer) => answer.failures);
     for (const { key, message } of failures) call.note(`✖ ${clean(key)}  ${message}`);
     return {
       json: { revoked, failures },
-      text: `The links of ${countFiles(revoked)} have ended.`,
+      text: `Revoked the links of ${countFiles(revoked)}.`,
       ok: failures.length === 0,
     };
   },
@@ -85,7 +85,7 @@ export const filesAccess: Command = {
   async run(call) {
     const [wanted = "", ...named] = call.positionals;
     const access = readChoice<Access>("access", wanted, ["public", "private"]);
-    if (named.length === 0) throw new UsageError("Name the files by keys or ids.");
+    if (named.length === 0) throw new UsageError("Pass keys or ids of files.");
     const upstow = await connect(call);
     const files = [];
     for (const key of named) files.push(await upstow.files.update(key, { access }));
@@ -106,5 +106,5 @@ async function inBatches<Answer>(
 function readCount(what: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  throw new UsageError(`${what} must be a whole number from 1 on, not "${value}".`);
+  throw new UsageError(`${what} must be a whole number of at least 1, not "${value}".`);
 }

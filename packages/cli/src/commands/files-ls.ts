@@ -8,7 +8,7 @@ export const filesLs: Command = {
   summary: "List files, newest first",
   options: {
     ...filterOptions,
-    limit: { value: "N", description: "at most so many; 50 unless said otherwise" },
+    limit: { value: "N", description: "maximum number of files (default: 50)" },
     all: { description: "every file" },
   },
   async run(call) {

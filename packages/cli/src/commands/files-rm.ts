@@ -9,14 +9,14 @@ const keysAtOnce = 100;
 
 export const filesRm: Command = {
   name: "files rm",
-  summary: "Delete files; their URLs stop working at once",
+  summary: "Delete files; their URLs stop working immediately",
   positionals: [
     { name: "keys", description: "storage keys or ids of files", isRepeated: true, isOptional: true },
   ],
   options: {
     ...filterOptions,
-    "dry-run": { description: "only show which files the filters find" },
-    yes: { description: "delete what the filters find without asking" },
+    "dry-run": { description: "only list the files the filters match" },
+    yes: { description: "delete the matching files without asking" },
   },
   notes: "Takes keys and ids, or filters: what these find is shown and counted before you are asked.",
   async run(call) {

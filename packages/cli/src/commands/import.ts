@@ -11,9 +11,9 @@ import { readMetadata } from "../option-values.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
 
 const commonOptions: Record<string, OptionSpec> = {
-  route: { value: "SLUG", description: "the file route to import to; default unless given" },
-  metadata: { value: "JSON", description: "an object that is stored with every file" },
-  map: { value: "FILE", description: "write a table of all imported files: old name, tab, new URL" },
+  route: { value: "SLUG", description: "the file route to import to (default: default)" },
+  metadata: { value: "JSON", description: "an object to store with every file" },
+  map: { value: "FILE", description: "write a table of imported files: old name, tab, new URL" },
   "dry-run": { description: "only show what would be imported" },
 };
 
@@ -34,7 +34,7 @@ export const importSupabase: Command = {
   summary:
     "Copy a bucket of Supabase Storage (SUPABASE_URL, SUPABASE_SECRET_KEY or SUPABASE_SERVICE_ROLE_KEY)",
   positionals: [{ name: "bucket", description: "the bucket's name" }],
-  options: { prefix: { value: "P", description: "only what is in this folder" }, ...commonOptions },
+  options: { prefix: { value: "P", description: "only this folder" }, ...commonOptions },
   notes,
   run: (call) =>
     runImport(call, openSupabase(call.env, call.positionals[0] ?? "", call.options.find("prefix") ?? "")),
@@ -46,8 +46,8 @@ export const importS3: Command = {
   positionals: [{ name: "bucket", description: "the bucket's name" }],
   options: {
     prefix: { value: "P", description: "only keys that start with this" },
-    endpoint: { value: "URL", description: "the store's URL; AWS_ENDPOINT_URL or Amazon unless given" },
-    region: { value: "R", description: "AWS_REGION or us-east-1 unless given" },
+    endpoint: { value: "URL", description: "the store's URL (default: AWS_ENDPOINT_URL, or Amazon S3)" },
+    region: { value: "R", description: "the region (default: AWS_REGION, or us-east-1)" },
     ...commonOptions,
   },
   notes,
@@ -65,7 +65,7 @@ export const importS3: Command = {
 
 export const importFolder: Command = {
   name: "import folder",
-  summary: "Copy a folder of this machine; unlike upload, a second run stores nothing twice",
+  summary: "Copy a local folder; unlike upload, running it again stores nothing twice",
   positionals: [{ name: "folder", description: "its path" }],
   options: commonOptions,
   notes,
@@ -128,7 +128,7 @@ async function importFrom(call: Call, source: ImportSource): Promise<Result> {
   const isNothing = entries.length + before.length === 0;
   return {
     json: { imported, before, leftOut: leftOutJson, failures },
-    text: `${isNothing ? "There is nothing to import." : done}${counts}`,
+    text: `${isNothing ? "Nothing to import." : done}${counts}`,
     ok: isDone && !isNothing,
   };
 }

@@ -18,17 +18,17 @@ export const init: Command = {
   name: "init",
   summary: "Add uploads to a project: packages, route handler, provider and environment",
   positionals: [
-    { name: "folder", description: "the project's folder; this one when left out", isOptional: true },
+    { name: "folder", description: "the project's folder (default: the current one)", isOptional: true },
   ],
   options: {
-    framework: { value: "F", description: `${INIT_FRAMEWORKS.join(", ")}; found by itself in most cases` },
+    framework: { value: "F", description: `${INIT_FRAMEWORKS.join(", ")}; usually detected` },
     "dry-run": { description: "only show what would change" },
     yes: { description: "write without asking" },
-    "no-install": { description: "leave the installing of packages to you" },
-    undo: { description: "take back what init wrote, where nobody has changed it since" },
+    "no-install": { description: "do not install packages" },
+    undo: { description: "undo what init wrote, unless it was changed since" },
   },
-  notes: `Shows every change before it writes. A file that is there already is never replaced. Pages that Vite makes get an
-Express server beside them; where there is no TypeScript, none is written.`,
+  notes: `Shows every change before writing. Existing files are never replaced. Vite apps get an
+Express server; projects without TypeScript get JavaScript.`,
   async run(call) {
     const folder = resolve(givenPath(call, call.positionals[0] ?? "."));
     return call.options.has("undo") ? undo(call, folder) : setUp(call, folder);
@@ -67,7 +67,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
     notes.unshift("Put your key into the environment file: `upstow login` and init again, or by hand.");
   return {
     json: { ...result, written: true },
-    text: [`Wrote ${changes.length} files. \`upstow init --undo\` takes them back.`, ...notes].join("\n"),
+    text: [`Wrote ${changes.length} files. \`upstow init --undo\` reverts them.`, ...notes].join("\n"),
   };
 }
 

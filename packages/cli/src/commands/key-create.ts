@@ -4,7 +4,7 @@ import { withDatabase } from "../with-database.ts";
 
 export const keyCreate: Command = {
   name: "key create",
-  summary: "Make an API key; its secret is shown this once",
+  summary: "Create an API key; its secret is shown only once",
   options: {
     project: { value: "ID", description: "the project's id", isRequired: true },
     type: { value: "live|test", description: "live, or test for the sandbox", isRequired: true },
@@ -22,7 +22,7 @@ export const keyCreate: Command = {
     const { key, secret } = await withDatabase(call, (deps) => createKeyFor(deps, wanted));
     return {
       json: { id: key.id, secret, prefix: key.prefix, type: key.type, projectId: key.project_id },
-      text: `Made ${key.type} key "${key.name}" (${key.id}). Keep its secret now; it is never shown again:
+      text: `Created ${key.type} key "${key.name}" (${key.id}). Save its secret now; it is never shown again:
 ${secret}`,
     };
   },

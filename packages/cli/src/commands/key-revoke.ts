@@ -4,7 +4,7 @@ import { withDatabase } from "../with-database.ts";
 
 export const keyRevoke: Command = {
   name: "key revoke",
-  summary: "Revoke an API key at once, on every instance",
+  summary: "Revoke an API key immediately, on every instance",
   positionals: [{ name: "id", description: "the key's id, not its secret" }],
   async run(call) {
     const { revokeAnyKey } = await import("@upstow/server/projects/accounts/manage-keys");
@@ -12,7 +12,7 @@ export const keyRevoke: Command = {
     const key = await withDatabase(call, (deps) => revokeAnyKey(deps, id));
     return {
       json: { id: key.id, revoked: true },
-      text: `Revoked key "${clean(key.name)}" (${key.prefix}). Requests with it are refused from now on.`,
+      text: `Revoked key "${clean(key.name)}" (${key.prefix}). Requests with it are now rejected.`,
     };
   },
 };

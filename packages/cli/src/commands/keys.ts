@@ -4,7 +4,7 @@ import { clean, formatColumns } from "../format.ts";
 import { readChoice } from "../option-values.ts";
 import { getOwnProject } from "../own-project.ts";
 
-const project = { value: "ID", description: "the key's project; found by itself in most cases" };
+const project = { value: "ID", description: "the key's project; usually detected" };
 
 export const keysLs: Command = {
   name: "keys ls",
@@ -26,7 +26,7 @@ export const keysLs: Command = {
 
 export const keysCreate: Command = {
   name: "keys create",
-  summary: "Make an API key of your key's type; its secret is shown this once",
+  summary: "Create an API key of the same type as yours; its secret is shown only once",
   options: {
     name: { value: "N", description: "what the key is for" },
     type: { value: "live|test", description: "refused unless it is your key's type" },
@@ -48,21 +48,21 @@ export const keysCreate: Command = {
     const { key, secret } = await upstow.keys.create(projectId, body);
     return {
       json: { key, secret },
-      text: `Made ${key.type} key "${key.name}" (${key.id}). Keep its secret now; it is never shown again:\n${secret}`,
+      text: `Created ${key.type} key "${key.name}" (${key.id}). Save its secret now; it is never shown again:\n${secret}`,
     };
   },
 };
 
 export const keysRevoke: Command = {
   name: "keys revoke",
-  summary: "Revoke an API key of the project at once",
+  summary: "Revoke an API key of the project immediately",
   positionals: [{ name: "id", description: "the key's id, not its secret" }],
   async run(call) {
     const [id = ""] = call.positionals;
     await (await connect(call)).keys.revoke(id);
     return {
       json: { id, revoked: true },
-      text: `Revoked key ${id}. Requests with it are refused from now on.`,
+      text: `Revoked key ${id}. Requests with it are now rejected.`,
     };
   },
 };

@@ -7,19 +7,19 @@ const endingSignals = ["SIGINT", "SIGTERM"] as const;
 
 export const listen: Command = {
   name: "listen",
-  summary: "Forward the events of the test environment to a server on this machine",
+  summary: "Forward events of the test environment to a local server",
   positionals: [{ name: "url", description: "your own endpoint, such as http://localhost:3000/hook" }],
   options: {
     key: {
       value: "K",
-      description: "a test key (svc_test_…); that of UPSTOW_API_KEY or login when left out",
+      description: "a test key, svc_test_… (default: UPSTOW_API_KEY, or the one used to log in)",
     },
-    url: { value: "URL", description: "where the service is; that of UPSTOW_URL or login when left out" },
-    replay: { value: "N", description: "begin with the last N events, 0 to 1000" },
+    url: { value: "URL", description: "the service's URL (default: UPSTOW_URL, or the one used to log in)" },
+    replay: { value: "N", description: "start with the last N events, 0 to 1000" },
   },
-  notes: `Nothing has to reach this machine from outside: the command holds a connection to the service. Each event is
-signed for your URL, as a delivery is. Started again within a day, it goes on behind the last event that it brought
-to this URL; --replay 0 begins with new ones instead. With --json each event is one line. Ctrl-C ends it.`,
+  notes: `This machine need not be reachable: the command connects to the service and waits for events. Each event is
+signed for your URL, like a webhook delivery. Restarted within a day, it continues after the last event forwarded
+to this URL; --replay 0 starts with new events instead. With --json, each event is one line. Ctrl-C stops it.`,
   async run(call) {
     const target = readTarget(call.positionals[0] ?? "");
     const replay = readReplay(call.options.find("replay"));
@@ -54,7 +54,7 @@ async function forwardAll(call: Call, { target, replay, credentials, signal }: L
     target,
     signal,
     getSigningKey: createSigningKey(upstow, keys.current),
-    onAway: (error: string) => call.note(`${target} does not answer (${error}); waiting for it.`),
+    onAway: (error: string) => call.note(`${target} is not responding (${error}); waiting for it.`),
   };
   const tellConnection = createConnectionNotes(call, credentials.url, target);
   const onConnection = (lastEventId?: string) => {
@@ -93,9 +93,9 @@ function createConnectionNotes(call: Call, service: string, target: string): (is
   let wasOpen: boolean | null = null;
   return (isOpen) => {
     if (isOpen === wasOpen) return;
-    if (!isOpen) call.note(`The connection to ${service} is broken; opening it again.`);
-    else if (wasOpen === null) call.note(`Ready: events of ${service} go to ${target}`);
-    else call.note("Connected again; nothing was missed.");
+    if (!isOpen) call.note(`Lost the connection to ${service}; reconnecting.`);
+    else if (wasOpen === null) call.note(`Ready: forwarding events from ${service} to ${target}`);
+    else call.note("Reconnected; no events were missed.");
     wasOpen = isOpen;
   };
 }

@@ -7,11 +7,11 @@ export const login: Command = {
   name: "login",
   summary: "Sign in to a service with an API key, for all commands below",
   options: {
-    url: { value: "URL", description: `where the service is; ${defaultUrl} unless said otherwise` },
-    key: { value: "K", description: "an API key; asked for when left out, - reads it from standard input" },
+    url: { value: "URL", description: `the service's URL (default: ${defaultUrl})` },
+    key: { value: "K", description: "an API key; prompted for by default, - reads it from standard input" },
   },
-  notes: `A key on the command line stays in the shell's history; without --key it is asked for and not shown.
-UPSTOW_URL and UPSTOW_API_KEY, where they are set, come before what this command keeps.`,
+  notes: `A key on the command line stays in the shell's history; without --key you are prompted for it.
+If set, UPSTOW_URL and UPSTOW_API_KEY override what this command saves.`,
   async run(call) {
     const url = readServiceUrl("--url", call.options.find("url") ?? (call.env["UPSTOW_URL"] || defaultUrl));
     const apiKey = await readSecret(call, "key", "API key (not shown):");
@@ -22,7 +22,7 @@ UPSTOW_URL and UPSTOW_API_KEY, where they are set, come before what this command
     const savedTo = credentialsPath(call.env);
     return {
       json: { url, type, tier, savedTo },
-      text: `Signed in to ${url} with a ${type} key (${tier} tier), kept in ${savedTo}.
+      text: `Signed in to ${url} with a ${type} key (${tier} tier), saved to ${savedTo}.
 Next: upstow upload <files…>`,
     };
   },

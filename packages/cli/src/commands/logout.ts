@@ -3,8 +3,8 @@ import { credentialsPath, findCredentials, removeCredentials } from "../credenti
 
 export const logout: Command = {
   name: "logout",
-  summary: "Forget the key that login kept",
-  notes: "The key itself stays valid; `upstow keys revoke <id>` ends it.",
+  summary: "Remove the key that login saved",
+  notes: "The key stays valid; `upstow keys revoke <id>` revokes it.",
   async run({ env }) {
     const wasSignedIn = findCredentials(env) !== null;
     removeCredentials(env);

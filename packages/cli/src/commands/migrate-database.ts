@@ -8,23 +8,23 @@ export const migrateDatabase: Command = {
   name: "migrate database",
   summary: "Move the embedded database of a running installation to PostgreSQL",
   options: {
-    abort: { description: "give the move up; the service takes changes again" },
+    abort: { description: "cancel the move; the service accepts changes again" },
   },
-  notes: `Takes the database from UPSTOW_DATABASE_URL, given to this command and not yet to the service; it must be
-empty. The service is read-only from the beginning until it is restarted on PostgreSQL. All rows of both databases are
-compared at the end. Killed or cut off, it goes on where it stopped when run again. To move the files as well, run
+  notes: `Set UPSTOW_DATABASE_URL for this command, but not yet for the service; that database must be
+empty. The service is read-only from the start until it is restarted on PostgreSQL. All rows of both databases are
+compared at the end. If interrupted, run it again to continue where it stopped. To move the files as well, run
 \`upstow migrate storage --finish\` first.`,
   async run(call) {
     const { runAbandonDatabase, runMoveDatabase } = await import("../migrate/move-database.ts");
     if (call.options.has("abort")) {
       const { isWritable, isMarked } = await runAbandonDatabase(call);
       const now = isWritable
-        ? "the embedded database takes changes again."
-        : "the service stays read-only for the move of the files, which `upstow migrate storage --abort` gives up.";
+        ? "the embedded database accepts changes again."
+        : "the service stays read-only because its files are being moved; `upstow migrate storage --abort` cancels that.";
       const copy = isMarked
-        ? "What was copied is of no use any more, and no service starts on it."
-        : "What was copied is of no use any more, but could not be marked so, as UPSTOW_DATABASE_URL does not name it: never start the service on it.";
-      return { json: { state: "abandoned", isMarked }, text: `The move is given up: ${now} ${copy}` };
+        ? "The copy is useless now, and no service starts on it."
+        : "The copy is useless now, but could not be marked as such because UPSTOW_DATABASE_URL does not point to it: never start the service on it.";
+      return { json: { state: "abandoned", isMarked }, text: `The move is cancelled: ${now} ${copy}` };
     }
     return present(await runMoveDatabase(call), call.config(), call.env);
   },
@@ -37,7 +37,7 @@ function present(report: MoveDatabaseReport, config: Config, env: NodeJS.Process
     ...(report.isInBucket ? bucketSettings(env) : {}),
   };
   const lines = [
-    `${rows} rows of ${report.tables.length} tables are in ${report.target}, and the same as in the embedded database.`,
+    `${rows} rows of ${report.tables.length} tables are in ${report.target} and match the embedded database.`,
     `Left out: ${report.leftOut.map(({ table, reason }) => `${table} (${reason})`).join(", ")}.`,
     "",
     "The service is read-only until it is restarted on PostgreSQL.",

@@ -7,21 +7,21 @@ export const migrateStorage: Command = {
   name: "migrate storage",
   summary: "Move the files of a running installation from its disk to a bucket",
   options: {
-    finish: { description: "also copy the last ones, with the service read-only from then on" },
-    "skip-damaged": { description: "leave files behind that are damaged on the disk" },
-    abort: { description: "give the move up; the service takes changes again" },
+    finish: { description: "also copy the remaining files, with the service read-only from then on" },
+    "skip-damaged": { description: "leave out files that are damaged on the disk" },
+    abort: { description: "cancel the move; the service accepts changes again" },
   },
-  notes: `Takes the bucket from the UPSTOW_S3_ variables, given to this command and not yet to the service. Run it
-without options first, as often as you like: the service is used meanwhile. Every file is checked against its SHA-256
-on the disk and read back from the bucket. Killed or cut off, it goes on where it stopped when run again.
-Exit code 1 also when files are damaged on the disk.`,
+  notes: `Set the UPSTOW_S3_ variables for this command, but not yet for the service. Run it
+without options first, as often as you like, while the service is in use. Every file is checked against its SHA-256
+on the disk and read back from the bucket. If interrupted, run it again to continue where it stopped.
+Also exits with code 1 if files are damaged on the disk.`,
   async run(call) {
     const { runAbandonStorage, runMoveStorage } = await import("../migrate/move-storage.ts");
     if (call.options.has("abort")) {
       await runAbandonStorage(call);
       return {
         json: { state: "abandoned" },
-        text: "The move is given up: files stay on the disk, and the service takes changes again. What was copied is left in the bucket.",
+        text: "The move is cancelled: files stay on the disk, and the service accepts changes again. Copied objects are left in the bucket.",
       };
     }
     return present(await runMoveStorage(call), bucketSettings(call.env), call.options.has("skip-damaged"));
@@ -33,27 +33,29 @@ const mostShown = 20;
 function present(report: MoveStorageReport, settings: Settings, mayBeDamaged: boolean): Result {
   const isDone = report.state === "copied";
   const lines = [
-    `${report.total.objects} files (${formatBytes(report.total.bytes)}) are in ${report.target}, ${report.copied.objects} of them since this run began. Each was read back and is the same.`,
+    `${report.total.objects} files (${formatBytes(report.total.bytes)}) are in ${report.target}, ${report.copied.objects} of them copied in this run. Each was read back and verified.`,
     ...(report.removed > 0
-      ? [`${report.removed} were deleted since they were copied, and removed there.`]
+      ? [`${report.removed} were deleted since they were copied, and also removed there.`]
       : []),
     ...(report.openMultipart > 0
       ? [
-          `${report.openMultipart} uploads in parts are under way: what is not completed before the switch has to be sent again.`,
+          `${report.openMultipart} multipart uploads are in progress; those not completed before the switch must be started again.`,
         ]
       : []),
     ...describeDamage(report, mayBeDamaged),
   ];
   if (!isDone && report.isReadOnly) {
-    lines.push("The service is read-only until --finish has succeeded, or --abort has given the move up.");
+    lines.push("The service is read-only until --finish succeeds or --abort cancels the move.");
   }
   if (isDone) {
     lines.push("", "The service is read-only until it is restarted on the bucket.");
     lines.push(describeRestart(settings));
-    lines.push("To move the database in the same break, run `upstow migrate database` before that.");
+    lines.push(
+      "To move the database in the same maintenance window, run `upstow migrate database` before that.",
+    );
   } else if (report.damaged.length === 0) {
     lines.push(
-      "When it suits you, `upstow migrate storage --finish` copies what has changed since and ends the move.",
+      "When you are ready, `upstow migrate storage --finish` copies what has changed since then and completes the move.",
     );
   }
   return {

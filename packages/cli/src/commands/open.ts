@@ -5,9 +5,9 @@ import { connect, getConnection } from "../connection.ts";
 
 export const open: Command = {
   name: "open",
-  summary: "Show the dashboard, or a file, in the browser",
+  summary: "Open the dashboard or a file in the browser",
   positionals: [
-    { name: "key", description: "a file's storage key; the dashboard when left out", isOptional: true },
+    { name: "key", description: "a file's storage key (default: the dashboard)", isOptional: true },
   ],
   async run(call) {
     const [key] = call.positionals;

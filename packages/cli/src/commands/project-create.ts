@@ -3,9 +3,9 @@ import { withDatabase } from "../with-database.ts";
 
 export const projectCreate: Command = {
   name: "project create",
-  summary: "Make a project for an account",
+  summary: "Create a project for an account",
   options: {
-    account: { value: "E", description: "the account's e-mail address", isRequired: true },
+    account: { value: "E", description: "the account's email address", isRequired: true },
     name: { value: "N", description: "the project's name, 1 to 100 characters", isRequired: true },
   },
   async run(call) {
@@ -15,7 +15,7 @@ export const projectCreate: Command = {
     const project = await withDatabase(call, (deps) => createProjectFor(deps, email, name));
     return {
       json: { id: project.id, name: project.name, slug: project.slug },
-      text: `Made project ${project.name} (${project.id}, slug ${project.slug}).
+      text: `Created project ${project.name} (${project.id}, slug ${project.slug}).
 Next: upstow key create --project ${project.id} --type test`,
     };
   },

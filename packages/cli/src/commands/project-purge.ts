@@ -3,9 +3,10 @@ import { withDatabase } from "../with-database.ts";
 
 export const projectPurge: Command = {
   name: "project purge",
-  summary: "Delete the files and events that a deleted project left behind",
+  summary: "Delete the remaining files and events of a deleted project",
   positionals: [{ name: "id", description: "the deleted project's id" }],
-  notes: "Their addresses stop working at once; the running service, or its next start, removes the bytes.",
+  notes:
+    "Their URLs stop working immediately; the running service removes the bytes, or does so when it next starts.",
   async run(call) {
     const { purgeProject } = await import("@upstow/server/files/purge-project");
     const [id = ""] = call.positionals;

@@ -2,9 +2,9 @@ import type { Command } from "../command.ts";
 
 export const serve: Command = {
   name: "serve",
-  summary: "Run the service, as npm start does",
+  summary: "Run the service, like npm start",
   options: { quiet: { description: "log warnings and errors only, no requests" } },
-  notes: `Its log goes to stdout: readable lines at a terminal, JSON lines elsewhere or with --json. SIGTERM and SIGINT end it once requests in
+  notes: `Logs to stdout: readable lines on a terminal, JSON lines otherwise or with --json. SIGTERM and SIGINT stop it once requests in
 flight are done.`,
   async run() {
     await import("@upstow/server/main");

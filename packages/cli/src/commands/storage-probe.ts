@@ -3,9 +3,9 @@ import { projectOption, withCustomerStorage } from "../customer-storage.ts";
 
 export const storageProbe: Command = {
   name: "storage probe",
-  summary: "Try a project's own bucket: rights, clock, and whether pages may upload",
+  summary: "Test a project's bucket: permissions, clock, and whether pages may upload",
   options: projectOption,
-  notes: "Exit code 1 when the service cannot work with the bucket.",
+  notes: "Exits with code 1 if the service cannot use the bucket.",
   async run(call) {
     const { probeStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
     const projectId = call.options.get("project");
@@ -22,7 +22,7 @@ export const storageProbe: Command = {
     ];
     return {
       json: { projectId, ...probe },
-      text: probe.ok ? ["✔ The bucket can be used.", ...lines].join("\n") : lines.join("\n"),
+      text: probe.ok ? ["✔ The bucket works.", ...lines].join("\n") : lines.join("\n"),
       ok: probe.ok,
     };
   },

@@ -3,16 +3,16 @@ import { projectOption, withCustomerStorage } from "../customer-storage.ts";
 
 export const storageRemove: Command = {
   name: "storage remove",
-  summary: "Let a project's new files go to the service's own storage again",
+  summary: "Store a project's new files in the service's own storage again",
   options: projectOption,
-  notes: "Refused as long as the bucket holds files of the project.",
+  notes: "Fails while the bucket still has files of the project.",
   async run(call) {
     const { removeStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
     const projectId = call.options.get("project");
     await withCustomerStorage(call, (deps) => removeStorage(deps, projectId));
     return {
       json: { projectId, removed: true },
-      text: `Project ${projectId} has no bucket of its own any more; its credentials are forgotten.`,
+      text: `Project ${projectId} no longer uses its own bucket; its credentials were deleted.`,
     };
   },
 };

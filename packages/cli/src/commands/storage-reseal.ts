@@ -3,12 +3,12 @@ import { withCustomerStorage } from "../customer-storage.ts";
 
 export const storageReseal: Command = {
   name: "storage reseal",
-  summary: "Encrypt all bucket credentials anew, with the first secret of UPSTOW_SECRET",
+  summary: "Re-encrypt all bucket credentials with the first secret in UPSTOW_SECRET",
   notes:
     "Run it after putting a new secret in front. The old one is no longer needed for credentials afterwards.",
   async run(call) {
     const { resealCredentials } = await import("@upstow/server/projects/customer-storage/customer-stores");
     const count = await withCustomerStorage(call, resealCredentials);
-    return { json: { resealed: count }, text: `Encrypted the credentials of ${count} buckets anew.` };
+    return { json: { resealed: count }, text: `Re-encrypted the credentials of ${count} buckets.` };
   },
 };

@@ -4,7 +4,7 @@ import { projectOption, withCustomerStorage } from "../customer-storage.ts";
 
 export const storageSet: Command = {
   name: "storage set",
-  summary: "Let a project keep its new files in a bucket of its own",
+  summary: "Store a project's new files in its own bucket",
   options: {
     ...projectOption,
     bucket: { value: "B", description: "the bucket's name", isRequired: true },
@@ -14,14 +14,14 @@ export const storageSet: Command = {
       description: "its secret; - reads it from standard input",
       isRequired: true,
     },
-    endpoint: { value: "URL", description: "the provider's address; Amazon's, of the region, unless given" },
-    region: { value: "R", description: "part of every signature; us-east-1 unless given" },
-    prefix: { value: "P", description: "in front of every object's name; upstow/ unless given, / for none" },
-    "path-style": { description: "the bucket in the path, not in the host name; usual with --endpoint" },
-    "host-style": { description: "the bucket in the host name; usual without --endpoint" },
+    endpoint: { value: "URL", description: "the provider's URL (default: Amazon S3 in the region)" },
+    region: { value: "R", description: "the region used in signatures (default: us-east-1)" },
+    prefix: { value: "P", description: "prefix of every object key; / for none (default: upstow/)" },
+    "path-style": { description: "put the bucket in the path (default with --endpoint)" },
+    "host-style": { description: "put the bucket in the host name (default without --endpoint)" },
   },
-  notes: `The bucket is tried first: an object is written, read, copied and removed below the prefix. The credentials are
-kept encrypted and never shown again; run the command anew to replace them. Files that are there already stay where they
+  notes: `The bucket is tested first: an object is written, read, copied and deleted under the prefix. The credentials are
+stored encrypted and never shown again; run the command again to replace them. Existing files stay where they
 are. A secret on the command line stays in the shell's history; "--secret-access-key -" avoids that.`,
   async run(call) {
     const { setStorage } = await import("@upstow/server/projects/customer-storage/customer-storage");
@@ -41,7 +41,7 @@ are. A secret on the command line stays in the shell's history; "--secret-access
     const storage = await withCustomerStorage(call, (deps) => setStorage(deps, projectId, input));
     return {
       json: { projectId, ...storage },
-      text: `New files of project ${projectId} go to the bucket ${storage.bucket} now.
+      text: `New files of project ${projectId} now go to the bucket ${storage.bucket}.
 Next: upstow storage probe --project ${projectId}`,
     };
   },

@@ -12,12 +12,12 @@ export const transform: Command = {
   summary: "Get the URL of a resized or re-encoded variant of an image",
   positionals: [{ name: "key", description: "the image's storage key" }],
   options: {
-    width: { value: "PX", description: "1 to 4096; width or height is needed" },
+    width: { value: "PX", description: "1 to 4096; width or height is required" },
     height: { value: "PX", description: "1 to 4096" },
-    fit: { value: "F", description: `${fits.join(", ")}; scale-down unless said otherwise` },
-    quality: { value: "Q", description: "1 to 100; 85 unless said otherwise" },
-    format: { value: "F", description: `${formats.join(", ")}; auto unless said otherwise` },
-    delivery: { value: "D", description: "signed (expires) or public (never does)" },
+    fit: { value: "F", description: `${fits.join(", ")} (default: scale-down)` },
+    quality: { value: "Q", description: "1 to 100 (default: 85)" },
+    format: { value: "F", description: `${formats.join(", ")} (default: auto)` },
+    delivery: { value: "D", description: "signed (expires) or public (never expires)" },
   },
   notes: "Needs a live key and a paid plan.",
   async run(call) {

@@ -19,17 +19,17 @@ const bodiesAtOnce = 9;
 
 export const upload: Command = {
   name: "upload",
-  summary: "Upload files, and folders with everything below them",
+  summary: "Upload files, and folders recursively",
   positionals: [{ name: "files", description: "paths of files and folders", isRepeated: true }],
   options: {
-    route: { value: "SLUG", description: "the file route that they go to; default unless said otherwise" },
-    metadata: { value: "JSON", description: "an object that is stored with every file" },
+    route: { value: "SLUG", description: "the file route to upload to (default: default)" },
+    metadata: { value: "JSON", description: "an object to store with every file" },
   },
-  notes: `Files over 10 MB go in parts. Stop the command, or lose the network, and the same command goes on with the
-files and parts that are missing, for seven days and while the files stay as they are.
-Smaller files are opened and completed in batches of up to 100. A wait for the rate limit is shown on stderr.
-A file of a folder keeps its path from there as its name. Empty files and links inside a folder are left out and named.
-Exit code 1 when a file failed, or when nothing was left to upload.`,
+  notes: `Files over 10 MB are uploaded in parts. If interrupted, run the same command again within seven days to upload the
+missing files and parts, as long as the files are unchanged.
+Smaller files are requested and completed in batches of up to 100. Waits for the rate limit are shown on stderr.
+Files in a folder are named by their path within it. Empty files and symbolic links in folders are skipped and listed.
+Exits with code 1 if a file failed, or if there was nothing to upload.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
@@ -74,7 +74,7 @@ Exit code 1 when a file failed, or when nothing was left to upload.`,
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
       json: { files: [...keptFiles, ...stored], failures, leftOut },
-      text: `${all.length === 0 ? "There is nothing to upload." : done}${countLeftOut(leftOut)}${before}`,
+      text: `${all.length === 0 ? "Nothing to upload." : done}${countLeftOut(leftOut)}${before}`,
       ok: failures.length === 0 && all.length > 0,
     };
   },

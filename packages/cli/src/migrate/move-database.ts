@@ -36,7 +36,7 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
         onProgress: ({ step, done, total }) => progress.show(labels[step], done, total),
         onReadOnly() {
           isReadOnly = true;
-          call.note("The service is read-only from now on; files are served meanwhile.");
+          call.note("The service is now read-only; files are still served.");
         },
       });
     }),

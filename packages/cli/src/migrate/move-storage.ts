@@ -51,7 +51,7 @@ export async function runMoveStorage(call: Call): Promise<MoveStorageReport> {
           onReadOnly() {
             isReadOnly = true;
             label.text = "Copying the rest";
-            call.note("The service is read-only from now on; files are served meanwhile.");
+            call.note("The service is now read-only; files are still served.");
           },
         },
         { finish, skipDamaged: call.options.has("skip-damaged") },
