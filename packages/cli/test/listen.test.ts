@@ -221,7 +221,10 @@ describe("upstow listen", () => {
     const home = await mkdtemp(join(folder, "home-"));
     await runJson(["login", "--url", service.url, "--key", service.live], { HOME: home });
     const listener = await listen({ home, url: "" });
-    assert.ok(listener.shown.stderr.includes(`Ready: forwarding events from ${service.url} to`), listener.shown.stderr);
+    assert.ok(
+      listener.shown.stderr.includes(`Ready: forwarding events from ${service.url} to`),
+      listener.shown.stderr,
+    );
     await listener.stop("SIGTERM");
   });
 
