@@ -165,7 +165,7 @@ test("pages forbid foreign scripts and frames; assets are kept, the page is aske
         .find((rule) => rule.startsWith("connect-src"))
         ?.split(" ")
         .slice(1) ?? [];
-    const expected = [`${host}/dashboard/api/`, `${app.url}/u/`, `${app.url}/f/`];
+    const expected = [`${host}/dashboard/api/`, `${app.url}/u/`, `${app.url}/f/`, `${app.url}/s/`];
     assert.deepEqual(targets, expected, "data goes nowhere else");
     assert.equal(headers.get("x-frame-options"), "DENY");
     assert.equal(headers.get("cache-control"), "no-cache");

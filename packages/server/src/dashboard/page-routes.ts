@@ -88,16 +88,18 @@ function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buc
   const cdn = new URL(cdnUrl).origin;
   const storage = storageOrigins(deps);
   const files = ["'self'", cdn, ...storage].join(" ");
+  // Public files, and links to private ones.
+  const served = [`${cdnUrl}/f/`, `${cdnUrl}/s/`, ...storage];
   const rules = [
     "default-src 'none'",
     `img-src ${files} data: blob:`,
     `media-src ${files}`,
-    `frame-src ${cdnUrl}/f/ ${storage.join(" ")}`.trim(),
+    `frame-src ${served.join(" ")}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  const targets = [`${publicUrl}${uploadPath}`, `${cdnUrl}/f/`, ...storage];
+  const targets = [`${publicUrl}${uploadPath}`, ...served];
   return (own, buckets) => {
     const assets = own("/dashboard/assets/");
     const calls = [own("/dashboard/api/"), ...targets, ...buckets].join(" ");

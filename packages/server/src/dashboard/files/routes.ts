@@ -10,6 +10,7 @@ import {
   StringEnum,
   Type,
 } from "@upstow/contract";
+import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
@@ -28,27 +29,31 @@ import { parseRecipe } from "../../serving/images/recipe.ts";
 import { signUrl } from "../../serving/images/transform-image.ts";
 import type { VariantSigner } from "../../serving/images/variant-signature.ts";
 import { linkTo } from "../../serving/links/create-links.ts";
-import { findRevocationMark } from "../../serving/links/queries.ts";
+import {
+  findLinkedFile,
+  findRevocationMark,
+  lastRevocationOf,
+  listCountedLinks,
+} from "../../serving/links/queries.ts";
 import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
 
 /** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
 const mostVariants = 100;
+const mostLinks = 100;
 
 const DeleteBody = Type.Object({
   ids: Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems: mostChosen }),
 });
-const VariantQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }) });
+const KeyQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }) });
 
 export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   app.post("/files/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>
     deleteChosen(deps, actor, [...new Set(body.ids)]),
   );
 
-  app.get("/variants", { schema: { querystring: VariantQuery } }, async ({ actor, query }) => {
-    const { projectId, environment } = actor;
-    const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(query.key) });
-    if (file === null) throw notFound("File");
+  app.get("/variants", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
+    const file = await getFile(deps, actor, query.key);
     const rows = await deps.db.all(listVariantsOfFile, { fileId: file.id, take: mostVariants });
     return {
       variants: rows.map((row) => ({
@@ -61,6 +66,28 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
       })),
     };
   });
+
+  /** The links whose uses are counted. Their tokens are not stored, so nobody can use a link that is listed here. */
+  app.get("/files/links", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
+    const { id: fileId } = await getFile(deps, actor, query.key);
+    const after = lastRevocationOf(await deps.db.recall(findLinkedFile, { id: fileId }));
+    const rows = await deps.db.all(listCountedLinks, { fileId, now: deps.now(), after, take: mostLinks });
+    return {
+      links: rows.map((row) => ({
+        id: row.id,
+        usesLeft: row.max_uses - row.uses,
+        maxUses: row.max_uses,
+        createdAt: toIso(row.created_at),
+        expiresAt: toIso(row.expires_at),
+      })),
+    };
+  });
+}
+
+async function getFile({ db }: Deps, { projectId, environment }: Actor, key: string): Promise<FileRow> {
+  const file = await db.get(findFile, { projectId, environment, ...nameFile(key) });
+  if (file === null) throw notFound("File");
+  return file;
 }
 
 function toIso(timeMs: number): string {
@@ -87,8 +114,11 @@ const DeleteFoundBody = Type.Object({ ...terms, before: id });
 
 /** A file as the dashboard shows it, with a thumbnail for images. */
 interface FoundFile extends FileListItem {
-  /** On the installation's own URL, which the pages may read whatever the project's domain is. */
-  contentUrl: string;
+  /**
+   * On the installation's own URL, which the pages may read whatever the project's domain is. Null for a private file,
+   * which needs a link.
+   */
+  contentUrl: string | null;
   thumbnailUrl: string | null;
 }
 
@@ -113,10 +143,19 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const wanted = { now, file: row, recipe: thumbnail, delivery: "signed", mark } as const;
     const small = isImage ? signUrl(deps.config, signer, wanted).url : null;
     const item = toListItem(cdnFor(deps.config, actor), row);
-    const isPrivate = row.access === "private" && row.status === "UPLOADED";
-    const contentUrl = isPrivate ? await linkTo(deps, actor, row) : fileUrl(deps.config, row.key);
+    const contentUrl = row.access === "private" ? null : fileUrl(deps.config, row.key);
     return { ...item, contentUrl, thumbnailUrl: small };
   };
+
+  /** A private file comes with a link for the person who opens it. */
+  app.get("/search/file", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
+    const row = await getFile(deps, actor, query.key);
+    const needsLink = row.access === "private" && row.status === "UPLOADED";
+    return {
+      file: await toFound(actor, row, deps.now()),
+      link: needsLink ? await linkTo(deps, actor, row) : null,
+    };
+  });
 
   app.get("/search", { schema: { querystring: FileSearchQuery } }, async ({ actor, query }) => {
     const { before, take } = startPage(query);

@@ -53,9 +53,12 @@ export async function findRevocationMark(
   { id, access }: Pick<FileRow, "id" | "access">,
 ): Promise<number | null> {
   if (access === "public") return null;
-  const file = await db.recall(findLinkedFile, { id });
-  if (file === null) return 0;
-  return Math.max(file.links_revoked_at, file.audience_revoked_at, file.all_revoked_at);
+  return lastRevocationOf(await db.recall(findLinkedFile, { id }));
+}
+
+/** Links signed at this time or earlier have ended. */
+export function lastRevocationOf(file: Readonly<ReadableFile> | null): number {
+  return file === null ? 0 : Math.max(file.links_revoked_at, file.audience_revoked_at, file.all_revoked_at);
 }
 
 /** Files to create links for, by key or id, with the times that ended earlier links. */
@@ -157,14 +160,17 @@ export const insertCountedLink = statement((q, p: CountedLinkRow) =>
   }),
 );
 
-export const listCountedLinks = statement((q, p: { fileId: string; now: number; take: number }) =>
-  q
-    .selectFrom("counted_link")
-    .selectAll()
-    .where("file_id", "=", p.fileId)
-    .where("expires_at", ">", p.now)
-    .orderBy("id", "desc")
-    .limit(p.take),
+/** Those that have neither expired nor been revoked. */
+export const listCountedLinks = statement(
+  (q, p: { fileId: string; now: number; after: number; take: number }) =>
+    q
+      .selectFrom("counted_link")
+      .selectAll()
+      .where("file_id", "=", p.fileId)
+      .where("expires_at", ">", p.now)
+      .where("created_at", ">", p.after)
+      .orderBy("id", "desc")
+      .limit(p.take),
 );
 
 /** The condition is the guard: only one caller gets the last use. */
