@@ -8,18 +8,21 @@ interface ChoiceProps {
   isBare?: boolean;
   /** What the empty value is called, such as "Any status"; left out where there is none. */
   any?: string;
+  hint?: string;
   options: readonly (string | readonly [value: string, label: string])[];
   value: string;
   onChange: (value: string) => void;
 }
 
 /** One of a few. */
-export function Choice({ label, isBare = false, any, options, value, onChange }: ChoiceProps) {
+export function Choice({ label, isBare = false, any, hint, options, value, onChange }: ChoiceProps) {
   const id = useId();
+  const hintId = useId();
   const select = (
     <select
       id={id}
       {...(isBare ? { "aria-label": label } : {})}
+      {...(hint === undefined ? {} : { "aria-describedby": hintId })}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     >
@@ -39,6 +42,7 @@ export function Choice({ label, isBare = false, any, options, value, onChange }:
     <label htmlFor={id}>
       {label}
       {select}
+      {hint !== undefined && <small id={hintId}>{hint}</small>}
     </label>
   );
 }

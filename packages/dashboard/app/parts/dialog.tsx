@@ -19,7 +19,8 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
       ref={ref}
       className={props.wide ? "wide" : undefined}
       aria-label={showHidden(props.title)}
-      onClose={props.onClose}
+      // In React the event bubbles: a dialog inside this one may have closed.
+      onClose={({ target, currentTarget }) => target === currentTarget && props.onClose()}
     >
       <header>
         <h2>

@@ -18,6 +18,10 @@ before(async () => {
   const name = `${"very-long-".repeat(15)}.png`;
   await uploadFile(app, photo, { key: tenant.live, name, type: "image/png" });
   await uploadFile(app, "hello", { key: tenant.live, name: "hello.txt" });
+  const { key } = await uploadFile(app, "hello", { key: tenant.live, name: "private.txt" });
+  const audience = "a".repeat(128);
+  await app.call("PATCH", `files/${key}`, { key: tenant.live, body: { access: "private", audience } });
+  await app.call("POST", "files/links", { key: tenant.live, body: { keys: [key], maxUses: 1000 } });
   await app.call("POST", `projects/${tenant.projectId}/routers`, {
     key: tenant.live,
     body: { slug: "a".repeat(100), allowedTypes: ["image/png"], webhookUrl: "https://example.com/hook" },
@@ -44,6 +48,15 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   await page.getByRole("button", { name: "hello.txt", exact: true }).click();
   await page.getByLabel("Preview").waitFor();
   await expectGoodLookInEveryView(page, "a text file");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "private.txt", exact: true }).click();
+  await page.getByText("1000 of 1000 uses left").waitFor();
+  await expectGoodLookInEveryView(page, "a private file");
+  for (const name of ["Change access", "Create link", "End all links"]) {
+    await page.getByRole("button", { name }).click();
+    await expectGoodLookInEveryView(page, `the dialog "${name}" of a private file`);
+    await page.keyboard.press("Escape");
+  }
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Grid" }).click();
   await page.getByRole("button", { name: "very-long" }).first().waitFor();

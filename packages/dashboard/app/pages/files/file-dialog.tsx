@@ -1,26 +1,49 @@
+import { useEffect } from "react";
 import { formatBytes, formatMany, formatTime } from "../../format.ts";
+import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
+import { Failure } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { FileAccess } from "./file-access.tsx";
 import { FilePreview } from "./file-preview.tsx";
 import { FileVariants } from "./file-variants.tsx";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 
-export function FileDialog(props: { file: FoundFile; onClose: () => void; onDelete: () => void }) {
-  const { file } = props;
-  const { mayChange, environment } = useWorkspace();
+interface FileDialogProps {
+  listed: FoundFile;
+  /** The list may be out of date. */
+  onLoaded: (file: FoundFile) => void;
+  onClose: () => void;
+  onDelete: () => void;
+}
+
+export function FileDialog({ listed, onLoaded, ...props }: FileDialogProps) {
+  const { api, mayChange, environment } = useWorkspace();
+  const path = `${api}/search/file?key=${encodeURIComponent(listed.key)}`;
+  const loaded = useLoad<{ file: FoundFile; link: string | null }>(path);
+  const file = loaded.data?.file ?? listed;
+  // The one before may just have been revoked.
+  const link = loaded.isLoading ? null : (loaded.data?.link ?? null);
+  const url = link ?? file.contentUrl;
+  useEffect(() => {
+    if (loaded.data !== null) onLoaded(loaded.data.file);
+  }, [loaded.data, onLoaded]);
   return (
     <Dialog title={file.name} wide onClose={props.onClose}>
-      <FilePreview file={file} />
+      {url !== null && <FilePreview key={url} file={file} url={url} />}
+      {url === null && loaded.error !== null && <Failure error={loaded.error} retry={loaded.reload} />}
       <Facts file={file} />
+      <FileAccess file={file} onChanged={loaded.reload} />
       <MetadataEditor fileKey={file.key} />
       {file.thumbnailUrl !== null && environment === "live" && <FileVariants fileKey={file.key} />}
       <footer>
-        <CopyButton text={file.url} label="Copy URL" />
-        {file.status === "UPLOADED" && (
-          <a className="button" href={file.url} target="_blank" rel="noopener noreferrer">
+        {file.access === "public" && <CopyButton text={file.url} label="Copy URL" />}
+        {link !== null && <CopyButton text={link} label="Copy temporary link" />}
+        {file.status === "UPLOADED" && url !== null && (
+          <a className="button" href={link ?? file.url} target="_blank" rel="noopener noreferrer">
             Open
           </a>
         )}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { formatBytes } from "../../format.ts";
+import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import type { FileListProps } from "./file-table.tsx";
 import type { FoundFile } from "./found-file.ts";
@@ -56,6 +57,7 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         <button type="button" className="link cut" title={showHidden(file.name)} onClick={() => onOpen(file)}>
           <SafeText text={file.name} />
         </button>
+        {file.access === "private" && <Lock />}
       </span>
       <small>
         {formatBytes(file.size)}

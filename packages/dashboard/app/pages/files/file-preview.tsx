@@ -8,39 +8,36 @@ const textBytes = 64 * 1024;
 const textTypes = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|toml|x-sh)\b)/;
 
 /** Shows what browsers show without running it. Text is fetched and written out by us, whatever it would be. */
-export function FilePreview({ file }: { file: FoundFile }) {
+export function FilePreview({ file, url }: { file: FoundFile; url: string }) {
   const [isBroken, setBroken] = useState(false);
   const type = file.type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const fail = () => setBroken(true);
   if (file.status !== "UPLOADED") return null;
   if (isBroken) return <p className="dim">The browser cannot show this file.</p>;
-  if (type.startsWith("image/"))
-    return <img className="preview" src={file.contentUrl} alt="" onError={fail} />;
+  if (type.startsWith("image/")) return <img className="preview" src={url} alt="" onError={fail} />;
   if (type.startsWith("video/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
-    return <video className="preview" src={file.contentUrl} controls preload="metadata" onError={fail} />;
+    return <video className="preview" src={url} controls preload="metadata" onError={fail} />;
   if (type.startsWith("audio/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
-    return <audio className="preview" src={file.contentUrl} controls preload="metadata" onError={fail} />;
+    return <audio className="preview" src={url} controls preload="metadata" onError={fail} />;
   // Not sandboxed, since browsers' PDF viewers refuse to work in one; the service sends it as nothing but a PDF.
   if (type === "application/pdf")
-    return (
-      <iframe className="preview pdf" src={file.contentUrl} title="Preview" referrerPolicy="no-referrer" />
-    );
-  if (textTypes.test(type)) return <TextPreview file={file} />;
+    return <iframe className="preview pdf" src={url} title="Preview" referrerPolicy="no-referrer" />;
+  if (textTypes.test(type)) return <TextPreview file={file} url={url} />;
   return null;
 }
 
-function TextPreview({ file }: { file: FoundFile }) {
+function TextPreview({ file, url }: { file: FoundFile; url: string }) {
   const [text, setText] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     const stop = new AbortController();
-    readStart(file.contentUrl, stop.signal).then(setText, (problem) => {
+    readStart(url, stop.signal).then(setText, (problem) => {
       if (!stop.signal.aborted) setError(problem);
     });
     return () => stop.abort();
-  }, [file.contentUrl]);
+  }, [url]);
   if (error !== null) return <Failure error={error} />;
   if (text === null) return null;
   return (

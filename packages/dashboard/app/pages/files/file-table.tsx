@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { formatAgo, formatBytes, formatTime } from "../../format.ts";
+import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -72,14 +73,17 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
         </td>
       )}
       <td>
-        <button
-          type="button"
-          className="link cut"
-          title={showHidden(file.name)}
-          onClick={() => props.onOpen(file)}
-        >
-          <SafeText text={file.name} />
-        </button>
+        <span className="named">
+          <button
+            type="button"
+            className="link cut"
+            title={showHidden(file.name)}
+            onClick={() => props.onOpen(file)}
+          >
+            <SafeText text={file.name} />
+          </button>
+          {file.access === "private" && <Lock />}
+        </span>
       </td>
       <td className="aside dim cut">
         <SafeText text={file.type} />

@@ -87,7 +87,8 @@ export default function Files() {
       )}
       {open !== null && (
         <FileDialog
-          file={open}
+          listed={open}
+          onLoaded={search.replace}
           onClose={() => setOpen(null)}
           onDelete={() => remove({ ids: new Set([open.id]) })}
         />

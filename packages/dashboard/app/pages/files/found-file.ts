@@ -2,8 +2,8 @@ import type { FileListItem } from "@upstow/contract";
 
 /** A file as the dashboard's search answers it. */
 export interface FoundFile extends FileListItem {
-  /** Where this page reads it, whatever domain the project has. */
-  contentUrl: string;
+  /** Where this page reads it, whatever domain the project has. Null if it is private. */
+  contentUrl: string | null;
   /** Of an image, 320 pixels wide and high; null for everything else. */
   thumbnailUrl: string | null;
 }

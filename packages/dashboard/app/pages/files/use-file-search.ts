@@ -18,6 +18,8 @@ export interface FileSearch {
   loadMore: () => void;
   /** Asks for what could not be loaded, and goes on from there. */
   retry: () => void;
+  /** Shows a file that is loaded as it is now. */
+  replace: (file: FoundFile) => void;
   reload: () => void;
 }
 
@@ -67,6 +69,10 @@ export function useFileSearch(path: string): FileSearch {
     return () => clearTimeout(timer);
   }, [path, version, ask]);
 
+  const replace = useCallback((file: FoundFile) => {
+    const now = (before: FoundFile) => (before.id === file.id ? file : before);
+    setFound((before) => before && { ...before, files: before.files.map(now) });
+  }, []);
   const reload = useCallback(() => setVersion((before) => before + 1), []);
   useAgainOnEntry(error !== null, reload);
   const isStale = found !== null && found.path !== path;
@@ -82,6 +88,7 @@ export function useFileSearch(path: string): FileSearch {
       void ask(path, found.files, found.cursor);
     },
     retry: () => askAgain.current(),
+    replace,
     reload,
   };
 }

@@ -6,6 +6,7 @@ import { usePages } from "../../load.ts";
 import { DeliveryView } from "../../parts/delivery-view.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
+import { Lock } from "../../parts/lock.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
@@ -76,7 +77,7 @@ function RouteRow({
     <li>
       <span className="grow">
         <strong className="name">
-          <SafeText text={route.slug} />
+          <SafeText text={route.slug} /> {route.access === "private" && <Lock />}
         </strong>
         <span className="dim">
           <SafeText text={route.allowedTypes.length === 0 ? "every type" : route.allowedTypes.join(", ")} />

@@ -1,6 +1,7 @@
 import { ROUTE_ENVIRONMENTS, type Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
+import { AccessChoice } from "../../parts/access-choice.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -14,6 +15,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
   const [allowedTypes, setTypes] = useState(route?.allowedTypes ?? []);
   const [size, setSize] = useState(() => toSizeInput(route?.maxFileSize ?? null));
   const [webhookUrl, setWebhookUrl] = useState(route?.webhookUrl ?? "");
+  const [access, setAccess] = useState(route?.access ?? "public");
   const [environment, setEnvironment] = useState<string>(route?.environment ?? "all");
   const submit = async () => {
     const body = {
@@ -22,6 +24,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       maxFileSize: toBytes(size),
       webhookUrl: webhookUrl === "" ? null : webhookUrl,
       environment,
+      access,
     };
     if (route === null) await callApi("POST", `${liveApi}/projects/${project.id}/routers`, body);
     else await callApi("PATCH", `${liveApi}/routers/${route.id}`, body);
@@ -49,6 +52,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
         value={webhookUrl}
         onChange={setWebhookUrl}
       />
+      <AccessChoice value={access} note="Applies to new uploads." onChange={setAccess} />
       <Choice
         label="Environment"
         options={ROUTE_ENVIRONMENTS}

@@ -1,7 +1,14 @@
 import { FIT_MODES, VARIANT_DELIVERIES } from "@upstow/contract";
 import { type Knobs, outputFormats } from "./knobs.ts";
 
-export function KnobForm({ knobs, onChange }: { knobs: Knobs; onChange: (change: Partial<Knobs>) => void }) {
+interface KnobFormProps {
+  knobs: Knobs;
+  /** Variants of private files are never public. */
+  isPrivate: boolean;
+  onChange: (change: Partial<Knobs>) => void;
+}
+
+export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
   const side = (name: "width" | "height", label: string) => (
     <label>
       {label}
@@ -54,7 +61,7 @@ export function KnobForm({ knobs, onChange }: { knobs: Knobs; onChange: (change:
           value={knobs.delivery}
           onChange={(event) => onChange({ delivery: event.target.value as Knobs["delivery"] })}
         >
-          {VARIANT_DELIVERIES.map((delivery) => (
+          {VARIANT_DELIVERIES.filter((delivery) => !isPrivate || delivery === "signed").map((delivery) => (
             <option key={delivery}>{delivery}</option>
           ))}
         </select>

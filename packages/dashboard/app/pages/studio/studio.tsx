@@ -74,7 +74,11 @@ function Bench({ imageKey }: { imageKey: string }) {
         {size !== null && ` → ${size.width} × ${size.height} pixels`}
       </p>
       <div className="bench">
-        <KnobForm knobs={knobs} onChange={(change) => setKnobs({ ...knobs, ...change })} />
+        <KnobForm
+          knobs={knobs}
+          isPrivate={file.data.file.access === "private"}
+          onChange={(change) => setKnobs({ ...knobs, ...change })}
+        />
         <RenderView
           renders={renders}
           shown={shown}

@@ -1,0 +1,29 @@
+import type { Access } from "@upstow/contract";
+import { Choice } from "./choice.tsx";
+
+export const accessMeaning: Record<Access, string> = {
+  public: "Anyone who has the URL can read the file.",
+  private: "The URL returns 404. Links and grants open the file.",
+};
+
+interface AccessChoiceProps {
+  value: Access;
+  /** What else to know, after what the selected access means. */
+  note?: string;
+  onChange: (access: Access) => void;
+}
+
+export function AccessChoice({ value, note = "", onChange }: AccessChoiceProps) {
+  return (
+    <Choice
+      label="Access"
+      hint={`${accessMeaning[value]} ${note}`.trim()}
+      options={[
+        ["public", "Public"],
+        ["private", "Private"],
+      ]}
+      value={value}
+      onChange={(access) => onChange(access as Access)}
+    />
+  );
+}
