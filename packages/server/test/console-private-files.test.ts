@@ -112,6 +112,18 @@ onBothDatabases("private files in the dashboard", (database) => {
     assert.deepEqual(await listLinks(owner, other.key), []);
   });
 
+  test("links are listed page by page, the newest first", async () => {
+    const { key } = await upload();
+    for (const maxUses of [1, 2, 3]) await createLink(key, { maxUses });
+    const page = async (more: string) => {
+      const { links, nextCursor } = (await viewer("GET", `${at("files/links", key)}&limit=2${more}`)).body;
+      return { uses: links.map((link: { maxUses: number }) => link.maxUses), nextCursor };
+    };
+    const first = await page("");
+    assert.deepEqual(first.uses, [3, 2]);
+    assert.deepEqual(await page(`&cursor=${first.nextCursor}`), { uses: [1], nextCursor: null });
+  });
+
   test("links of a public file are listed and revoked, too", async () => {
     const { key, url } = await upload({ access: "public" });
     await createLink(key, { maxUses: 2 });

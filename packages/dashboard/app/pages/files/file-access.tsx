@@ -2,12 +2,13 @@ import { AUDIENCE_MAX } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatAgo, formatTime } from "../../format.ts";
-import { useLoad } from "../../load.ts";
+import { usePages } from "../../load.ts";
 import { AccessChoice, accessMeaning } from "../../parts/access-choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Lock } from "../../parts/lock.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
@@ -28,7 +29,8 @@ type Task = keyof typeof titles;
 /** Who can read a file, and its links. */
 export function FileAccess({ file, onChanged }: { file: FoundFile; onChanged: () => void }) {
   const { api, mayChange } = useWorkspace();
-  const links = useLoad<{ links: CountedLink[] }>(`${api}/files/links?key=${encodeURIComponent(file.key)}`);
+  const path = `${api}/files/links?key=${encodeURIComponent(file.key)}`;
+  const links = usePages<CountedLink, "links">(path, "links");
   const [task, setTask] = useState<Task | null>(null);
   const [status, setStatus] = useState("");
   const open = (next: Task) => {
@@ -71,7 +73,8 @@ export function FileAccess({ file, onChanged }: { file: FoundFile; onChanged: ()
         </p>
       )}
       {links.error !== null && <Failure error={links.error} retry={links.reload} />}
-      <CountedLinks links={links.data?.links ?? []} />
+      <CountedLinks links={links.items} />
+      <MoreButton list={links} />
       {task !== null && (
         <Dialog title={titles[task]} onClose={() => setTask(null)}>
           {task === "access" && <ChangeAccess file={file} onSaved={() => done("Access changed")} />}

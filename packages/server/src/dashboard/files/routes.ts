@@ -40,12 +40,12 @@ import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
 /** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
 const mostVariants = 100;
-const mostLinks = 100;
 
 const DeleteBody = Type.Object({
   ids: Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems: mostChosen }),
 });
 const KeyQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }) });
+const LinkQuery = Type.Object({ ...KeyQuery.properties, ...PageQuery.properties });
 
 export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   app.post("/files/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>
@@ -68,12 +68,15 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   });
 
   /** The links whose uses are counted. Their tokens are not stored, so nobody can use a link that is listed here. */
-  app.get("/files/links", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
+  app.get("/files/links", { schema: { querystring: LinkQuery } }, async ({ actor, query }) => {
     const { id: fileId } = await getFile(deps, actor, query.key);
     const after = lastRevocationOf(await deps.db.recall(findLinkedFile, { id: fileId }));
-    const rows = await deps.db.all(listCountedLinks, { fileId, now: deps.now(), after, take: mostLinks });
+    const { before, take } = startPage(query);
+    const rows = await deps.db.all(listCountedLinks, { fileId, now: deps.now(), after, before, take });
+    const { shown, ...page } = endPage(rows, take);
     return {
-      links: rows.map((row) => ({
+      ...page,
+      links: shown.map((row) => ({
         id: row.id,
         usesLeft: row.max_uses - row.uses,
         maxUses: row.max_uses,

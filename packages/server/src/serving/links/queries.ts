@@ -162,13 +162,14 @@ export const insertCountedLink = statement((q, p: CountedLinkRow) =>
 
 /** Those that have neither expired nor been revoked. */
 export const listCountedLinks = statement(
-  (q, p: { fileId: string; now: number; after: number; take: number }) =>
+  (q, p: { fileId: string; now: number; after: number; before: string; take: number }) =>
     q
       .selectFrom("counted_link")
       .selectAll()
       .where("file_id", "=", p.fileId)
       .where("expires_at", ">", p.now)
       .where("created_at", ">", p.after)
+      .where("id", "<", p.before)
       .orderBy("id", "desc")
       .limit(p.take),
 );
