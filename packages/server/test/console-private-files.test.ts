@@ -124,6 +124,17 @@ onBothDatabases("private files in the dashboard", (database) => {
     assert.deepEqual(await page(`&cursor=${first.nextCursor}`), { uses: [1], nextCursor: null });
   });
 
+  test("a link created after a revocation is listed, even if the clock has gone back", async (t) => {
+    const { key } = await upload();
+    await createLink(key, { maxUses: 1 });
+    await owner("POST", `${inLive}/files/links/revoke`, { keys: [key] });
+    app.clock.advance(-1000);
+    t.after(() => app.clock.advance(1000));
+    const link = await createLink(key, { maxUses: 2 });
+    assert.equal(await statusOf(link), 200);
+    assert.deepEqual(await listLinks(owner, key), [[1, 2]]);
+  });
+
   test("links of a public file are listed and revoked, too", async () => {
     const { key, url } = await upload({ access: "public" });
     await createLink(key, { maxUses: 2 });

@@ -93,7 +93,7 @@ export async function planLinks(
 
 async function saveIfCounted(tx: Queryable, now: number, link: LinkPlan["links"][number]): Promise<void> {
   const { facts, maxUses, name } = link;
-  const { countedId, fileId, expiresAt } = facts;
+  const { countedId, fileId, signedAt, expiresAt } = facts;
   if (countedId === null || maxUses === null) return;
   const open = await tx.get(countOpenLinks, { fileId, now });
   if (Number(open?.count ?? 0) >= COUNTED_LINKS_PER_FILE_MAX) throw tooManyLinks(name);
@@ -102,7 +102,8 @@ async function saveIfCounted(tx: Queryable, now: number, link: LinkPlan["links"]
     file_id: fileId,
     max_uses: maxUses,
     uses: 0,
-    created_at: now,
+    // Compared with revocations, as the signature is.
+    created_at: signedAt,
     expires_at: expiresAt,
   });
 }
