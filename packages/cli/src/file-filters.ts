@@ -2,12 +2,14 @@ import type { FileQuery } from "@upstow/sdk";
 import { type OptionSpec, type Options, UsageError } from "./command.ts";
 import { readChoice } from "./option-values.ts";
 
+const accessLevels = ["public", "private"] as const;
 const statuses = ["uploading", "uploaded", "failed"] as const;
 
 export const filterOptions: Record<string, OptionSpec> = {
   status: { value: "S", description: "uploading, uploaded or failed" },
   type: { value: "TYPE", description: "a MIME type, or a family such as image/*" },
   route: { value: "SLUG", description: "uploaded through this file route" },
+  access: { value: "A", description: "public or private" },
   name: { value: "TEXT", description: "part of the name, case-insensitive" },
   prefix: { value: "P", description: "start of the key, after the project ID" },
   since: {
@@ -24,11 +26,13 @@ export const filterOptions: Record<string, OptionSpec> = {
 
 export function readFilters(options: Options): FileQuery {
   const status = options.find("status");
+  const access = options.find("access");
   const metadata = options.all("metadata").map(readPair);
   const query = {
     status: status && readChoice("--status", status, statuses).toUpperCase(),
     type: options.find("type"),
     routeSlug: options.find("route"),
+    access: access && readChoice("--access", access, accessLevels),
     name: options.find("name"),
     prefix: options.find("prefix"),
     since: readTime("since", options),

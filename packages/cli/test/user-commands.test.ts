@@ -141,6 +141,7 @@ describe("the commands of users", () => {
     const find = async (...args: string[]) =>
       (await runJson(["files", "ls", ...args], own)).files.map((file: { id: string }) => file.id);
     assert.deepEqual(await find("--type", "image/*"), [photo?.id]);
+    assert.deepEqual(await find("--access", "private"), []);
     assert.deepEqual(await find("--name", "ärGER"), [text?.id]);
     assert.deepEqual(await find("--metadata", "user=42"), [photo?.id, text?.id]);
     assert.deepEqual(await find("--metadata", "user=42", "--metadata", "a=b=1"), []);

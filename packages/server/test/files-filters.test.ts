@@ -52,7 +52,7 @@ onBothDatabases("filters of a file list", (database) => {
         ["a.png", { routeSlug: "photos", contentType: "image/png" }],
         ["b.PNG", { routeSlug: "photos-2", contentType: "Image/PNG; x=1" }],
         ["c.txt", { contentType: "text/plain; charset=utf-8" }],
-        ["d.txt", { contentType: "text/plain2" }],
+        ["d.txt", { contentType: "text/plain2", access: "private" }],
       ];
       for (const [name, fields] of rows) await open(name, fields);
       app.clock.advance(1);
@@ -68,6 +68,12 @@ onBothDatabases("filters of a file list", (database) => {
       assert.deepEqual(await find({ status: "FAILED" }), ["f.bin"]);
       assert.deepEqual(await find({ status: "UPLOADING" }), ["d.txt", "c.txt", "b.PNG", "a.png"]);
       assert.deepEqual(await find({ status: "DELETED" }), [], "the list never holds deleted files");
+    });
+
+    it("access", async () => {
+      assert.deepEqual(await find({ access: "private" }), ["d.txt"]);
+      assert.deepEqual(await find({ access: "public" }), ["f.bin", "e.txt", "c.txt", "b.PNG", "a.png"]);
+      assert.deepEqual(await find({ access: "private", type: "image/*" }), []);
     });
 
     it("type, whole or its first half, without case and parameters", async () => {
@@ -316,6 +322,9 @@ onBothDatabases("filters of a file list", (database) => {
       ["type=", "type"],
       ["type=image/%F0%9F%8E%89", "type"],
       [`type=image/${"x".repeat(300)}`, "type"],
+      ["access=secret", "access"],
+      ["access=", "access"],
+      ["access=public&access=private", "access"],
       ["routeSlug=", "routeSlug"],
       [`routeSlug=${"x".repeat(101)}`, "routeSlug"],
       [`name=${"x".repeat(256)}`, "name"],

@@ -96,6 +96,7 @@ export const FileQuery = Type.Object({
   ),
   since: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created at this time or later" })),
   until: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created before this time" })),
+  access: Type.Optional(StringEnum(ACCESS_LEVELS)),
   include: Type.Optional(StringEnum(["metadata"], { description: "adds metadata to every file" })),
   "metadata.{key}": Type.Optional(metadataFilter),
 });

@@ -45,7 +45,7 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
   await page.getByRole("button", { name: "the oldest needle.txt" }).waitFor();
   assert.equal(await rows.count(), 2);
   await search("Search by name", "");
-  await page.getByText("Route, date, metadata").click();
+  await page.getByText("Route, access, date, metadata").click();
   await search("Metadata", "colour=violet");
   await page.getByRole("button", { name: "the oldest needle.txt" }).waitFor();
   await search("Metadata", "colour=green");

@@ -48,7 +48,7 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await page.getByLabel("Type", { exact: true }).selectOption("Other applications");
   await shows("mountain.bin");
   await page.getByLabel("Type", { exact: true }).selectOption("All types");
-  await page.getByText("Route, date, metadata").click();
+  await page.getByText("Route, access, date, metadata").click();
   await page.getByLabel("Metadata").fill("album=summer");
   await shows("harbour.txt");
   await page.getByLabel("From").fill("2200-01-01");
@@ -57,6 +57,10 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await page.getByLabel("To", { exact: true }).fill("2199-01-01");
   await shows("harbour.txt");
   await page.getByRole("combobox", { name: "Route", exact: true }).selectOption("default");
+  await shows("harbour.txt");
+  await page.getByRole("combobox", { name: "Access", exact: true }).selectOption("Private");
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("combobox", { name: "Access", exact: true }).selectOption("Public");
   await shows("harbour.txt");
   await page.getByLabel("Status").selectOption("failed");
   await page.getByText("Nothing matches").waitFor();

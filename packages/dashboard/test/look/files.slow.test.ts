@@ -39,7 +39,7 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   };
   await go("files");
   await page.getByLabel("Choose hello.txt").check();
-  await page.getByText("Route, date, metadata").click();
+  await page.getByText("Route, access, date, metadata").click();
   await page
     .getByLabel("Files to upload")
     .setInputFiles({ name: "up.txt", mimeType: "text/plain", buffer: Buffer.from("x") });

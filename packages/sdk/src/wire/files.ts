@@ -56,6 +56,7 @@ export interface FileQuery extends PageQuery {
   until?: string;
   /** Up to 5 top-level keys and their values; values other than strings compare as JSON text. */
   metadata?: Record<string, string | number | boolean | null>;
+  access?: Access;
   /** Adds metadata to every file in the list. */
   include?: "metadata";
 }

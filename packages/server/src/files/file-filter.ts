@@ -13,7 +13,7 @@ export interface FileFilter {
   isMatch?: (file: FoundFile) => boolean;
 }
 
-type Query = Pick<FileQuery, "status" | "type" | "routeSlug" | "name" | "prefix" | "include">;
+type Query = Pick<FileQuery, "status" | "type" | "routeSlug" | "access" | "name" | "prefix" | "include">;
 
 /** The ids whose files can match, and what to test on them; null if none can. */
 export interface FileSelection {
@@ -27,7 +27,7 @@ export function selectFiles(
   { projectId }: { projectId: string },
   span: Span,
 ): FileSelection | null {
-  const { status, routeSlug, prefix = "" } = query;
+  const { status, routeSlug, access, prefix = "" } = query;
   const within = narrow(span, prefix);
   if (within === null || status === "DELETED") return null;
   const type = typeFilter(query.type);
@@ -39,6 +39,7 @@ export function selectFiles(
       terms: {
         ...statusTerms(status),
         ...(routeSlug === undefined ? {} : { routeSlug }),
+        ...(access === undefined ? {} : { access }),
         ...type.terms,
         ...(prefix === "" ? {} : { keyStart: `${projectId}/${prefix}` }),
         ...name.terms,

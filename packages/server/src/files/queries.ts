@@ -130,6 +130,7 @@ export interface Terms {
   isFailed?: true;
   status?: string;
   routeSlug?: string;
+  access?: string;
   typeStart?: string;
   /** Case-sensitive, including the project. */
   keyStart?: string;
@@ -159,6 +160,7 @@ type Condition = (p: SearchParams, dialect: DialectName) => RawBuilder<boolean>;
 const conditions = {
   status: (p) => sql`status = ${p.status}`,
   routeSlug: (p) => sql`route_slug = ${p.routeSlug}`,
+  access: (p) => sql`access = ${p.access}`,
   typeStart: (p, dialect) => startsWith(dialect, "type", p.typeStart),
   keyStart: (p, dialect) => startsExactlyWith(dialect, "key", p.keyStart),
   nameText: (p, dialect) => contains(dialect, "name", p.nameText),

@@ -5,6 +5,7 @@ export interface FileFilter {
   type: string;
   status: string;
   routeSlug: string;
+  access: string;
   metadata: string;
   /** Days, as `<input type="date">` has them. */
   from: string;
@@ -16,6 +17,7 @@ export const noFilter: FileFilter = {
   type: "",
   status: "",
   routeSlug: "",
+  access: "",
   metadata: "",
   from: "",
   to: "",

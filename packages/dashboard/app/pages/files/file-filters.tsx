@@ -20,6 +20,11 @@ const statuses = [
   ["FAILED", "failed"],
 ] as const;
 
+const accessLevels = [
+  ["public", "Public"],
+  ["private", "Private"],
+] as const;
+
 interface FileFiltersProps {
   filter: FileFilter;
   routes: Router[];
@@ -32,18 +37,20 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
     required: false,
     onChange: (value: string) => onChange({ ...filter, [name]: value }),
   });
-  const hasMore = [filter.routeSlug, filter.metadata, filter.from, filter.to].some((value) => value !== "");
+  const { routeSlug, access, metadata, from, to } = filter;
+  const hasMore = [routeSlug, access, metadata, from, to].some((value) => value !== "");
   return (
     <Filters
       onClear={isFiltered(filter) ? () => onChange(noFilter) : undefined}
       more={{
-        label: "Route, date, metadata",
+        label: "Route, access, date, metadata",
         isOpen: hasMore,
         fields: (
           <>
             <RouteChoice routes={routes} {...bind("routeSlug")} />
-            <Field label="From" type="date" max={filter.to || lastDay} {...bind("from")} />
-            <Field label="To" type="date" min={filter.from} max={lastDay} {...bind("to")} />
+            <Choice label="Access" any="Any access" options={accessLevels} {...bind("access")} />
+            <Field label="From" type="date" max={to || lastDay} {...bind("from")} />
+            <Field label="To" type="date" min={from} max={lastDay} {...bind("to")} />
             <div className="wide">
               <Field
                 label="Metadata"
@@ -68,7 +75,7 @@ export function FilterNote({ filter }: { filter: FileFilter }) {
   return (
     <p>
       {filter.name === "" ? (
-        "Try another type, status, route, date or metadata."
+        "Try another type, status, route, access, date or metadata."
       ) : (
         <>
           No file’s name contains “<SafeText text={filter.name} />” here.

@@ -1,4 +1,5 @@
 import {
+  ACCESS_LEVELS,
   CONTENT_TYPE_MAX,
   FILE_KEY_MAX,
   FILE_STATUSES,
@@ -106,6 +107,7 @@ const terms = {
   type: Type.Optional(Type.String({ maxLength: CONTENT_TYPE_MAX })),
   status: Type.Optional(StringEnum(FILE_STATUSES)),
   routeSlug: Type.Optional(Type.String({ maxLength: SLUG_MAX })),
+  access: Type.Optional(StringEnum(ACCESS_LEVELS)),
   metadata: text,
   since: time,
   until: time,
@@ -195,18 +197,20 @@ interface SearchQuery {
   type?: string;
   status?: string;
   routeSlug?: string;
+  access?: string;
   /** Text anywhere in the metadata; `name=value` also matches as a pair. */
   metadata?: string;
 }
 
 /** The dashboard's search filters: looser than the API's, and empty fields are ignored. */
 function toFilter(query: SearchQuery): FileFilter {
-  const { name, type = "", status = "", routeSlug = "", metadata = "" } = query;
+  const { name, type = "", status = "", routeSlug = "", access, metadata = "" } = query;
   const { terms, ...rest } = nameFilter(name);
   return {
     terms: {
       ...(status === "" ? {} : statusTerms(status)),
       ...(routeSlug === "" ? {} : { routeSlug }),
+      ...(access === undefined ? {} : { access }),
       ...(type === "" ? {} : { typeStart: foldCase(type) }),
       ...terms,
       ...(metadata === "" ? {} : metadataTerms(metadata)),
