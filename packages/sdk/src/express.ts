@@ -80,17 +80,19 @@ export function createReadHandler<Req extends NodeRequest & { originalUrl?: stri
         res.setHeader(name, value);
       });
       const reader = response.body?.getReader();
+      // A reader who has gone takes nothing more.
+      let wake = () => {};
+      res.once("close", () => wake());
+      const untilDrained = () =>
+        new Promise<void>((resolve) => {
+          wake = resolve;
+          res.once("drain", resolve);
+        });
       for (let part = await reader?.read(); part && !part.done && !res.destroyed; part = await reader?.read())
-        if (!res.write(part.value)) await new Promise<void>((resolve) => waitFor(res, resolve));
+        if (!res.write(part.value)) await untilDrained();
       if (res.destroyed) await reader?.cancel();
       res.end();
     };
     answer().catch(next);
   };
-}
-
-/** A reader who has gone takes nothing more. */
-function waitFor(res: ExpressStream, resolve: () => void): void {
-  res.once("drain", resolve);
-  res.once("close", resolve);
 }
