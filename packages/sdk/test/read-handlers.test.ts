@@ -9,6 +9,7 @@ import { Hono } from "hono";
 import * as onExpress from "../src/express.ts";
 import * as onFastify from "../src/fastify.ts";
 import { toWebRequest } from "../src/handler/node-request.ts";
+import type { ReadAnswer } from "../src/handler/protocol.ts";
 import * as onHono from "../src/hono.ts";
 import { createUpstow } from "../src/index.ts";
 import * as onNext from "../src/next.ts";
@@ -96,6 +97,30 @@ describe("read handlers", () => {
     },
   };
 
+  /** What scripts ask for, who cannot send the headers of a session with an image. */
+  async function expectUrl(path: string, send: "redirect" | "proxy"): Promise<void> {
+    const before = Date.now();
+    const ask = (accept: string) => fetch(path, { headers: { "x-user": "ann", accept }, redirect: "manual" });
+    const answer = await ask("application/json");
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.equal(answer.headers.get("vary"), "accept");
+    const { url, expiresAt, expiresIn } = (await answer.json()) as ReadAnswer;
+    if (send === "redirect") {
+      assert.equal(expiresIn, 60);
+      const expiresMs = Date.parse(expiresAt ?? "");
+      assert.ok(expiresMs >= before + 60_000 && expiresMs <= Date.now() + 60_000, String(expiresAt));
+    } else assert.deepEqual([expiresAt, expiresIn], [null, null]);
+    const found = await fetch(new URL(url, path), { headers: { "x-user": "ann" } });
+    assert.ok(bytes.equals(Buffer.from(await found.arrayBuffer())));
+    assert.equal(found.url === path, send === "proxy");
+    // As an HTTP client's default, it is no question for the URL.
+    const usual = await ask("application/json, text/plain, */*");
+    assert.equal(usual.status, send === "redirect" ? 302 : 200);
+    assert.equal(usual.headers.get("vary"), "accept");
+    await usual.body?.cancel();
+  }
+
   for (const [name, start] of Object.entries(sites))
     for (const send of ["redirect", "proxy"] as const)
       it(`${name}, ${send}: the file for whom the application lets in, and no file for others`, async () => {
@@ -111,7 +136,14 @@ describe("read handlers", () => {
         }
         const range = await read(path, { range: "bytes=10-19" });
         assert.deepEqual([range.status, await range.text()], [206, bytes.toString("utf8", 10, 20)]);
-        const strangers = [await read(path, { "x-user": "bob" }), await read(`${base}/nothing`)];
+        await expectUrl(path, send);
+        const json = { accept: "application/json" };
+        const strangers = [
+          await read(path, { "x-user": "bob" }),
+          await read(path, { "x-user": "bob", ...json }),
+          await read(`${base}/nothing`),
+          await read(`${base}/nothing`, json),
+        ];
         for (const answer of strangers) {
           assert.equal(answer.status, 404);
           assert.equal(((await answer.json()) as { error: { code: string } }).error.code, "NOT_FOUND");

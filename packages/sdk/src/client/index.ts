@@ -1,5 +1,6 @@
 export { type SdkErrorCode, UpstowError, type UpstowErrorCode } from "../errors.ts";
 export type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
+export type { ReadAnswer } from "../handler/protocol.ts";
 export type { FileType } from "../handler/rules.ts";
 export type { FileHandle, ResumeStore, SavedUpload } from "./resume-store.ts";
 export {

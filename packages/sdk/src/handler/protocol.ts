@@ -25,6 +25,16 @@ export type Action =
   | { action: "completeMany"; tokens: string[] }
   | { action: "abort"; token: string; failure?: string };
 
+/** What a read handler answers to requests that accept only JSON. */
+export interface ReadAnswer {
+  /** May be relative to the request's URL. */
+  url: string;
+  /** Null if the URL does not expire. */
+  expiresAt: string | null;
+  /** Seconds, for browsers whose clock is wrong. */
+  expiresIn: number | null;
+}
+
 export interface BeginAnswer {
   /** In the order of the files; empty for rejected ones. */
   tickets: string[];

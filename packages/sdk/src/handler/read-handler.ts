@@ -2,7 +2,8 @@ import { createRequest } from "../api/request.ts";
 import { readConnection, type UpstowOptions } from "../api/settings.ts";
 import { UpstowError } from "../errors.ts";
 import { createSigner } from "../links/create-signer.ts";
-import { answerFailure, logAs } from "./answer.ts";
+import { answerFailure, json, logAs } from "./answer.ts";
+import type { ReadAnswer } from "./protocol.ts";
 
 export interface ReadArgs<Context> {
   request: Request;
@@ -52,7 +53,10 @@ const toReader = [
   "x-robots-tag",
 ];
 
-/** One endpoint of your backend at which your users read private files: `<its path>/<storage key>`. */
+/**
+ * One endpoint of your backend at which your users read private files: `<its path>/<storage key>`. Requests that accept
+ * `application/json` and nothing else get the URL instead of the file.
+ */
 export function createReadHandler<Context = unknown>(
   options: ReadHandlerOptions<Context>,
 ): (request: Request, context: Context) => Promise<Response> {
@@ -65,8 +69,12 @@ export function createReadHandler<Context = unknown>(
     if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
     const file = findFile(request.url);
     if (file === null || !(await options.authorize({ request, context, ...file }))) throw notFound();
+    const isProxy = send === "proxy";
+    if (isProxy && wantsJson(request)) return describe(nameItself(request), null);
+    const expiresAt = Date.now() + expiresIn * 1000;
     const link = await signer.link(file.key, { expiresIn, ...(download === undefined ? {} : { download }) });
-    return send === "redirect" ? redirect(link) : proxy(connection().fetch, link, request);
+    if (isProxy) return proxy(connection().fetch, link, request);
+    return wantsJson(request) ? describe(link, { expiresAt, expiresIn }) : redirect(link);
   }
 
   return async (request, context) => {
@@ -98,8 +106,30 @@ function decode(part: string): string {
   }
 }
 
+/** Nothing else, because some HTTP clients put JSON first in every request, also in those for bytes. */
+function wantsJson({ headers }: Request): boolean {
+  return headers.get("accept")?.trim().toLowerCase() === "application/json";
+}
+
+function describe(url: string, life: { expiresAt: number; expiresIn: number } | null): Response {
+  const expiresAt = life && new Date(life.expiresAt).toISOString();
+  const answer: ReadAnswer = { url, expiresAt, expiresIn: life?.expiresIn ?? null };
+  return json(200, answer, { vary: "accept", "referrer-policy": "no-referrer" });
+}
+
+/** Relative, because a proxy may show this endpoint under another path. */
+function nameItself({ url }: Request): string {
+  const { pathname, search } = new URL(url);
+  return `./${pathname.split("/").at(-1)}${search}`;
+}
+
 function redirect(link: string): Response {
-  const headers = { location: link, "cache-control": "private, no-store", "referrer-policy": "no-referrer" };
+  const headers = {
+    location: link,
+    "cache-control": "private, no-store",
+    "referrer-policy": "no-referrer",
+    vary: "accept",
+  };
   return new Response(null, { status: 302, headers });
 }
 
@@ -111,7 +141,8 @@ async function proxy(
   const asked = await fetch(link, { method, headers: only(headers, fromReader), signal });
   // Don't pass on what the service says about its own link.
   if (asked.status === 403 || asked.status === 404) throw notFound();
-  return new Response(asked.body, { status: asked.status, headers: only(asked.headers, toReader) });
+  const kept = only(asked.headers, toReader);
+  return new Response(asked.body, { status: asked.status, headers: { ...kept, vary: "accept" } });
 }
 
 function only(headers: Headers, names: string[]): Record<string, string> {
