@@ -14,8 +14,11 @@ const controls = `<form class="gallery-controls" data-controls aria-label="Try t
 <label><input type="checkbox" name="fails"> Let the next upload fail</label>
 </form>`;
 
-const samplesButton = ({ slug, name }: CatalogueEntry) =>
-  `<button type="button" class="gallery-samples" data-samples="${slug}" aria-label="Try it: ${name}">Try it</button>`;
+/** None where nothing can be uploaded. */
+const samplesButton = ({ slug, name, category }: CatalogueEntry) =>
+  category === "display"
+    ? ""
+    : `<button type="button" class="gallery-samples" data-samples="${slug}" aria-label="Try it: ${name}">Try it</button>`;
 
 const demo = ({ slug }: CatalogueEntry) => `<div class="gallery-demo" data-demo="${slug}"></div>`;
 
@@ -34,7 +37,7 @@ export function renderOverview(assets: Assets, publicUrl: string): string {
   });
   return `${load(assets)}<main id="content" class="gallery">
 <h1>${catalogue.length} components for React</h1>
-<p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All are made of the same headless hook, <code>useUpload</code>.</p>
+<p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All that upload are made of the same headless hook, <code>useUpload</code>.</p>
 ${code(`npm install ${publicUrl}/packages/sdk.tgz ${publicUrl}/packages/react.tgz\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
 <nav aria-label="Categories"><ul class="gallery-categories">${links.join("")}</ul></nav>
 ${controls}

@@ -4,14 +4,16 @@ import {
   DropzoneTerminal,
   FileList,
   NotificationPanel,
+  PrivateImage,
   SourceTabs,
   UploadDropzone,
   UploadField,
   UpstowProvider,
+  usePrivateUrl,
   useUpload,
   useUploader,
 } from "@upstow/react";
-import type { ComponentType } from "react";
+import { type ComponentType, useState } from "react";
 
 function fail(): never {
   throw new Error("The callback's own mistake.");
@@ -49,6 +51,45 @@ function StagedField() {
   );
 }
 
+function PrivateLink() {
+  const [isShown, setIsShown] = useState(true);
+  return (
+    <>
+      <button type="button" onClick={() => setIsShown(!isShown)}>
+        Toggle
+      </button>
+      {isShown && <LinkToFile />}
+    </>
+  );
+}
+
+function LinkToFile() {
+  const { url, status, error, renew } = usePrivateUrl("first", { headers: { authorization: "Bearer ann" } });
+  return (
+    <p data-status={status}>
+      <a href={url ?? undefined}>{error?.code ?? "Read"}</a>
+      <button type="button" onClick={renew}>
+        Renew
+      </button>
+    </p>
+  );
+}
+
+function PrivateFallback() {
+  const [errors, setErrors] = useState<string[]>([]);
+  return (
+    <>
+      <PrivateImage
+        fileKey="first"
+        alt="Invoice"
+        fallback={<strong>Ask Ann for it</strong>}
+        onError={({ message }) => setErrors((before) => [...before, message])}
+      />
+      <output>{errors.join(" | ")}</output>
+    </>
+  );
+}
+
 /** Uses that have to be tested and that no example of the catalogue shows. */
 export const cases: Record<string, ComponentType> = {
   "inside-form": () => (
@@ -78,6 +119,21 @@ export const cases: Record<string, ComponentType> = {
       <List />
     </UpstowProvider>
   ),
+  "private-link": PrivateLink,
+  "private-images": () => (
+    <>
+      <PrivateImage fileKey="first" alt="One" />
+      <PrivateImage fileKey="first" alt="The same" />
+      <PrivateImage fileKey="second" alt="Another" width={120} height={80} />
+    </>
+  ),
+  "private-lazy": () => (
+    <>
+      <div className="tall" />
+      <PrivateImage fileKey="first" alt="Far below" width={240} height={160} loading="lazy" />
+    </>
+  ),
+  "private-fallback": PrivateFallback,
   "staged-field": StagedField,
   "split-single": () => <ButtonSplit route="files" maxFileCount={1} />,
 };

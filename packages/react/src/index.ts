@@ -20,6 +20,7 @@ export { MotionConveyor, type MotionConveyorProps } from "./components/motion-co
 export { MotionMagnet, type MotionMagnetProps } from "./components/motion-magnet.tsx";
 export { MotionStack, type MotionStackProps } from "./components/motion-stack.tsx";
 export { NotificationPanel, type NotificationPanelProps } from "./components/notification-panel.tsx";
+export { PrivateImage, type PrivateImageProps } from "./components/private-image.tsx";
 export { ProgressBar, type ProgressBarProps } from "./components/progress-bar.tsx";
 export { ProgressLiquid, type ProgressLiquidProps } from "./components/progress-liquid.tsx";
 export { ProgressOrbit, type ProgressOrbitProps } from "./components/progress-orbit.tsx";
@@ -33,6 +34,7 @@ export { UploadModal, type UploadModalProps } from "./components/upload-modal.ts
 export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard.tsx";
 export { describeStatus, formatBytes, formatSeconds } from "./core/format.ts";
 export { defaultLabels, type Labels } from "./core/labels.ts";
+export type { PrivateUrlState } from "./core/private-urls.ts";
 export type { Drag, ItemAction, PropGetters } from "./core/prop-getters.ts";
 export { actionProps, progressProps, progressStyle } from "./core/prop-getters.ts";
 export {
@@ -50,6 +52,7 @@ export { generateReactHelpers, type ReactHelpers } from "./core/typed.ts";
 export type * from "./core/types.ts";
 export { useAllUploads } from "./core/use-all-uploads.ts";
 export { usePageDrag } from "./core/use-page-drag.ts";
+export { type PrivateUrl, type PrivateUrlOptions, usePrivateUrl } from "./core/use-private-url.ts";
 export {
   type Upload,
   type UploadProps,

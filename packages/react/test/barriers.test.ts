@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findBarriers } from "../../../test/support/axe.ts";
 import { getBrowser } from "../../server/test/support/shared-browser.ts";
-import { catalogue } from "../src/catalogue/index.ts";
-import { habits } from "./support/drive.ts";
+import { habits, uploading } from "./support/drive.ts";
 import { expectSoon } from "./support/expect-soon.ts";
 import { png, text } from "./support/files.ts";
 import { openExamples } from "./support/open-example.ts";
@@ -13,7 +12,7 @@ const longName = `${"a-name-that-does-not-end-".repeat(6)}.png`;
 
 /** They lie above the rest of a page, take what is dragged over it, or are a landmark named like another. */
 const needsOwnPage = new Set(["upload-modal", "file-list", "dropzone-page", "notification-panel"]);
-const categories = [...new Set(catalogue.map(({ category }) => category))];
+const categories = [...new Set(uploading.map(({ category }) => category))];
 
 /** What runs out of sight sideways; lines of a text that is shown as it is may. */
 const scrolledSideways = `[...document.querySelectorAll("[data-us-root], [data-us-root] *")]
@@ -58,7 +57,7 @@ async function examine(slugs: string[]): Promise<void> {
 }
 
 const inPlace = (wanted: string) =>
-  catalogue.filter(({ slug, category }) => category === wanted && !needsOwnPage.has(slug));
+  uploading.filter(({ slug, category }) => category === wanted && !needsOwnPage.has(slug));
 
 describe("barriers, in light and dark, on a phone, from right to left", () => {
   for (const category of categories) {

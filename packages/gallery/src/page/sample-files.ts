@@ -6,7 +6,7 @@ const scenes = [
     sky: ["#fca5a5", "#fef3c7"],
     ground: "#b45309",
   },
-];
+] as const;
 
 /** Pictures drawn on the spot and a text, so that nobody needs files of their own to try a component. */
 export async function createSampleFiles(): Promise<File[]> {
@@ -18,6 +18,11 @@ export async function createSampleFiles(): Promise<File[]> {
   ];
 }
 
+/** The first of them, as if it were stored. */
+export async function createSampleImage(): Promise<string> {
+  return URL.createObjectURL(await drawScene(scenes[0], 0));
+}
+
 async function drawScene({ name, sky, ground }: (typeof scenes)[number], index: number): Promise<File> {
   const canvas = document.createElement("canvas");
   canvas.width = 900;
@@ -25,8 +30,8 @@ async function drawScene({ name, sky, ground }: (typeof scenes)[number], index: 
   const pen = canvas.getContext("2d");
   if (pen === null) throw new Error("This browser cannot draw.");
   const gradient = pen.createLinearGradient(0, 0, 0, 420);
-  gradient.addColorStop(0, sky[0] ?? "");
-  gradient.addColorStop(1, sky[1] ?? "");
+  gradient.addColorStop(0, sky[0]);
+  gradient.addColorStop(1, sky[1]);
   pen.fillStyle = gradient;
   pen.fillRect(0, 0, 900, 600);
   pen.fillStyle = "#fffbeb";

@@ -1,3 +1,5 @@
+import { createSampleImage } from "./sample-files.ts";
+
 /** What the page's switches say. */
 export const network = { failsNext: false };
 
@@ -6,10 +8,11 @@ const bytesPerSec = 600_000;
 
 /** A backend that says yes to everything, from inside the page. */
 export async function simulatedFetch(
-  _url: unknown,
+  url: unknown,
   init?: { method?: string; body?: unknown },
 ): Promise<Response> {
   await new Promise((resolve) => setTimeout(resolve, 150));
+  if (String(url).startsWith("/api/files/")) return Response.json({ url: await createSampleImage() });
   if (init?.method !== "POST") return Response.json({ routes: {} });
   const { action, files = [], token = "" } = JSON.parse(String(init.body));
   if (network.failsNext && action === "start") {

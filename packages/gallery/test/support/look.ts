@@ -85,7 +85,8 @@ async function uploadSamples(page: Page, openedMs: number): Promise<void> {
   await page.clock.pauseAt(openedMs + 3_600_000);
   await page.evaluate("for (const button of document.querySelectorAll('[data-samples]')) button.click()");
   const countOf = async (selector: string) => String(await page.locator(selector).count());
-  await expectSoon(() => countOf("[data-demo][data-dropped]"), new RegExp(`^${catalogue.length}$`));
+  const demos = await countOf("[data-samples]");
+  await expectSoon(() => countOf("[data-demo][data-dropped]"), new RegExp(`^${demos}$`));
   const busy = ["uploading", "completing", "preparing", "queued"].map(
     (status) => `[data-demo] [data-status=${status}]`,
   );

@@ -6,6 +6,7 @@ export const CATEGORIES = [
   "motion",
   "specialty",
   "gallery",
+  "display",
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 

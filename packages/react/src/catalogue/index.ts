@@ -2,6 +2,7 @@ export { CATEGORIES, type CatalogueEntry, type Category, type PropEntry } from "
 
 import { button } from "./button.ts";
 import { classic } from "./classic.ts";
+import { display } from "./display.ts";
 import { dropzone } from "./dropzone.ts";
 import type { CatalogueEntry } from "./entry.ts";
 import { gallery } from "./gallery.ts";
@@ -17,4 +18,5 @@ export const catalogue: CatalogueEntry[] = [
   ...motion,
   ...specialty,
   ...gallery,
+  ...display,
 ];

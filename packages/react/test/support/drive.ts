@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { getBrowser } from "../../../server/test/support/shared-browser.ts";
+import { catalogue } from "../../src/catalogue/index.ts";
 import { expectSoon } from "./expect-soon.ts";
 import { png } from "./files.ts";
 import { openExample } from "./open-example.ts";
@@ -24,6 +25,9 @@ export const habits: Record<string, Habits> = {
   "upload-wizard": { startsBy: "Upload" },
   "gallery-kanban": { startsBy: /^Upload \(/ },
 };
+
+/** What shows stored files has nothing to choose. */
+export const uploading = catalogue.filter(({ category }) => category !== "display");
 
 /** One that begins at once, one in a dialog and one that waits for a button; the others are driven in the slow tests. */
 export const representatives = ["upload-dropzone", "upload-modal", "gallery-kanban"];

@@ -4,15 +4,23 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { createFileRouter, createRouteHandler, type FileRouter, UpstowError } from "@upstow/sdk/server";
+import {
+  createFileRouter,
+  createReadHandler,
+  createRouteHandler,
+  type FileRouter,
+  UpstowError,
+} from "@upstow/sdk/server";
 import { toWebRequest } from "../../../sdk/src/handler/node-request.ts";
-import { startService } from "../../../sdk/test/support/start-service.ts";
+import { startService, type TestService } from "../../../sdk/test/support/start-service.ts";
 import type { StorageProxy } from "../../../sdk/test/support/storage-proxy.ts";
 import { bundleHarness } from "../../harness/bundle.mjs";
 import { picture } from "./files.ts";
 
 export interface TestSite {
   url: string;
+  service: TestService;
+  reading: Reading;
   /** The line to the storage, which tests can hold up. */
   storage: StorageProxy;
   /** Stops the service's clock and calls until it answers 429 to further uploads. */
@@ -26,9 +34,21 @@ export interface TestSite {
   stop(): Promise<void>;
 }
 
-/** Only what a careful application allows: nothing inline, and blobs for previews. */
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; connect-src *";
+/** How the application's read handler decides, and what it was asked. */
+interface Reading {
+  /** Storage keys of private files by the application's own ids. */
+  files: Map<string, string>;
+  /** Ids of files that nobody may read. */
+  forbidden: Set<string>;
+  /** The ids of all requests, each with who sent it. */
+  asked: string[];
+  /** Runs before every answer; may answer itself. */
+  before: () => Promise<number | null>;
+}
+
+/** Only what a careful application allows: nothing inline, blobs for previews, and the service's images. */
+const writePolicy = (serviceUrl: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: ${serviceUrl}; media-src blob:; connect-src *`;
 
 /** The real service, an application in front of it, and pages of examples, rendered on the server. */
 export async function startSite(options: Parameters<typeof startService>[0] = {}): Promise<TestSite> {
@@ -41,7 +61,14 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     apiKey: service.apiKey,
     onError: () => {},
   });
+  const reading: Reading = { files: new Map(), forbidden: new Set(), asked: [], before: async () => null };
+  const read = createReader(service, reading);
   const render = await loadRender(bundle.server);
+  const policy = writePolicy(service.app.url);
+  function send(response: ServerResponse, type: string, body: string | Buffer): void {
+    response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "content-security-policy": policy });
+    response.end(body);
+  }
   const assets = new Map<string, [string, string | Buffer]>([
     ["/client.js", ["text/javascript", bundle.script]],
     ["/styles.css", ["text/css", bundle.styles]],
@@ -58,8 +85,9 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
       const body = render(url.searchParams.getAll("c"));
       return send(response, "text/html", page(body, url.searchParams.get("dir") ?? "ltr"));
     }
-    if (url.pathname !== "/api/upload") return send(response, "text/plain", "");
-    const answer = await handle(await toWebRequest(request, undefined, request));
+    const isRead = url.pathname.startsWith("/api/files/");
+    if (!isRead && url.pathname !== "/api/upload") return send(response, "text/plain", "");
+    const answer = await (isRead ? read : handle)(await toWebRequest(request, undefined, request));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(await answer.text());
   });
@@ -67,6 +95,8 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    service,
+    reading,
     storage: service.storage,
     async useUpLimit() {
       service.app.clock.setTime(service.app.clock.now());
@@ -103,6 +133,23 @@ function createRouter(refuseOnce: Set<string>, completed: string[]) {
   } satisfies FileRouter;
 }
 
+/** Lets everybody read what is not forbidden. Its addresses have the application's ids instead of storage keys. */
+function createReader({ app, apiKey }: TestService, reading: Reading) {
+  const handle = createReadHandler({
+    baseUrl: app.url,
+    apiKey,
+    authorize: ({ fileId }) => !reading.forbidden.has(fileId),
+  });
+  return async (request: Request): Promise<Response> => {
+    const id = new URL(request.url).pathname.slice("/api/files/".length);
+    reading.asked.push(`${id} ${request.headers.get("authorization") ?? "anonymous"}`);
+    const status = await reading.before();
+    if (status !== null) return Response.json({}, { status });
+    const key = (reading.files.get(id) ?? id).split("/").map(encodeURIComponent).join("/");
+    return handle(new Request(new URL(`/api/files/${key}`, request.url), request), undefined);
+  };
+}
+
 /** The bundle imports React by name, so it must lie where that can be found. */
 async function loadRender(code: string): Promise<(slugs: string[]) => string> {
   const folder = await mkdtemp(fileURLToPath(new URL("../../../../node_modules/.harness-", import.meta.url)));
@@ -115,11 +162,6 @@ async function loadRender(code: string): Promise<(slugs: string[]) => string> {
   }
 }
 
-function send(response: ServerResponse, type: string, body: string | Buffer): void {
-  response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "content-security-policy": policy });
-  response.end(body);
-}
-
 const page = (body: string, direction: string) => `<!doctype html>
 <html lang="en" dir="${direction}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Example</title>
@@ -130,4 +172,5 @@ const page = (body: string, direction: string) => `<!doctype html>
 const pageStyles = `:root { color-scheme: light dark; }
 body { margin: 0; padding: 16px; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#fff, #0f1218); color: light-dark(#1b2130, #e7eaf1); }
 h1, h2 { position: absolute; clip-path: inset(50%); }
-#root { max-width: 720px; }`;
+#root { max-width: 720px; }
+.tall { block-size: 4000px; }`;

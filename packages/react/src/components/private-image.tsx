@@ -1,0 +1,103 @@
+"use client";
+
+import { UpstowError } from "@upstow/sdk/client";
+import { type ImgHTMLAttributes, type ReactNode, useEffect, useRef, useState } from "react";
+import { type PrivateUrlOptions, usePrivateUrl } from "../core/use-private-url.ts";
+import { type ClassNames, cx } from "../parts/class-names.ts";
+import { ImageIcon } from "../parts/icons.tsx";
+import { useIsNear } from "../parts/use-is-near.ts";
+
+export interface PrivateImageProps extends Omit<PrivateUrlOptions, "renews"> {
+  /** The file's storage key, or its id. */
+  fileKey: string;
+  /** What the image shows, for those who cannot see it; empty if it is only decoration. */
+  alt: string;
+  width?: number;
+  height?: number;
+  /** `lazy` asks for the URL only when the image comes near the screen. */
+  loading?: "eager" | "lazy";
+  /** Shown instead if the file is missing, or the user may not read it. */
+  fallback?: ReactNode;
+  /** Called once if the image cannot be shown. */
+  onError?: (error: Error) => void;
+  /** Further attributes of the `<img>`, such as `sizes` or `onClick`. */
+  imageProps?: Omit<
+    ImgHTMLAttributes<HTMLImageElement>,
+    "src" | "srcSet" | "alt" | "width" | "height" | "loading" | "className" | "onError"
+  >;
+  words?: { failed?: string };
+  classNames?: ClassNames<"image" | "fallback">;
+}
+
+/** An image that only your signed-in users can see. Your backend's read handler decides who may. */
+export function PrivateImage(props: PrivateImageProps) {
+  // Another file begins from the start.
+  return <Picture key={props.fileKey} {...props} />;
+}
+
+function Picture(props: PrivateImageProps) {
+  const { fileKey, alt, width, height, loading, fallback, onError, imageProps, words, classNames, ...rest } =
+    props;
+  const [image, isNear] = useIsNear(loading === "lazy");
+  // What has loaded stays: with a new URL, the browser would load the same bytes again.
+  const [loadedUrl, setLoadedUrl] = useState<string | null>(null);
+  const [brokenBy, setBrokenBy] = useState<UpstowError | null>(null);
+  const hasRetried = useRef(false);
+  const asked = usePrivateUrl(isNear ? fileKey : null, { ...rest, renews: false });
+
+  const src = loadedUrl ?? asked.url;
+  const error = brokenBy ?? (loadedUrl === null ? asked.error : null);
+  const latestOnError = useRef(onError);
+  useEffect(() => {
+    latestOnError.current = onError;
+  });
+  useEffect(() => {
+    if (error !== null) latestOnError.current?.(error);
+  }, [error]);
+
+  if (error !== null) {
+    if (fallback !== undefined) return fallback;
+    const failed = words?.failed ?? "Image not available";
+    const spoken = alt === "" ? { "aria-hidden": true } : { role: "img", "aria-label": `${alt}: ${failed}` };
+    return (
+      <span
+        {...spoken}
+        className={cx("us-ui us-private-image-fallback", classNames?.fallback)}
+        style={{ inlineSize: width, blockSize: height }}
+      >
+        <ImageIcon />
+        {failed}
+      </span>
+    );
+  }
+  return (
+    <img
+      {...imageProps}
+      ref={image}
+      className={cx("us-ui us-private-image", classNames?.image)}
+      src={src ?? undefined}
+      alt={alt}
+      width={width}
+      height={height}
+      loading={loading}
+      data-state={loadedUrl === null ? "loading" : "ready"}
+      aria-busy={loadedUrl === null}
+      onLoad={(event) => {
+        hasRetried.current = false;
+        setLoadedUrl(src);
+        imageProps?.onLoad?.(event);
+      }}
+      onError={() => {
+        // The link may have ended on its way. If a new one fails, too, so would all others.
+        if (hasRetried.current) setBrokenBy(unreadable());
+        else if (src === asked.url) asked.renew();
+        hasRetried.current = true;
+        setLoadedUrl(null);
+      }}
+    />
+  );
+}
+
+function unreadable(): UpstowError {
+  return new UpstowError("The image could not be loaded.", { code: "UNEXPECTED_ANSWER" });
+}
