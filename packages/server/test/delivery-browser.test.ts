@@ -1,38 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { browserMissing, startBrowser } from "./support/browser.ts";
+import { type OtherSite, startOtherSite } from "./support/other-site.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, smallBody, type UploadClient } from "./support/upload-client.ts";
-
-/** Another site: it hands out pages and notes what scripts report to it. */
-async function startSite() {
-  const reports: string[] = [];
-  const pages = new Map<string, { type: string; body: string }>();
-  const server = createServer((request, response) => {
-    const path = request.url ?? "/";
-    if (path.startsWith("/ran/")) reports.push(path.slice("/ran/".length));
-    const page = pages.get(path) ?? { type: "text/html", body: "<!doctype html><title>site</title>" };
-    response.writeHead(200, { "content-type": page.type, "access-control-allow-origin": "*" });
-    response.end(page.body);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    reports,
-    pages,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 /** Reports by every way that a script has out, so that one blocked way does not hide another. */
 const payload = (site: string, name: string) => `
@@ -90,12 +63,12 @@ const attacks: [string, (site: string, name: string) => string][] = [
 describe("a browser", { skip: browserMissing }, () => {
   let app: TestApp;
   let client: UploadClient;
-  let site: Awaited<ReturnType<typeof startSite>>;
+  let site: OtherSite;
   let browser: Browser;
   before(async () => {
     app = await startApp();
     client = createUploadClient(app, app.owner.live);
-    site = await startSite();
+    site = await startOtherSite();
     browser = await startBrowser();
   });
   after(async () => {
