@@ -1,4 +1,4 @@
-import type { CompletedFile } from "../wire/files.ts";
+import type { Access, CompletedFile } from "../wire/files.ts";
 import type { Jsonified } from "./json-types.ts";
 import { type CheckedRules, checkRules, type FileInfo, type RouteRules } from "./rules.ts";
 import type { StandardSchema } from "./standard-schema.ts";
@@ -32,6 +32,8 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   extends RouteRules {
   /** The service's file route for these files. Default: `default`. */
   routeSlug?: string;
+  /** `private` files are read through links, grants and read handlers. Default: that of the service's file route. */
+  access?: Access;
   /** Validates the input that the browser sends. */
   input?: Schema;
   /**
@@ -40,6 +42,8 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
    * is resumed only if the result is the same.
    */
   middleware?: (args: MiddlewareArgs<Context, OutputOf<Schema>>) => Meta | Promise<Meta>;
+  /** Groups files for grants and revocation, such as `user:42`. Comes after `middleware`, whose type it takes. */
+  audience?: (args: { metadata: Jsonified<Meta> }) => string | undefined;
   /** Runs at least once for every upload; the return value is sent to the browser. */
   onUploadComplete?: (args: CompleteArgs<Context, Meta>) => Result | Promise<Result>;
   /**
@@ -57,6 +61,8 @@ type InputOf<Schema> = TypesOf<Schema> extends { input: infer Input } ? Input : 
 export interface FileRoute<Context = unknown, Input = unknown, Result = unknown> {
   readonly rules: CheckedRules;
   readonly routeSlug?: string | undefined;
+  readonly access?: Access | undefined;
+  audience?(args: { metadata: unknown }): string | undefined;
   readonly input?: StandardSchema | undefined;
   middleware?(args: MiddlewareArgs<Context, unknown>): unknown;
   onUploadComplete?(args: CompleteArgs<Context, unknown>): unknown;

@@ -67,11 +67,15 @@ export async function startUploads<Context>(
 }
 
 function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ticket): RequestUploadBody {
+  const config = getRoute(tools.router, route);
+  const audience = config.audience?.({ metadata });
   return {
     fileName: file.name,
     fileSize: file.size,
     contentType: file.type,
-    routeSlug: getRoute(tools.router, route).routeSlug ?? "default",
+    routeSlug: config.routeSlug ?? "default",
+    ...(config.access && { access: config.access }),
+    ...(audience && { audience }),
     // Lets webhooks and lists see a file's route: on the service, most routes share one.
     metadata: { route, ...metadata },
   };
