@@ -14,6 +14,7 @@ import {
   PACKAGES,
   renderInstallCommand,
   renderProvider,
+  renderReadHandler,
   renderRouteHandler,
   STORAGE_PROVIDERS,
 } from "../src/scaffolds/index.ts";
@@ -33,6 +34,7 @@ describe("what the scaffolding tools print", () => {
       { routeName: "3d-models", maxFileSize: "1.5GB", allowedTypes: ["*/*"] },
       { routeName: "anything", maxFileSize: 4_194_304, allowedTypes: [] },
       { routeName: "default", maxFileSize: "0B", allowedTypes: ["pdf", "text/plain"] },
+      { routeName: "invoices", maxFileSize: "4MB", allowedTypes: ["pdf"], access: "private" as const },
     ];
     const sources = new Map<string, string>();
     for (const framework of INIT_FRAMEWORKS) {
@@ -40,7 +42,10 @@ describe("what the scaffolding tools print", () => {
         const { path, code } = renderRouteHandler({ framework, ...option });
         sources.set(`${framework}-${i}/${path}`, code);
         assert.ok(!code.includes("allowedTypes: []"), "that would refuse every file");
+        assert.equal(code.includes('access: "private"'), "access" in option);
       });
+      const read = renderReadHandler(framework);
+      sources.set(`${framework}-0/${read.path}`, read.code);
     }
     const route = renderRouteHandler({
       framework: "next",

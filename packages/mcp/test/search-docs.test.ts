@@ -33,6 +33,11 @@ const questions: [string, ...string[]][] = [
   ["rotate the signing keys", "reference/api/webhooks", "guides/webhooks"],
   ["connect claude or cursor to the docs", "guides/agents"],
   ["is it safe if somebody uploads html or svg", "concepts/delivery", "concepts/security"],
+  ["only signed-in users may see a file", "guides/private-files", "concepts/private-files"],
+  ["make a file private", "concepts/private-files", "guides/private-files"],
+  ["signed url that expires", "concepts/private-files", "guides/private-files"],
+  ["show a private image in react", "guides/private-files", "reference/components/display"],
+  ["revoke all links of an audience", "concepts/private-files", "reference/api/private-files"],
   ["retrys of a failing webook", "guides/webhooks"],
 ];
 

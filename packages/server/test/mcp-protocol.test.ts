@@ -82,7 +82,7 @@ describe("how the tool-protocol endpoint speaks the protocol", () => {
       ["get_component", "name*"],
       ["search_components", "query*"],
       ["get_install_command", "packageManager", "packages"],
-      ["scaffold_route_handler", "framework", "routeName*", "maxFileSize", "allowedTypes"],
+      ["scaffold_route_handler", "framework", "routeName*", "maxFileSize", "allowedTypes", "access"],
       ["scaffold_provider"],
       ["get_byos_config", "provider*"],
       ["get_quickstart"],

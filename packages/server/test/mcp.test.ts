@@ -108,6 +108,9 @@ describe("the tool-protocol endpoint", () => {
       const options = { framework, routeName: "avatar", maxFileSize: "2MB", allowedTypes: ["image/*"] };
       const { code, path } = (await callTool("scaffold_route_handler", options)).structuredContent;
       assert.ok(path.endsWith(".ts") && code.includes(`@upstow/sdk/${framework}`) && code.includes('"2MB"'));
+      const hidden = { ...options, access: "private" };
+      const { readHandler } = (await callTool("scaffold_route_handler", hidden)).structuredContent;
+      assert.ok(readHandler.path.endsWith(".ts") && readHandler.code.includes("createReadHandler"));
     }
     assert.ok((await callTool("scaffold_provider")).structuredContent.code.includes("UpstowProvider"));
     for (const provider of ["s3", "r2", "gcs", "b2", "minio"]) {
@@ -164,6 +167,7 @@ describe("the tool-protocol endpoint", () => {
       ["scaffold_route_handler", { routeName: "a", maxFileSize: 1.5 }],
       // It would compile, and refuse every file.
       ["scaffold_route_handler", { routeName: "a", allowedTypes: ["*/png"] }],
+      ["scaffold_route_handler", { routeName: "a", access: "secret" }],
       ["get_byos_config", { provider: "ftp" }],
       ["get_doc", { path: "../package" }],
       ["search_docs", { query: "x", limit: 0 }],

@@ -10,6 +10,7 @@ export {
   USUAL_PACKAGES,
 } from "./install-command.ts";
 export { renderProvider } from "./provider.ts";
+export { renderReadHandler } from "./read-handler.ts";
 export {
   FRAMEWORKS,
   type Framework,

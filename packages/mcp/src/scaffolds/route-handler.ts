@@ -8,6 +8,8 @@ export interface RouteHandlerOptions {
   routeName: string;
   maxFileSize: string | number;
   allowedTypes: string[];
+  /** Private files need a read handler, too. */
+  access?: "public" | "private";
 }
 
 export interface SourceFile {
@@ -101,7 +103,7 @@ const route = createFileRouter();
 
 ${visibility}const router = {
   ${propertyName(options.routeName)}: route({${allowedTypes}
-    maxFileSize: ${JSON.stringify(options.maxFileSize)},
+    maxFileSize: ${JSON.stringify(options.maxFileSize)},${options.access === "private" ? '\n    access: "private",' : ""}
     // Decide here who may upload: throw an UpstowAuthError to refuse.
     middleware: async () => ({ uploadedBy: "someone" }),
     onUploadComplete: async ({ file, metadata }) => ({ url: file.url, uploadedBy: metadata.uploadedBy }),

@@ -3,6 +3,7 @@ import { defineTool } from "../tool.ts";
 import { getByosConfig, STORAGE_PROVIDERS } from "./byos.ts";
 import { renderProvider } from "./provider.ts";
 import { getQuickstartText } from "./quickstart.ts";
+import { renderReadHandler } from "./read-handler.ts";
 import { FRAMEWORKS, renderRouteHandler } from "./route-handler.ts";
 
 const mediaRange = z
@@ -17,7 +18,7 @@ export const scaffoldRouteHandler = defineTool({
   name: "scaffold_route_handler",
   title: "Scaffold a route handler",
   description:
-    "The backend file through which browsers upload, ready to paste; it compiles against @upstow/sdk.",
+    "The backend file through which browsers upload, ready to paste; it compiles against @upstow/sdk. For private files also the one through which signed-in users read.",
   input: z.object({
     framework: z.enum(FRAMEWORKS).optional().describe("next when left out"),
     routeName: z
@@ -36,9 +37,18 @@ export const scaffoldRouteHandler = defineTool({
       .optional()
       .describe("Such as 2MB, or bytes as a number; 4MB when left out"),
     allowedTypes: z.array(mediaRange).max(100).optional().describe("Every type when left out"),
+    access: z
+      .enum(["public", "private"])
+      .optional()
+      .describe("public when left out; private adds readHandler, which PrivateImage and links use"),
   }),
-  run: (_sources, { framework = "next", routeName, maxFileSize = "4MB", allowedTypes = ["*/*"] }) =>
-    renderRouteHandler({ framework, routeName, maxFileSize, allowedTypes }),
+  run: (
+    _sources,
+    { framework = "next", routeName, maxFileSize = "4MB", allowedTypes = ["*/*"], access },
+  ) => ({
+    ...renderRouteHandler({ framework, routeName, maxFileSize, allowedTypes, ...(access && { access }) }),
+    ...(access === "private" && { readHandler: renderReadHandler(framework) }),
+  }),
 });
 
 export const scaffoldProvider = defineTool({
