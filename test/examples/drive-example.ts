@@ -16,6 +16,8 @@ export interface Example {
   file: { name: string; mimeType: string; sizeBytes: number };
   /** Its page shows our components, whose colours have to survive its bundler. */
   hasComponents?: boolean;
+  /** What else it shows, on the same page afterwards. */
+  thenDrive?: (page: Page) => Promise<void>;
 }
 
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -47,6 +49,7 @@ export function driveExample(example: Example): void {
           body.files.map((file: { name: string; status: string }) => [file.name, file.status]),
           [[example.file.name, "UPLOADED"]],
         );
+        await example.thenDrive?.(page);
       } finally {
         await browser.close();
         await site.stop();
