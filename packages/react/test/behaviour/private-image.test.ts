@@ -25,6 +25,7 @@ describe("private files in pages", () => {
   beforeEach(async () => {
     const { reading } = site;
     reading.forbidden.clear();
+    reading.send = "redirect";
     reading.before = async () => null;
     const [first, second] = await Promise.all([store("größe 1.png", 60, 40), store("b.png", 30, 20)]);
     reading.files = new Map([
@@ -61,6 +62,8 @@ describe("private files in pages", () => {
   const hideTab = (page: Page, isHidden: boolean) =>
     page.evaluate(`Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));`);
+  /** What the page asked for before it has arrived then. */
+  const roundTrip = (page: Page) => page.evaluate("fetch('/left').then(() => null)");
   const hasAsked = (times: number) =>
     expectSoon(async () => String(site.reading.asked.length), new RegExp(`^${times}$`));
 
@@ -80,6 +83,14 @@ describe("private files in pages", () => {
       assert.equal(one, same, "the browser loads it once");
     });
 
+    it("shows what the application sends itself", async () => {
+      site.reading.send = "proxy";
+      await using opened = await open("private-image");
+      await showsImages(opened.page, /^The beach at dusk ready 60$/);
+      const [source = ""] = await sourcesOf(opened.page);
+      assert.ok(source.startsWith(`${site.url}/api/files/`), source);
+    });
+
     it("keeps what has loaded when its link expires", async () => {
       await using opened = await open("private-images", { clock: "running" });
       const { page } = opened;
@@ -89,6 +100,7 @@ describe("private files in pages", () => {
       await hideTab(page, true);
       await hideTab(page, false);
       await page.clock.fastForward(3_600_000);
+      await roundTrip(page);
       assert.deepEqual(await sourcesOf(page), sources);
       assert.equal(site.reading.asked.length, 2);
     });
@@ -97,6 +109,7 @@ describe("private files in pages", () => {
       await using opened = await open("private-lazy");
       const { page } = opened;
       await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+      await roundTrip(page);
       assert.deepEqual(site.reading.asked, []);
       await page.evaluate("scrollTo(0, document.body.scrollHeight)");
       await showsImages(page, /^Far below ready 60$/);
@@ -118,6 +131,7 @@ describe("private files in pages", () => {
       await hideTab(page, true);
       await hideTab(page, false);
       await page.clock.fastForward(3_600_000);
+      await roundTrip(page);
       assert.deepEqual(site.reading.asked, [`${exampleId} anonymous`]);
     });
 
@@ -151,6 +165,7 @@ describe("private files in pages", () => {
       const { page } = opened;
       const link = await linkOf(page);
       await page.clock.fastForward(15_000);
+      await roundTrip(page);
       assert.deepEqual(site.reading.asked, ["first Bearer ann"]);
       await page.clock.fastForward(40_000);
       await hasNewLink(page, link);
@@ -163,6 +178,7 @@ describe("private files in pages", () => {
       const link = await linkOf(page);
       await hideTab(page, true);
       await page.clock.fastForward(3_600_000);
+      await roundTrip(page);
       assert.equal(site.reading.asked.length, 1);
       await hideTab(page, false);
       await hasNewLink(page, link);
@@ -204,6 +220,16 @@ describe("private files in pages", () => {
       site.reading.forbidden.clear();
       await page.getByRole("button", { name: "Renew" }).click();
       await hasStatus(page, "ready");
+    });
+
+    it("asks no second time at an address that is no read handler's", async () => {
+      site.reading.before = async () => 200;
+      await using opened = await open("private-link", { clock: "running" });
+      await hasStatus(opened.page, "failed");
+      await opened.page.getByText("UNEXPECTED_ANSWER").waitFor();
+      await opened.page.clock.fastForward(3_600_000);
+      await roundTrip(opened.page);
+      assert.equal(site.reading.asked.length, 1);
     });
 
     it("gives up its request when nobody needs it any more", async () => {

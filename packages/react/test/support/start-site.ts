@@ -42,6 +42,7 @@ interface Reading {
   forbidden: Set<string>;
   /** The ids of all requests, each with who sent it. */
   asked: string[];
+  send: "redirect" | "proxy";
   /** Runs before every answer; may answer itself. */
   before: () => Promise<number | null>;
 }
@@ -61,7 +62,13 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     apiKey: service.apiKey,
     onError: () => {},
   });
-  const reading: Reading = { files: new Map(), forbidden: new Set(), asked: [], before: async () => null };
+  const reading: Reading = {
+    files: new Map(),
+    forbidden: new Set(),
+    asked: [],
+    send: "redirect",
+    before: async () => null,
+  };
   const read = createReader(service, reading);
   const render = await loadRender(bundle.server);
   const policy = writePolicy(service.app.url);
@@ -89,7 +96,7 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     if (!isRead && url.pathname !== "/api/upload") return send(response, "text/plain", "");
     const answer = await (isRead ? read : handle)(await toWebRequest(request, undefined, request));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(await answer.text());
+    response.end(Buffer.from(await answer.arrayBuffer()));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -135,17 +142,21 @@ function createRouter(refuseOnce: Set<string>, completed: string[]) {
 
 /** Lets everybody read what is not forbidden. Its addresses have the application's ids instead of storage keys. */
 function createReader({ app, apiKey }: TestService, reading: Reading) {
-  const handle = createReadHandler({
-    baseUrl: app.url,
-    apiKey,
-    authorize: ({ fileId }) => !reading.forbidden.has(fileId),
-  });
+  const createHandler = (send: "redirect" | "proxy") =>
+    createReadHandler({
+      baseUrl: app.url,
+      apiKey,
+      send,
+      authorize: ({ fileId }) => !reading.forbidden.has(fileId),
+    });
+  const handlers = { redirect: createHandler("redirect"), proxy: createHandler("proxy") };
   return async (request: Request): Promise<Response> => {
     const id = new URL(request.url).pathname.slice("/api/files/".length);
     reading.asked.push(`${id} ${request.headers.get("authorization") ?? "anonymous"}`);
     const status = await reading.before();
     if (status !== null) return Response.json({}, { status });
     const key = (reading.files.get(id) ?? id).split("/").map(encodeURIComponent).join("/");
+    const handle = handlers[reading.send];
     return handle(new Request(new URL(`/api/files/${key}`, request.url), request), undefined);
   };
 }
