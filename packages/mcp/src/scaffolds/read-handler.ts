@@ -8,7 +8,7 @@ interface Mount {
   after: (handler: string) => string;
 }
 
-/** The endpoint is `/api/files` everywhere: there, the components look for it. */
+/** Always `/api/files`, the default of the React components. */
 const mounts: Record<Framework, Mount> = {
   next: {
     path: "app/api/files/[...key]/route.ts",
@@ -62,7 +62,7 @@ export const loader = ({ request }: { request: Request }) => handle(request, und
   },
 };
 
-/** Refuses everybody until its author has decided. */
+/** Rejects everyone until the developer decides. */
 const handler = `createReadHandler({
   // Decide here who may read: \`authorize\` gets { request, context, key, fileId }. Everyone else gets 404.
   authorize: async () => false,

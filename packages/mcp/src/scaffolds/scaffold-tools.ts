@@ -40,7 +40,7 @@ export const scaffoldRouteHandler = defineTool({
     access: z
       .enum(["public", "private"])
       .optional()
-      .describe("public when left out; private adds readHandler, which PrivateImage and links use"),
+      .describe("public when left out; private adds readHandler, the endpoint that PrivateImage needs"),
   }),
   run: (
     _sources,

@@ -1,21 +1,21 @@
 import type { CatalogueEntry } from "./entry.ts";
 import { prop, slots, wholeUsage } from "./props.ts";
 
-/** They show what is stored, and upload nothing. */
+/** They show stored files and upload nothing. */
 export const display: CatalogueEntry[] = [
   {
     name: "PrivateImage",
     slug: "private-image",
     category: "display",
     description:
-      "An image that only your signed-in users can see, with a link that is renewed when it expires.",
+      "An image for signed-in users: gets its link from your backend, and a new one if that has expired.",
     keywords: ["private", "signed url", "protected", "link", "expires", "img", "authorize", "permission"],
     props: [
       prop("fileKey", "string", "The file's storage key, or its id.", { isRequired: true }),
-      prop("alt", "string", "What the image shows; empty if it is only decoration.", { isRequired: true }),
+      prop("alt", "string", "Describes the image; empty if it is decorative.", { isRequired: true }),
       prop("width", "number", "Pixels."),
       prop("height", "number", "Pixels."),
-      prop("loading", '"eager" | "lazy"', "`lazy` asks for the URL only near the screen.", {
+      prop("loading", '"eager" | "lazy"', "`lazy` requests the URL only near the viewport.", {
         default: '"eager"',
       }),
       prop(
@@ -32,7 +32,7 @@ export const display: CatalogueEntry[] = [
         "Sent to your read handler; the provider's unless given.",
       ),
       prop("fetch", "typeof fetch", "Your own `fetch` for these requests."),
-      prop("fallback", "ReactNode", "Shown if the file is missing, or the user may not read it."),
+      prop("fallback", "ReactNode", "Shown if the file is missing or the user can't read it."),
       prop("onError", "(error: Error) => void", "Called once if the image cannot be shown."),
       prop("imageProps", "ImgHTMLAttributes", "Further attributes of the `<img>`."),
       prop("words", "{ failed?: string }", "Your own words."),

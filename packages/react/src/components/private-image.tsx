@@ -10,13 +10,13 @@ import { useIsNear } from "../parts/use-is-near.ts";
 export interface PrivateImageProps extends Omit<PrivateUrlOptions, "renews"> {
   /** The file's storage key, or its id. */
   fileKey: string;
-  /** What the image shows, for those who cannot see it; empty if it is only decoration. */
+  /** Describes the image; empty if it is decorative. */
   alt: string;
   width?: number;
   height?: number;
-  /** `lazy` asks for the URL only when the image comes near the screen. */
+  /** `lazy` requests the URL only when the image comes near the viewport. */
   loading?: "eager" | "lazy";
-  /** Shown instead if the file is missing, or the user may not read it. */
+  /** Shown instead if the file is missing or the user can't read it. */
   fallback?: ReactNode;
   /** Called once if the image cannot be shown. */
   onError?: (error: Error) => void;
@@ -29,9 +29,9 @@ export interface PrivateImageProps extends Omit<PrivateUrlOptions, "renews"> {
   classNames?: ClassNames<"image" | "fallback">;
 }
 
-/** An image that only your signed-in users can see. Your backend's read handler decides who may. */
+/** An image for signed-in users. Your backend's read handler decides who can see it. */
 export function PrivateImage(props: PrivateImageProps) {
-  // Another file begins from the start.
+  // Start over for another file.
   return <Picture key={props.fileKey} {...props} />;
 }
 
@@ -56,7 +56,7 @@ function Picture(props: PrivateImageProps) {
   }, [error]);
 
   if (error !== null) {
-    if (fallback !== undefined) return fallback;
+    if (fallback !== undefined) return <>{fallback}</>;
     const failed = words?.failed ?? "Image not available";
     const spoken = alt === "" ? { "aria-hidden": true } : { role: "img", "aria-label": `${alt}: ${failed}` };
     return (
@@ -88,7 +88,7 @@ function Picture(props: PrivateImageProps) {
         imageProps?.onLoad?.(event);
       }}
       onError={() => {
-        // The link may have ended on its way. If a new one fails, too, so would all others.
+        // The link may have expired in the meantime. If a new one fails too, others would as well.
         if (hasRetried.current) setBrokenBy(unreadable());
         else if (src === asked.url) asked.renew();
         hasRetried.current = true;

@@ -24,9 +24,9 @@ interface Entry {
   getState(): PrivateUrlState;
   add(reader: Reader): void;
   remove(reader: Reader): void;
-  /** Asks for a new URL if one is due and someone needs it. */
+  /** Requests a new URL if one is due and someone needs it. */
   check(): void;
-  /** Asks for a new URL unless this one has been replaced already. */
+  /** Requests a new URL unless this one has been replaced already. */
   replace(url: string | null): void;
 }
 
@@ -37,7 +37,7 @@ const longestPauseMs = 60_000;
 /** A blip of the network should not show as a failure. */
 const quietFailures = 2;
 
-/** URLs of private files by the address they are asked for at: readers of the same file share one. */
+/** URLs of private files by the address of the read handler: components that show the same file share one. */
 export function createPrivateUrls() {
   const entries = new Map<string, Entry>();
   return {
@@ -60,7 +60,7 @@ function createEntry(address: string, onUnused: () => void): Entry {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let release: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
-  /** When the next URL should be asked for, and when the current one ends. */
+  /** When to request the next URL, and when the current one expires. */
   let dueMs = 0;
   let endsMs = Number.POSITIVE_INFINITY;
 
@@ -99,7 +99,7 @@ function createEntry(address: string, onUnused: () => void): Entry {
       (error.retryAfter ?? 0) * 1_000,
     );
     plan(isFinal ? Number.POSITIVE_INFINITY : Date.now() + pauseMs);
-    // The old URL may last, and what has loaded with it stays in any case.
+    // The old URL may still work, and what has loaded with it stays in any case.
     const isSilent = state.url !== null || failures <= quietFailures;
     if (isFinal || !isSilent) change({ status: "failed", url: null, error });
   }
@@ -163,7 +163,7 @@ function isReadAnswer(answer: unknown): answer is Pick<ReadAnswer, "url"> & Part
   return typeof (answer as Partial<ReadAnswer> | null)?.url === "string";
 }
 
-/** A browser's clock may be wrong, so seconds are worth more than a time. */
+/** Prefers seconds, because the browser's clock may be wrong. */
 function readLife({ expiresIn, expiresAt }: Partial<ReadAnswer>): number {
   const lifeMs = typeof expiresIn === "number" ? expiresIn * 1_000 : Date.parse(expiresAt ?? "") - Date.now();
   return lifeMs > 0 ? lifeMs : Number.POSITIVE_INFINITY;
@@ -183,7 +183,7 @@ function toError(error: unknown): UpstowError {
   return new UpstowError("Your backend could not be reached.", { code: "NETWORK_ERROR", cause: error });
 }
 
-/** A file that is missing or forbidden stays so; asking again would never end. */
+/** Don't retry for files that are missing or forbidden: that would never end. */
 function mayPass({ code, status }: UpstowError): boolean {
   return code === "NETWORK_ERROR" || status === 429 || status >= 500;
 }

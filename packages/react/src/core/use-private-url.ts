@@ -8,20 +8,20 @@ import { useReading } from "./provider.tsx";
 export interface PrivateUrlOptions extends Pick<UploaderOptions, "headers" | "fetch"> {
   /** The URL of your backend's read handler. Default: the provider's `filesEndpoint`. */
   endpoint?: string | undefined;
-  /** False keeps the URL when it expires, such as after an image has loaded. Default: true. */
+  /** False keeps the URL when it expires: a new one would restart a video. Default: true. */
   renews?: boolean | undefined;
 }
 
 export interface PrivateUrl extends PrivateUrlState {
-  /** Asks for a new URL, such as after the current one failed to load. */
+  /** Requests a new URL, such as after the current one failed to load. */
   renew(): void;
 }
 
 const privateUrls = createPrivateUrls();
 
 /**
- * A URL that reads a private file, by its key or id; null asks for nothing yet. The URL is renewed before it expires, and
- * components that show the same file share it.
+ * A URL that reads a private file, given its key or id; with null, nothing is requested yet. It is renewed before it
+ * expires, and components that show the same file share it.
  */
 export function usePrivateUrl(fileKey: string | null, options: PrivateUrlOptions = {}): PrivateUrl {
   const reading = useReading();

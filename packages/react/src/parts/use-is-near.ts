@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 /** As far as people scroll while an image loads. */
 const rootMargin = "600px";
 
-/** Whether an image is on the screen or close to it, and has been so once; always for one that is not lazy. */
+/** Whether an image is or was close to the viewport. Always true unless it is lazy. */
 export function useIsNear(isLazy: boolean): [RefObject<HTMLImageElement | null>, boolean] {
   const image = useRef<HTMLImageElement | null>(null);
   const [wasNear, setWasNear] = useState(false);
