@@ -127,7 +127,7 @@ describe("read handlers", () => {
         const base = `${await start(send)}/files`;
         const path = `${base}/${file.key.split("/").map(encodeURIComponent).join("/")}`;
         const read = (url: string, headers = {}) => fetch(url, { headers: { "x-user": "ann", ...headers } });
-        for (const url of [path, `${base}/${file.id}`]) {
+        for (const url of [path, `${path}/`, `${base}/${file.id}`]) {
           const answer = await read(url);
           assert.equal(answer.status, 200);
           assert.ok(bytes.equals(Buffer.from(await answer.arrayBuffer())));

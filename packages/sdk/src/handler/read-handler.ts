@@ -86,9 +86,9 @@ export function createReadHandler<Context = unknown>(
   };
 }
 
-/** A key is the last four parts of a path, and an id the last one. */
+/** A key is the last four parts of a path, and an id the last one. Some frameworks end every path with a slash. */
 function findFile(url: string): { key: string; fileId: string } | null {
-  const parts = new URL(url).pathname.split("/").map(decode);
+  const parts = new URL(url).pathname.replace(/\/$/, "").split("/").map(decode);
   const [fileId = "", name] = parts.slice(-2);
   if (isId(fileId) && name !== undefined && parts.length > 4)
     return { key: parts.slice(-4).join("/"), fileId };
