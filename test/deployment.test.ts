@@ -127,14 +127,23 @@ describe("Kubernetes", () => {
     assert.match(container.image, pinned);
     for (const resource of ["memory", "ephemeral-storage"]) assert.ok(container.resources.limits[resource]);
     for (const volume of pod.volumes) assert.ok(volume.emptyDir.sizeLimit, volume.name);
-    assert.deepEqual(container.env, [{ name: "UPSTOW_FIRST_START_KEYS", value: "file" }]);
+    assert.deepEqual(container.env, [
+      { name: "UPSTOW_FIRST_START_KEYS", value: "file" },
+      { name: "UPSTOW_METRICS_ADDRESS", value: "0.0.0.0:9464" },
+    ]);
   });
 
-  it("is reached by the ingress controller alone, and reaches no metadata service", () => {
+  it("is reached by the ingress controller and the scraper alone, and reaches no metadata service", () => {
     const { podSelector, policyTypes, ingress, egress } = find("NetworkPolicy").spec;
     assert.deepEqual(podSelector, find("Deployment").spec.selector);
     assert.deepEqual(policyTypes, ["Ingress", "Egress"]);
     assert.ok(ingress.every((rule: { from?: object[] }) => (rule.from?.length ?? 0) > 0));
+    const entries = ingress.map((rule: { ports: { port: string }[] }) => rule.ports.map(({ port }) => port));
+    assert.deepEqual(entries, [["http"], ["metrics"]]);
+    assert.deepEqual(
+      find("Service").spec.ports.map((port: { targetPort: string }) => port.targetPort),
+      ["http"],
+    );
     const ports = egress.flatMap((rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port));
     assert.deepEqual([...new Set(ports)].sort(), [443, 53, 5432, 6379]);
     for (const { to } of egress)

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { chmod, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -191,6 +192,17 @@ onBothDatabases("doctor", (database) => {
     );
     const apart = { ...shared, UPSTOW_CDN_URL: "https://files.example-content.invalid" };
     assert.equal(await complaints("CDN URL", apart), "");
+  });
+
+  it("asks where a scraper would", async (t) => {
+    const server = createServer((_request, response) => response.end("up 1\n")).listen(0, "127.0.0.1");
+    t.after(() => server.close());
+    await once(server, "listening");
+    const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    assert.equal(await complaints("metrics", { UPSTOW_METRICS_ADDRESS: at }), "");
+    server.close();
+    const missing = await complaints("metrics", { UPSTOW_METRICS_ADDRESS: at });
+    assert.equal(missing, `warning: Nothing answers at http://${at}/metrics.`);
   });
 
   it("sees plain http that nobody could use", async () => {

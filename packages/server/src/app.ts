@@ -10,6 +10,7 @@ import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
 import { createCertificateRenewal } from "./http/listener.ts";
 import { createMetrics, createTransferMetrics } from "./http/metrics.ts";
+import { openMetricsListener } from "./http/metrics-listener.ts";
 import { openRateLimiter } from "./http/rate-limiter/index.ts";
 import { openReadOnlyMode, unlessReadOnly } from "./http/read-only.ts";
 import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
@@ -66,6 +67,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   await checkRelocations({ config, db, log });
   await refuseEmptyTarget(db, () => openFormer(config));
   const metrics = createMetrics();
+  if (config.metricsAddress !== null)
+    opened.adopt(await openMetricsListener(metrics, config.metricsAddress, config), (open) => open.close());
   const transferMetrics = createTransferMetrics(metrics);
   const transfers = { idleMs: options.idleTransferMs, onSlowBody: transferMetrics.countCutSender };
   const storage = opened.adopt(await openStorage({ config, db, keyring, log, now }, transfers), (open) =>

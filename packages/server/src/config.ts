@@ -24,6 +24,7 @@ import {
   onOrOff,
   originList,
   postgresUrl,
+  privateListener,
   rateLimits,
   redisUrl,
   secretList,
@@ -31,7 +32,7 @@ import {
 } from "./config/values.ts";
 import type { ConnectionLimit } from "./http/connections.ts";
 import { type CidrList, parseCidrList, parsePrivateCidrList } from "./kernel/net/cidr-list.ts";
-import { isLoopbackHost } from "./kernel/net/listen-address.ts";
+import { isLoopbackHost, type ListenAddress } from "./kernel/net/listen-address.ts";
 
 /** Everything the operator can set. `process.env` is read here and nowhere else. */
 export interface Config {
@@ -61,6 +62,8 @@ export interface Config {
   storageAllowCidrs: CidrList;
   allowedOrigins: string[];
   metricsToken: string | null;
+  /** Where metrics are served over plain HTTP, besides `/metrics` of the service itself. */
+  metricsAddress: ListenAddress | null;
   /** Requests per minute and key, unless the account has its own limits. Null means no limit. */
   rateLimits: RateLimits;
   logLevel: LogLevel;
@@ -125,6 +128,7 @@ export function readConfig(env: Env): Config {
     storageAllowCidrs: cidrs("UPSTOW_STORAGE_ALLOW_CIDRS"),
     allowedOrigins: read<string[]>("UPSTOW_ALLOWED_ORIGINS", [], originList),
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
+    metricsAddress: read("UPSTOW_METRICS_ADDRESS", null, privateListener),
     rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
     firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
@@ -16,6 +16,7 @@ import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
 import { createKeyring } from "../src/kernel/security/keyring.ts";
 import { expectError } from "./support/expect-error.ts";
+import { startSilentNetwork } from "./support/silent-network.ts";
 import { startApp } from "./support/start-app.ts";
 import { createCertificate } from "./support/webhooks/certificate.ts";
 
@@ -102,30 +103,14 @@ describe("PostgreSQL", () => {
   it("is said to be unavailable where its machine is gone without a word, and comes back", async (t) => {
     const { url, drop } = await createTestDatabase();
     t.after(drop);
-    const address = new URL(url);
-    const { port, hostname } = address;
-    let isSilent = false;
-    const network = createServer((socket) => {
-      const server = connect(Number(port), hostname);
-      const pass = (from: Socket, to: Socket) =>
-        from
-          .on("error", () => {})
-          .on("data", (bytes) => isSilent || to.write(bytes))
-          .on("close", () => to.destroy());
-      pass(socket, server);
-      pass(server, socket);
-    });
-    await once(network.listen(0, "127.0.0.1"), "listening");
-    t.after(() => network.close());
-    address.hostname = "127.0.0.1";
-    address.port = String((network.address() as AddressInfo).port);
-    const db = openPostgres(address.href, { maxConnections: 1, statementMs: 100 });
+    const network = await startSilentNetwork(t, url);
+    const db = openPostgres(network.url, { maxConnections: 1, statementMs: 100 });
     t.after(() => db.close());
     await db.check();
-    isSilent = true;
+    network.setSilent(true);
     const sides = [db.check(), db.transact((tx) => tx.get(find, { bucket: "b" })), db.notify("channel", "")];
     await Promise.all(sides.map((side) => assert.rejects(side, DatabaseUnavailable)));
-    isSilent = false;
+    network.setSilent(false);
     const isBack = () =>
       db.check().then(
         () => true,

@@ -80,7 +80,12 @@ export async function createHttp(
   refuseChanges(http, readOnly);
   answerUnknownPaths(http);
   limitBodyTime(http, bodyWithinMs, transferMetrics.countCutSender);
-  exposeMetrics(http, deps.metrics, config);
+  exposeMetrics(
+    http,
+    deps.metrics,
+    config,
+    async (host) => (await deps.customHosts.findProject(host)) !== null,
+  );
   answerHealthProbes(http, deps);
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());
   customerApi(http, deps, services);

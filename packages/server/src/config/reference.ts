@@ -102,6 +102,12 @@ export const configReference: readonly ConfigVariable[] = [
     about: "lets `/metrics` be read from elsewhere than this machine",
   },
   {
+    name: "UPSTOW_METRICS_ADDRESS",
+    default: "none",
+    about:
+      "a private `host:port` that serves `/metrics` over plain HTTP to private addresses, see [metrics](metrics.md)",
+  },
+  {
     name: "UPSTOW_RATE_LIMITS",
     default: "`upload=30,transform=120,other=10`",
     about:

@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } f
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { RATE_LIMITS, type RateLimits, type RateWindowName } from "@upstow/contract";
+import { isPrivateAddress } from "../kernel/net/cidr-list.ts";
+import { addressOf, type ListenAddress } from "../kernel/net/listen-address.ts";
 
 // Parsers of variables. Messages continue a sentence that starts with the variable's name.
 
@@ -23,6 +25,23 @@ export function hostName(value: string): string {
     throw new Error(`must be an IP address or a host name, not "${value}"`);
   }
   return value;
+}
+
+/** A `host:port` that strangers cannot reach: what listens there speaks plain HTTP. */
+export function privateListener(value: string): ListenAddress {
+  const [, bracketed, plain = bracketed ?? "", digits = ""] =
+    /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? [];
+  const port = Number(digits);
+  if (port < 1 || port > 65_535) {
+    throw new Error(`must be a host and a port, such as 127.0.0.1:9464 or [::1]:9464, not "${value}"`);
+  }
+  const host = hostName(plain);
+  // Every address of this machine: callers are then checked one by one.
+  const isAny = host === "0.0.0.0" || host === "::";
+  if (!isAny && host !== "localhost" && !isPrivateAddress(host)) {
+    throw new Error(`must be a private or loopback address, or 0.0.0.0 or [::] for all, not "${host}"`);
+  }
+  return addressOf({ host, port });
 }
 
 /** Need not exist yet, but it must be possible to create it. */

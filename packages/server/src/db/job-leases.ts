@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "#kysely";
 import type { Database } from "./database.ts";
@@ -62,6 +63,39 @@ export function createJobLeases(db: Database): RunLeased {
     } finally {
       clearInterval(extending);
     }
+  };
+}
+
+const takeSeat = statement((q, p: Lease & { token: number }, dialect) =>
+  q
+    .insertInto("job_lease")
+    .values({ name: p.name, token: p.token, held_until: leaseEnd(dialect, p.leaseMs) })
+    .onConflict((conflict) =>
+      conflict
+        .column("name")
+        .doUpdateSet({ token: sql<number>`excluded.token`, held_until: sql<number>`excluded.held_until` })
+        .where((where) =>
+          where.or([
+            where("job_lease.held_until", "<=", databaseNow(dialect)),
+            where("job_lease.token", "=", p.token),
+          ]),
+        ),
+    )
+    .returning("token"),
+);
+
+/** Tells whether this instance is the one that speaks for all, as it stays while it asks at least every `holdMs`. */
+export function createSeat(db: Database, name: string, holdMs: number): () => Promise<boolean> {
+  if (db.dialect === "sqlite") return async () => true;
+  const token = randomInt(2 ** 47);
+  let heldUntilMs = 0;
+  return async () => {
+    const askedMs = performance.now();
+    if (heldUntilMs - askedMs > holdMs / 2) return true;
+    const [taken] = await db.change(takeSeat, { name, token, leaseMs: holdMs });
+    // Counted from before the call, so it ends here before it does for the others.
+    heldUntilMs = taken === undefined ? 0 : askedMs + holdMs;
+    return taken !== undefined;
   };
 }
 

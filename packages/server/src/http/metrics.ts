@@ -1,10 +1,13 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { unauthorized } from "../kernel/errors.ts";
-import { isLoopbackAddress } from "../kernel/net/listen-address.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/listen-address.ts";
+import { unknownPath } from "./error-handler.ts";
 import { isForwarded } from "./require-https.ts";
 import { addRouteHook } from "./route-hooks.ts";
 
@@ -14,12 +17,16 @@ export function createMetrics(): Registry {
   return registry;
 }
 
+type MetricsAccess = Pick<Config, "metricsToken" | "trustedProxies" | "publicUrl">;
+
 /** Prometheus text at /metrics, for callers on this machine or with the operator's token. */
 export function exposeMetrics(
   app: FastifyInstance,
   registry: Registry,
-  { metricsToken: token, trustedProxies }: Pick<Config, "metricsToken" | "trustedProxies">,
+  { metricsToken: token, trustedProxies, publicUrl }: MetricsAccess,
+  isCustomDomain: (host: string) => Promise<boolean>,
 ): void {
+  const publicHost = new URL(publicUrl).hostname;
   const durations = createDurations(
     "upstow_http_request_duration_seconds",
     "Time from a request's first byte to its last answered byte.",
@@ -39,11 +46,20 @@ export function exposeMetrics(
     done();
   });
 
-  app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
-    const isOperator = token !== null && isSame(request.headers.authorization ?? "", `Bearer ${token}`);
-    if (!isOperator && !isLocal(request)) throw unauthorized();
+  // "always" because only the database knows the custom domains, and it may be down: the token must do without.
+  const config = { customDomain: "always" } as const;
+  app.get("/metrics", { config, schema: { hide: true } }, async (request, reply) => {
+    if (!hasToken(request.headers, token)) {
+      if (!isOwnHost(request.hostname) && (await isCustomDomain(request.host))) throw unknownPath();
+      if (!isLocal(request)) throw unauthorized();
+    }
     return reply.type(registry.contentType).send(await registry.metrics());
   });
+
+  /** Custom domains are always names. */
+  function isOwnHost(host: string): boolean {
+    return isLoopbackHost(host) || isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0 || host === publicHost;
+  }
 
   /** A proxy on this machine shares our address. If it reports no client, the client may be anyone. */
   function isLocal({ socket, headers }: FastifyRequest): boolean {
@@ -52,9 +68,10 @@ export function exposeMetrics(
   }
 }
 
-function isSame(given: string, expected: string): boolean {
+export function hasToken(headers: IncomingHttpHeaders, token: string | null): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  const given = headers.authorization ?? "";
+  return token !== null && timingSafeEqual(digest(given), digest(`Bearer ${token}`));
 }
 
 const boundsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];

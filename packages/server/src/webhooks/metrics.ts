@@ -1,8 +1,10 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { databaseNow } from "../db/expressions.ts";
+import { createSeat } from "../db/job-leases.ts";
 import { statement } from "../db/statement.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
 import { createShared } from "./deliver.ts";
@@ -24,10 +26,22 @@ export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
   ]),
 );
 
-/** The queue is measured on demand, with one query over its own indexes for all gauges. */
+/** Longer than scrapes are apart. */
+const seatMs = 90_000;
+/** Scrapers give up after ten seconds, and then see nothing at all. */
+const patienceMs = 1_000;
+
+/**
+ * The queue is measured on demand, with one query over its own indexes for all gauges. It is everyone's, so only one
+ * instance reports it. While the database does not respond the gauges are missing, and everything else is still there.
+ */
 export function createWebhookMetrics(registry: Registry, db: Database): WebhookMetrics {
-  const shared = createShared(() => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
-  const measure = () => shared("queue");
+  const isSpeaker = createSeat(db, "report the webhook queue", seatMs);
+  const shared = createShared(async () =>
+    (await isSpeaker()) ? db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }) : null,
+  );
+  const measure = () =>
+    Promise.race([shared("queue").catch(() => null), wait(patienceMs, null, { ref: false })]);
   const registers = [registry];
   const attempts = new Counter({
     name: "upstow_webhook_attempts_total",
@@ -42,8 +56,10 @@ export function createWebhookMetrics(registry: Registry, db: Database): WebhookM
     registers,
     async collect() {
       const queue = await measure();
-      this.set({ state: "ready" }, queue?.ready ?? 0);
-      this.set({ state: "leased" }, queue?.leased ?? 0);
+      this.reset();
+      if (queue === null) return;
+      this.set({ state: "ready" }, queue.ready);
+      this.set({ state: "leased" }, queue.leased);
     },
   });
   new Gauge({
@@ -51,7 +67,9 @@ export function createWebhookMetrics(registry: Registry, db: Database): WebhookM
     help: "How long the message that is due for longest has waited.",
     registers,
     async collect() {
-      this.set(Math.max(0, (await measure())?.oldestMs ?? 0) / 1000);
+      const queue = await measure();
+      if (queue === null) this.remove();
+      else this.set(Math.max(0, queue.oldestMs) / 1000);
     },
   });
   new Gauge({
@@ -59,7 +77,9 @@ export function createWebhookMetrics(registry: Registry, db: Database): WebhookM
     help: "Endpoints whose last attempts all timed out; they are sent one message at a time.",
     registers,
     async collect() {
-      this.set((await measure())?.failing ?? 0);
+      const queue = await measure();
+      if (queue === null) this.remove();
+      else this.set(queue.failing);
     },
   });
   return {

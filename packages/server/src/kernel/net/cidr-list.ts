@@ -100,6 +100,13 @@ const privateNetworks: readonly (readonly [network: string, prefix: number, fami
   ["fe80::", 10, "ipv6"],
 ];
 
+const everyPrivate = parseCidrList(
+  privateNetworks.map(([network, prefix]) => `${network}/${prefix}`).join(","),
+);
+
+/** Whether it is an address on this machine or in a private network. */
+export const isPrivateAddress = everyPrivate.contains;
+
 /** Like `parseCidrList`, but throws for a range that is not entirely private. */
 export function parsePrivateCidrList(text: string): CidrList {
   for (const { entry, address, prefix, family, isMapped } of parseCidrs(text)) {

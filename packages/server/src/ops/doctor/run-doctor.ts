@@ -8,6 +8,7 @@ import { checkConfiguration } from "./check-configuration.ts";
 import { checkDataDirectory } from "./check-data-directory.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkLeftovers } from "./check-leftovers.ts";
+import { checkMetrics } from "./check-metrics.ts";
 import { checkMove } from "./check-move.ts";
 import { checkProxies } from "./check-proxies.ts";
 import { checkRedis } from "./check-redis.ts";
@@ -48,6 +49,7 @@ export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));
   checks.push(...(await checkUrls(config, keyring)));
+  checks.push(...(await checkMetrics(config)));
   return checks;
 }
 
