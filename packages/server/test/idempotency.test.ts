@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { statement } from "../src/db/statement.ts";
 import { answerErrorsInEnvelope } from "../src/http/error-handler.ts";
 import { honourIdempotencyKeys, type Idempotency } from "../src/http/idempotency.ts";
@@ -157,6 +158,28 @@ onBothDatabases("Idempotency-Key", (database) => {
       return assert.fail("another call took its place");
     });
     assert.equal((await lost()).json().error.code, "SERVICE_UNAVAILABLE");
+  });
+
+  it("keeps the place of a call in progress by a short lease, renewed for as long as it takes", async (t) => {
+    const { db } = app.app.deps;
+    // Other tests have left calls without an answer, whose leases are over.
+    const findOpen = async () => {
+      const [latest] = (await db.all(listCalls, {})).sort((a, b) => b.lease_until - a.lease_until);
+      return latest ?? assert.fail("no call is in progress");
+    };
+    let runs = 0;
+    const slow = serve(t, "slow", async () => {
+      runs += 1;
+      const first = await findOpen();
+      assert.ok(
+        first.lease_until - first.created_at < 10_000,
+        "its successor would wait longer after a crash",
+      );
+      while ((await findOpen()).lease_until <= first.lease_until + 1000) await wait(50);
+      return {};
+    });
+    const answers = await Promise.all([slow(), slow()]);
+    assert.deepEqual([runs, ...answers.map((answer) => answer.statusCode)], [1, 200, 200]);
   });
 
   it("stores no secret: a replayed key creation leaves it out", async () => {

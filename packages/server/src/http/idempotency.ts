@@ -28,12 +28,18 @@ export interface Idempotency {
   readonly isTakeover: boolean;
 }
 
-const leaseMs = 60_000;
+/** After a crash a repeated call waits this long. A call that takes longer is renewed while its process lives. */
+const leaseMs = 8_000;
+const renewEveryMs = 2_000;
+/** A handler that hangs loses its place in the end. */
+const renewAtMostMs = 60_000;
 const waitAtMostMs = 35_000;
 const notAsked: Idempotency = { remember: async () => {}, hold: async () => {}, isTakeover: false };
 
 export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<Deps, "db" | "log">): void {
   const open = new WeakMap<FastifyRequest, Claim>();
+  const renewals = createRenewals(db);
+  app.addHook("onClose", async () => renewals.close());
   app.decorateRequest("idempotency");
 
   const claim: preHandlerHookHandler = (request, reply, done) => {
@@ -47,6 +53,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
     const outcome = await claimOrReplay(db, request, key);
     if (!("answer" in outcome)) {
       open.set(request, outcome);
+      renewals.add(outcome);
       request.idempotency = outcome;
       return false;
     }
@@ -70,6 +77,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
     reply: FastifyReply,
     payload: unknown,
   ): Promise<void> {
+    renewals.remove(held);
     const isFinal = reply.statusCode < 500 && reply.statusCode !== 429 && typeof payload === "string";
     // A recorded response is removed if the call was rejected after all.
     if (isFinal && held.isRecorded && reply.statusCode < 400) return;
@@ -93,6 +101,8 @@ interface Claim extends Idempotency {
   scope: string;
   id: string;
   isRecorded: boolean;
+  /** When it was made, or held last, by this process's own clock. */
+  heldAtMs: number;
   rememberText(tx: Queryable, status: number, text: string): Promise<void>;
 }
 
@@ -135,6 +145,7 @@ function createClaim(scope: string, id: string, isTakeover: boolean): Claim {
     id,
     isTakeover,
     isRecorded: false,
+    heldAtMs: performance.now(),
     remember: (tx, status, answer) => claim.rememberText(tx, status, JSON.stringify(answer)),
     async rememberText(tx, status, text) {
       const recorded = await tx.run(recordAnswer, { scope, claim: id, status, response: text });
@@ -144,9 +155,29 @@ function createClaim(scope: string, id: string, isTakeover: boolean): Claim {
     async hold(tx) {
       const extended = await tx.run(extendClaim, { scope, claim: id, leaseMs });
       if (extended !== 1) throw tookTooLong();
+      claim.heldAtMs = performance.now();
     },
   };
   return claim;
+}
+
+/** Keeps the leases of calls in progress, so that they can be short. Most calls end before their first renewal. */
+function createRenewals(db: Database) {
+  const claims = new Set<Claim>();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    for (const { scope, id, isRecorded, heldAtMs } of claims) {
+      const ageMs = nowMs - heldAtMs;
+      if (isRecorded || ageMs < renewEveryMs || ageMs > renewAtMostMs) continue;
+      // If it fails, the next renewal may still be in time; a lost lease is noticed when the response is recorded.
+      db.run(extendClaim, { scope, claim: id, leaseMs }).catch(() => {});
+    }
+  }, renewEveryMs).unref();
+  return {
+    add: (claim: Claim) => void claims.add(claim),
+    remove: (claim: Claim) => void claims.delete(claim),
+    close: () => clearInterval(timer),
+  };
 }
 
 function tookTooLong(): AppError {
