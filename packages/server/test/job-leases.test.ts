@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { pino } from "pino";
 import { sql } from "#kysely";
 import type { Database } from "../src/db/database.ts";
 import { createJobLeases, type RunLeased } from "../src/db/job-leases.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
+import { createBackground } from "../src/ops/background.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
+import { onBothDatabases } from "./support/start-app.ts";
 
 const hourMs = 3_600_000;
 const never = new AbortController().signal;
@@ -110,15 +113,68 @@ describe("work that one of several instances does", () => {
       },
       closing.signal,
     );
+    const done: string[] = [];
+    await instances[1]("closing", hourMs, async () => void done.push("closing"), never);
+    assert.deepEqual(done, ["closing"], "what was cut short is due at once");
+  });
+
+  it("is free within minutes where the instance that did it died", async () => {
+    await instances[0](
+      "died",
+      hourMs,
+      async () => {
+        const { held_until: until = Number.POSITIVE_INFINITY } =
+          (await opened.db.get(findLease, { name: "died" })) ?? {};
+        assert.ok(until - Date.now() <= 10 * 60_000);
+      },
+      never,
+    );
   });
 });
 
-it("an embedded database has one instance, which asks nobody", async (t) => {
+it("an embedded database has one instance, which notes only what a restart would put off for long", async (t) => {
   const opened = await openTestDatabase("sqlite");
   t.after(() => opened.close());
   const runLeased = createJobLeases(opened.db);
   let done = 0;
-  for (let i = 0; i < 2; i++) await runLeased("alone", hourMs, async () => void done++, never);
+  const work = async () => void done++;
+  for (let i = 0; i < 2; i++) await runLeased("often", 60_000, work, never);
   assert.equal(done, 2);
-  assert.equal(await opened.db.get(findLease, { name: "alone" }), null);
+  assert.equal(await opened.db.get(findLease, { name: "often" }), null);
+  for (let i = 0; i < 2; i++) await createJobLeases(opened.db)("rarely", hourMs, work, never);
+  assert.equal(done, 3, "it is not due after a restart");
+  await opened.db.run(endLease, { name: "rarely" });
+  await runLeased("rarely", hourMs, work, never);
+  assert.equal(done, 4);
+});
+
+onBothDatabases("hourly work", (kind) => {
+  it("is looked for again and again, so that a process restarted more often does it too", async (t) => {
+    const opened = await openTestDatabase(kind);
+    t.after(() => opened.close());
+    const done: string[] = [];
+    /** A process that lives for a few looks, far less than an hour. */
+    async function live(): Promise<void> {
+      const background = createBackground(pino({ level: "silent" }), {
+        runLeased: createJobLeases(opened.db),
+        async runJob(name, work) {
+          const result = await work();
+          if (name === "sweep") looks++;
+          return result;
+        },
+        lookMs: 10,
+      });
+      let looks = 0;
+      background.everyInOne(hourMs, "sweep", async () => void done.push("sweep"));
+      while (looks < 3) await wait(10);
+      await background.close();
+    }
+    await live();
+    assert.deepEqual(done, ["sweep"]);
+    await live();
+    assert.deepEqual(done, ["sweep"], "not due yet");
+    await opened.db.run(endLease, { name: "sweep" });
+    await live();
+    assert.deepEqual(done, ["sweep", "sweep"]);
+  });
 });

@@ -7,7 +7,10 @@ import { type DialectName, statement } from "./statement.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-/** Runs the work, unless another instance is doing so or did within `leaseMs`. The signal aborts when the lease ends. */
+/**
+ * Runs the work, unless an instance is doing so or did within `leaseMs`, this one before a restart included. What failed
+ * or was cut short is due at once. The signal aborts when another instance has the lease.
+ */
 export type RunLeased = (name: string, leaseMs: number, work: Work, signal: AbortSignal) => Promise<void>;
 
 interface Lease {
@@ -42,26 +45,32 @@ const extendLease = statement((q, p: Lease & { token: number }, dialect) =>
     .where("token", "=", p.token),
 );
 
-/** Instances use the database and its clock to agree on who does the work; an embedded database has only one. */
+/** How soon others may continue the work of an instance that crashed. */
+const holdMs = 300_000;
+/** An embedded database has one instance, so it records only runs that a restart would otherwise put off for long. */
+const worthRecordingMs = 300_000;
+
+/** Instances use the database and its clock to agree on who does the work, and when it is due again. */
 export function createJobLeases(db: Database): RunLeased {
-  if (db.dialect === "sqlite") return (_name, _leaseMs, work, signal) => work(signal).then(() => {});
   return async (name, leaseMs, work, signal) => {
-    const [taken] = await db.change(takeLease, { name, leaseMs });
+    if (db.dialect === "sqlite" && leaseMs < worthRecordingMs) return void (await work(signal));
+    const heldMs = Math.min(leaseMs, holdMs);
+    const [taken] = await db.change(takeLease, { name, leaseMs: heldMs });
     if (taken === undefined) return;
-    const lease = { name, token: taken.token };
     const lost = new AbortController();
+    const holdFor = (ms: number) => db.run(extendLease, { name, token: taken.token, leaseMs: ms });
     const extend = async () => {
-      if ((await db.run(extendLease, { ...lease, leaseMs })) === 0) lost.abort();
+      if ((await holdFor(heldMs)) === 0) lost.abort();
     };
     // While the database is unavailable, no other instance can take the lease either.
-    const extending = setInterval(() => void extend().catch(() => {}), leaseMs / 3);
+    const extending = setInterval(() => void extend().catch(() => {}), heldMs / 3);
+    let isDone = false;
     try {
       await work(AbortSignal.any([signal, lost.signal]));
-    } catch (error) {
-      await db.run(extendLease, { ...lease, leaseMs: 0 }).catch(() => {});
-      throw error;
+      isDone = !signal.aborted;
     } finally {
       clearInterval(extending);
+      await holdFor(isDone ? leaseMs : 0).catch(() => {});
     }
   };
 }

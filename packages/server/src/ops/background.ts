@@ -9,7 +9,7 @@ type Work = (signal: AbortSignal) => Promise<unknown>;
 export interface Background {
   /** Repeats `work`, one run at a time, until closed. Failures are logged and the next run tries again. */
   every(intervalMs: number, name: string, work: Work): void;
-  /** The same, but each run happens on only one of all instances. */
+  /** The same, but each run happens on only one of all instances, and a restart does not put it off. */
   everyInOne(intervalMs: number, name: string, work: Work): void;
   /** Lets running work finish. */
   close(): Promise<void>;
@@ -21,11 +21,13 @@ interface BackgroundOptions {
   runLeased: RunLeased;
   /** Knows what is running, so that an event loop stall can be attributed to it. */
   runJob: RunJob;
+  /** How long until it is noticed that work is due. */
+  lookMs?: number;
 }
 
 export function createBackground(
   log: Deps["log"],
-  { isResting = () => false, runLeased, runJob }: BackgroundOptions,
+  { isResting = () => false, runLeased, runJob, lookMs = 60_000 }: BackgroundOptions,
 ): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
@@ -54,9 +56,11 @@ export function createBackground(
       loops.push(repeat(intervalMs, name, work));
     },
     everyInOne(intervalMs, name, work) {
+      // The database knows when it is due, so an instance that is restarted every half hour still does hourly work.
+      const everyMs = Math.min(intervalMs, lookMs);
       // Slightly shorter than the interval, so that each run finds the last lease expired.
       const leaseMs = Math.round(intervalMs * 0.9);
-      loops.push(repeat(intervalMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
+      loops.push(repeat(everyMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
     },
     async close() {
       closing.abort();

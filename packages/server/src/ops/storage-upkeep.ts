@@ -12,7 +12,7 @@ const scrubBytesPerSec = 20 * 1024 * 1024;
 const maxDeletions = 10_000;
 
 export function maintainDisk(store: DiskStore, background: Background, deps: UpkeepDeps): void {
-  background.every(hourMs, "sweep the object directory", () => sweepDisk(store, deps));
+  background.everyInOne(hourMs, "sweep the object directory", () => sweepDisk(store, deps));
   background.every(60_000, "check stored bytes", (signal) => scrubDisk(store, deps, signal));
 }
 
