@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
 import { JSON_CUT_AFTER_MS } from "../packages/server/src/http/body-deadline.ts";
+import { lockDataDir } from "../packages/server/src/storage/disk/index.ts";
 import { DRAIN_MS } from "../packages/server/src/webhooks/dispatcher.ts";
+import { pickFreePort } from "./support/free-port.ts";
 import { readStartArguments } from "./support/start-command.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -12,6 +20,36 @@ const started = readStartArguments(root).join(" ").replace(root, "");
 const read = (path: string) => readFileSync(`${root}${path}`, "utf8");
 const [deployment] = parseAllDocuments(read("deploy/kubernetes/upstow.yaml")).map((found) => found.toJS());
 const compose = parse(read("deploy/compose.yaml"));
+
+it("npm start passes SIGTERM on, and ends when the server has ended", { timeout: 120_000 }, async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "upstow-npm-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const port = await pickFreePort();
+  const npm = spawn("npm", ["start"], {
+    cwd: root,
+    env: { ...process.env, UPSTOW_PORT: String(port), UPSTOW_DATA_DIR: dataDir, UPSTOW_LOG_LEVEL: "error" },
+    stdio: "ignore",
+    detached: true,
+  });
+  // The whole group, in case the server was left behind.
+  t.after(() => {
+    try {
+      process.kill(-(npm.pid ?? 0), "SIGKILL");
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, "ESRCH");
+    }
+  });
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isUp())) await wait(50);
+  npm.kill("SIGTERM");
+  await once(npm, "exit");
+  assert.equal(await isUp(), false);
+  lockDataDir(dataDir).release();
+});
 
 it("the container runs what npm start runs", () => {
   const [, list = "[]"] = /^CMD (.+)$/m.exec(read("deploy/Dockerfile")) ?? [];

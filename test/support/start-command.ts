@@ -6,7 +6,8 @@ export function readStartArguments(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     scripts: { start: string };
   };
-  const [, ...options] = scripts.start.split(" ");
+  // "exec" replaces npm's shell, which would not pass signals on.
+  const [, ...options] = scripts.start.replace(/^exec /, "").split(" ");
   const program = options.pop() ?? "";
   return [...options, join(root, program)];
 }

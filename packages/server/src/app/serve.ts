@@ -49,14 +49,23 @@ async function settlePort(config: Config): Promise<Config> {
   return readConfig({ ...process.env, UPSTOW_PORT: String(await checkAddress(addressOf(config))) });
 }
 
+/** Ctrl-C reaches us from the terminal and from npm, which passes on its own. */
+const sameSignalMs = 1_000;
+
+/** A second signal ends the process at once. */
 function closeOnSignals(app: App): void {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, async () => {
-      app.deps.log.info({ signal }, "finishing requests in flight");
-      await app.close();
-      process.exit(0);
-    });
+  let firstAtMs: number | undefined;
+  async function close(signal: NodeJS.Signals): Promise<void> {
+    if (firstAtMs !== undefined) {
+      if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
+      return;
+    }
+    firstAtMs = performance.now();
+    app.deps.log.info({ signal }, "finishing requests in flight");
+    await app.close();
+    process.exit(0);
   }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, close);
 }
 
 serve().catch((error: unknown) => {
