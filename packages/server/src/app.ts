@@ -53,6 +53,8 @@ export interface AppOptions {
   /** For tests; no variable sets it, so the service always hashes at full cost. */
   passwordCost?: PasswordCost;
   webhooks?: DispatcherOptions;
+  /** How many log lines could not be written. */
+  droppedLogLines?: () => number;
 }
 
 /** The composition root: the program and the tests both start here. If it fails, everything already opened is closed. */
@@ -66,7 +68,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const now = options.now ?? clock.now;
   await checkRelocations({ config, db, log });
   await refuseEmptyTarget(db, () => openFormer(config));
-  const metrics = createMetrics();
+  const metrics = createMetrics(options.droppedLogLines);
   if (config.metricsAddress !== null)
     opened.adopt(await openMetricsListener(metrics, config.metricsAddress, config), (open) => open.close());
   const transferMetrics = createTransferMetrics(metrics);

@@ -6,6 +6,7 @@ import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
+import { createLogOutput, type LogOutput } from "./log-output.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
 import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
@@ -13,11 +14,14 @@ import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
 /** Runs the service until a signal ends it. */
 async function serve(): Promise<void> {
   const config = await settlePort(readConfig(process.env));
-  const logger = createLogger(config);
+  // Reading `stdout` above has made the descriptor of a pipe non-blocking.
+  const output = createLogOutput(1);
+  const logger = createLogger(config, output);
   for (const name of config.unknownVariables) {
     logger.warn({ variable: name }, "unknown variable; check its spelling");
   }
-  const app = await createApp(config, { logger });
+  process.on("exit", output.flush);
+  const app = await createApp(config, { logger, droppedLogLines: output.dropped });
   closeOnSignals(app);
   await app.listen();
   showWelcome(config, app);
@@ -31,10 +35,10 @@ async function serve(): Promise<void> {
 /** Whether a person reads the output. Containers, journals and other programs get JSON. */
 const isRead = stdout.isTTY === true && !process.argv.includes("--json");
 
-function createLogger({ logLevel }: Config): Logger {
+function createLogger({ logLevel }: Config, output: LogOutput): Logger {
   const isQuiet = process.argv.includes("--quiet") && ["info", "debug", "trace"].includes(logLevel);
   const level = isQuiet ? "warn" : logLevel;
-  return isRead ? pino({ level }, createTerminalLog(stdout)) : pino({ level });
+  return isRead ? pino({ level }, createTerminalLog(stdout)) : pino({ level }, output);
 }
 
 function showWelcome(config: Config, { firstStart }: App): void {

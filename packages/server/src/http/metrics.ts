@@ -11,9 +11,18 @@ import { unknownPath } from "./error-handler.ts";
 import { isForwarded } from "./require-https.ts";
 import { addRouteHook } from "./route-hooks.ts";
 
-export function createMetrics(): Registry {
+export function createMetrics(droppedLogLines = () => 0): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "upstow_" });
+  new Counter({
+    name: "upstow_log_dropped_lines_total",
+    help: "Log lines lost because the disk was full or nobody read the pipe.",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(droppedLogLines());
+    },
+  });
   return registry;
 }
 

@@ -20,10 +20,10 @@ export interface ServerProcess {
   ended: Promise<number | string>;
 }
 
-export function spawnMain(env: Record<string, string>): ChildProcess {
+export function spawnMain(env: Record<string, string>, stdout: "pipe" | number = "pipe"): ChildProcess {
   return spawn(process.execPath, startArguments, {
     env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout, "pipe"],
   });
 }
 
