@@ -142,6 +142,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     idleTransferMs: options.idleTransferMs,
     transferMetrics,
     guard,
+    checkRedis: limiter.check,
     addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
   });
   opened.defer(() => http.close());

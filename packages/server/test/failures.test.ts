@@ -40,7 +40,10 @@ onBothDatabases("failures", (database) => {
     await expectAway();
 
     assert.equal((await app.call("GET", "/healthz")).status, 200);
-    assert.equal((await app.call("GET", "/readyz")).status, 503);
+    const probed = await app.call("GET", "/readyz");
+    const error = expectError(probed, 503, "SERVICE_UNAVAILABLE");
+    assert.equal(error.message, "Not ready: database unavailable.");
+    assert.match(probed.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     Object.assign(db, { transact, run, get, check });
     assert.equal((await app.call("GET", "/readyz")).status, 200);
     const list = await app.call("GET", "projects", { key: app.owner.live });

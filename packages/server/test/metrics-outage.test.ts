@@ -47,6 +47,10 @@ describe("metrics", () => {
     network.setSilent(true);
     const during = await scrape(app);
     for (const figure of ownFigures) assert.match(during, figure);
+    assert.match(during, /^upstow_dependency_up\{dependency="database"\} 0$/m);
+    assert.match(during, /^upstow_dependency_up\{dependency="storage"\} 1$/m);
+    const probed = await app.call("GET", "/readyz");
+    assert.deepEqual([probed.status, probed.body.error.message], [503, "Not ready: database unavailable."]);
     assert.doesNotMatch(during, /^upstow_webhook_(queue_depth|oldest_due_seconds|failing_endpoints)\b/m);
     network.setSilent(false);
     while (!queueDepth.test(await scrape(app)));

@@ -209,11 +209,20 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/);
       expectError(refused, 503, "SERVICE_UNAVAILABLE");
       assert.equal((await fetch(file.url)).status, 503);
-      assert.equal((await fetch(`${app.url}/readyz`)).status, 503);
+      const degraded = await app.call("GET", "/readyz");
+      assert.deepEqual(
+        [degraded.status, degraded.body],
+        [200, { status: "degraded", dependencies: { database: "ok", storage: "unavailable" } }],
+      );
+      assert.match(
+        (await app.call("GET", "/metrics")).body,
+        /^upstow_dependency_up\{dependency="storage"\} 0$/m,
+      );
+      assert.equal((await client.list()).status, 200, "the database alone is enough for it");
       assert.equal((await fetch(`${app.url}/healthz`)).status, 200);
       s3.proxy.setFaults(() => null);
       assert.equal((await client.complete(upload.fileId)).status, 200);
-      assert.equal((await fetch(`${app.url}/readyz`)).status, 200);
+      assert.equal((await app.call("GET", "/readyz")).body.status, "ready");
       assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
       const lines = app.logLines.join("");
       for (const secret of [s3.server.secretAccessKey, "X-Amz-Signature="])
@@ -229,7 +238,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
     t.after(() => app.close());
     const isSaid = (line: string) => /the bucket answered 404.*the bucket cannot be used/.test(line);
     while (!app.logLines.some(isSaid)) await sleep(10, undefined, { signal: t.signal });
-    expectError(await app.call("GET", "/readyz"), 503, "SERVICE_UNAVAILABLE");
+    assert.equal((await app.call("GET", "/readyz")).body.dependencies.storage, "unavailable");
   });
 
   it("sends readers to the bucket where the operator wants it, with safe headers and not for long", async () => {

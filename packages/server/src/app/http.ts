@@ -8,9 +8,10 @@ import { logRequests, trackRequests } from "../http/access-log.ts";
 import { limitBodyTime } from "../http/body-deadline.ts";
 import { createConnections } from "../http/connections.ts";
 import { answerErrorsInEnvelope, answerUnknownPaths } from "../http/error-handler.ts";
+import { answerHealthProbes } from "../http/health.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
 import { acceptJsonBodies, limitRequestSize } from "../http/json-body.ts";
-import { answerHealthProbes, exposeMetrics, type TransferMetrics } from "../http/metrics.ts";
+import { exposeMetrics, type TransferMetrics } from "../http/metrics.ts";
 import { describeApi } from "../http/openapi.ts";
 import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
 import { typed } from "../http/request-context.ts";
@@ -43,6 +44,8 @@ interface HttpOptions {
   idleTransferMs: number | undefined;
   transferMetrics: TransferMetrics;
   guard: EventLoopGuard;
+  /** Null without Redis. */
+  checkRedis: (() => Promise<void>) | null;
   addStorageRoutes: (http: FastifyInstance) => void;
 }
 
@@ -51,7 +54,7 @@ export async function createHttp(
   deps: Deps,
   services: Services,
   readOnly: ReadOnlyMode,
-  { bodyWithinMs, idleTransferMs, transferMetrics, guard, addStorageRoutes }: HttpOptions,
+  { bodyWithinMs, idleTransferMs, transferMetrics, guard, checkRedis, addStorageRoutes }: HttpOptions,
 ): Promise<FastifyInstance> {
   const { config } = deps;
   const http = createHttpFrame({
@@ -86,7 +89,11 @@ export async function createHttp(
     config,
     async (host) => (await deps.customHosts.findProject(host)) !== null,
   );
-  answerHealthProbes(http, deps);
+  answerHealthProbes(http, deps, {
+    database: () => deps.db.check(),
+    storage: () => deps.store.check(),
+    redis: checkRedis,
+  });
   http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());
   customerApi(http, deps, services);
   mcpRoutes(http, deps, api);

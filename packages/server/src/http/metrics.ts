@@ -4,7 +4,6 @@ import { isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import type { Deps } from "../deps.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/listen-address.ts";
 import { unknownPath } from "./error-handler.ts";
@@ -180,15 +179,4 @@ export function createTransferMetrics(registry: Registry): TransferMetrics {
     countCutSender: () => senders.inc(),
     countRefusedConnection: () => refused.inc(),
   };
-}
-
-/** Alive means that the process responds; ready means that its dependencies respond too. */
-export function answerHealthProbes(app: FastifyInstance, deps: Deps): void {
-  const config = { plainHttp: true, customDomain: "always" } as const;
-  const schema = { hide: true };
-  app.get("/healthz", { config, schema }, async () => ({ status: "ok" }));
-  app.get("/readyz", { config, schema }, async () => {
-    await Promise.all([deps.db.check(), deps.store.check()]);
-    return { status: "ready" };
-  });
 }

@@ -19,7 +19,7 @@ export async function openRateLimiter(options: RateLimiterOptions): Promise<Open
     db.dialect === "sqlite"
       ? createMemoryRateLimiter(windowMs, now)
       : createDatabaseRateLimiter(db, windowMs);
-  if (redisUrl === null) return { ...own, close: async () => {} };
+  if (redisUrl === null) return { ...own, check: null, close: async () => {} };
   return openRedisRateLimiter({ url: redisUrl, windowMs, fallback: own, log });
 }
 

@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from "fastify";
 import { type RateLimiter, type RateWindow, rateLimitResult } from "../../kernel/rate-limiter.ts";
 
 export interface OpenRateLimiter extends RateLimiter {
+  /** Throws if Redis does not respond; null if none is used. */
+  check: (() => Promise<void>) | null;
   close(): Promise<void>;
 }
 
@@ -131,6 +133,9 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
         },
         () => fallback.hitBoth(own, shared),
       ),
+    async check() {
+      await within(answerWithinMs, client.ping());
+    },
     async close() {
       client.destroy();
     },

@@ -54,7 +54,15 @@ async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | n
   if (!ready.isAnswered || ready.status !== 200) {
     return failed(
       `The service at ${publicUrl} runs but is not ready.`,
-      "Read its log: database or storage do not answer.",
+      "Read its log: the database does not respond.",
+    );
+  }
+  const { dependencies = {} } = ready.body as { dependencies?: Record<string, string> };
+  const missing = Object.keys(dependencies).filter((name) => dependencies[name] !== "ok");
+  if (missing.length > 0) {
+    return failed(
+      `The service at ${publicUrl} runs without ${missing.join(" and ")}.`,
+      "Read its log for the reason.",
     );
   }
   const api = await probe(`${publicUrl}/api/v1/projects`);
