@@ -30,6 +30,7 @@ export const testPackages = [
     command: "swift-object-server",
     why: "storage in a bucket, on a server that checks signatures",
   },
+  { package: "pgbouncer", command: "pgbouncer", why: "PostgreSQL behind a pooler" },
   { package: "bubblewrap", command: "bwrap", why: "renderers that see nothing but the image" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];

@@ -36,6 +36,7 @@ export function createConnections(
   const pool = new pg.Pool({
     ...settings(url, statementMs),
     Client: ConnectingClient,
+    onConnect: (client) => setLimits(client, limitsOf(url, statementMs)),
     max: maxConnections,
     idleTimeoutMillis: 60_000,
     maxLifetimeSeconds: 30 * 60,
@@ -104,6 +105,7 @@ export async function connect(url: string, statementMs?: number | null): Promise
     const client = new ConnectingClient(settings(url, statementMs));
     client.on("error", ignoreLoss);
     await client.connect();
+    await setLimits(client, limitsOf(url, statementMs));
     return client;
   });
 }
@@ -131,30 +133,47 @@ function gatherWrites(stream: Duplex): void {
   process.nextTick(() => stream.uncork());
 }
 
+type Limits = Record<string, string | number>;
+
+const limitNames = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+
+/** The server's own time limits; those in the URL come first. */
+function limitsOf(url: string, statementMs: number | null = usualStatementMs): Limits {
+  const named = [...new URL(url).searchParams].filter(([name]) => limitNames.includes(name));
+  return {
+    ...(statementMs === null ? {} : { statement_timeout: statementMs }),
+    idle_in_transaction_session_timeout: 15_000,
+    ...Object.fromEntries(named),
+  };
+}
+
+/** As startup parameters they would be simpler, but PgBouncer rejects connections that have them. */
+async function setLimits(client: pg.ClientBase, limits: Limits): Promise<void> {
+  const calls = Object.keys(limits).map((_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+  await client.query(`SELECT ${calls.join(", ")}`, Object.entries(limits).flat().map(String));
+}
+
 /** Without a time limit, statements wait for the server indefinitely. */
-export function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
+function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
   return {
     connectionString: readAddress(url),
     application_name: "upstow",
     // Jobs that share a transaction don't wait for each other's results.
     pipeline: true,
-    ...(statementMs === null
-      ? {}
-      : { statement_timeout: statementMs, query_timeout: statementMs + silenceMs }),
-    idle_in_transaction_session_timeout: 15_000,
+    ...(statementMs === null ? {} : { query_timeout: statementMs + silenceMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 60_000,
     types: { getTypeParser },
   };
 }
 
-const readByDriver =
-  /^(ssl\w*|host|port|user|password|options|application_name|connect_timeout|(statement|lock|idle_in_transaction_session)_timeout)$/;
+const readByDriver = /^(ssl\w*|host|port|user|password|options|application_name|connect_timeout)$/;
 
 /** Passes unknown parameters of the URL to the server, which rejects those it does not know either. */
 function readAddress(url: string): string {
   const address = new URL(url);
   const { searchParams } = address;
+  for (const name of limitNames) searchParams.delete(name);
   const settings = [...searchParams].filter(([name]) => !readByDriver.test(name));
   const options = settings.map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, "\\$&")}`);
   for (const [name] of settings) searchParams.delete(name);

@@ -3,6 +3,7 @@ import { createLanes } from "../lanes.ts";
 import { callKey, type Statement } from "../statement.ts";
 import { connect, createConnections, sendOver } from "./connections.ts";
 import { createListener } from "./listener.ts";
+import { refuseSharedSessions } from "./refuse-shared-sessions.ts";
 import { createTransactions, inTransaction, queryable } from "./transactions.ts";
 
 type AnyStatement = Statement<object, unknown>;
@@ -37,6 +38,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       const client = await connect(url, null);
       const send = sendOver(client);
       try {
+        await refuseSharedSessions(url, client);
         await inTransaction(send, async (tx) => {
           await send({ text: "SET LOCAL statement_timeout = 0" });
           await send({ text: `SELECT pg_advisory_xact_lock(${migrationLock})` });

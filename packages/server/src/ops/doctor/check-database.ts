@@ -17,6 +17,8 @@ interface Examined {
 export async function checkDatabase(db: Database, isLeftBehind: boolean): Promise<Examined> {
   try {
     await db.check();
+    // As a start would, without changing anything: this also finds a pooler that cannot be used.
+    if (db.dialect === "postgres") await db.migrate(async () => {});
   } catch (error) {
     const fix =
       db.dialect === "postgres"
