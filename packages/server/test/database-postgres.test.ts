@@ -26,6 +26,9 @@ const find = statement((q, p: { bucket: string }) =>
 const insert = statement((q, p: { bucket: string }) =>
   q.insertInto("rate_window").values({ bucket: p.bucket, started_at: 0, count: 0 }),
 );
+const count = statement((q, p: { bucket: string }) =>
+  q.updateTable("rate_window").set({ count: sql<number>`count + 1` }).where("bucket", "=", p.bucket),
+);
 const endOthers = statement((q, _: object) =>
   q
     .selectNoFrom(sql<number>`1`.as("one"))
@@ -171,6 +174,25 @@ describe("PostgreSQL", () => {
     });
     await assert.rejects(transaction, UniqueViolation);
     assert.equal(await db.get(find, { bucket: "new" }), null);
+  });
+
+  it("lets others go on when an instance stands still in a transaction, before they give up", async (t) => {
+    const { db, url } = await openMigrated(t);
+    const other = openPostgres(url);
+    t.after(() => other.close());
+    await db.run(insert, { bucket: "shared" });
+    const [hasChanged, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const frozen = db.transact(async (tx) => {
+      await tx.run(count, { bucket: "shared" });
+      hasChanged.resolve();
+      await goesOn.promise;
+      await tx.run(count, { bucket: "shared" });
+    });
+    await hasChanged.promise;
+    assert.equal(await other.run(count, { bucket: "shared" }), 1);
+    goesOn.resolve();
+    await assert.rejects(frozen, DatabaseUnavailable);
+    assert.equal((await other.get(find, { bucket: "shared" }))?.count, 1, "what it had changed is undone");
   });
 
   it("goes on after another instance has changed a table under prepared statements", async (t) => {

@@ -35,7 +35,7 @@ describe("PostgreSQL behind PgBouncer", { skip: pgbouncerMissing }, () => {
     const client = createUploadClient(app, app.owner.live);
     const files = await Promise.all(Array.from({ length: 10 }, () => client.upload()));
     assert.equal((await client.list()).body.files.length, files.length);
-    assert.deepEqual(await app.app.deps.db.get(showTimeouts, {}), { statement: "10s", idle: "15s" });
+    assert.deepEqual(await app.app.deps.db.get(showTimeouts, {}), { statement: "10s", idle: "2s" });
   });
 
   for (const mode of ["transaction", "statement"] as const) {

@@ -135,6 +135,14 @@ function gatherWrites(stream: Duplex): void {
 
 type Limits = Record<string, string | number>;
 
+/**
+ * How long an instance that stands still in the middle of a transaction keeps others from the rows it has changed.
+ * A living one sends its next statement within milliseconds.
+ */
+const idleMs = 2_000;
+/** Migrations hold up everyone anyway, and should not fail because of a pause. */
+const patientIdleMs = 15_000;
+
 const limitNames = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
 
 /** The server's own time limits; those in the URL come first. */
@@ -142,7 +150,7 @@ function limitsOf(url: string, statementMs: number | null = usualStatementMs): L
   const named = [...new URL(url).searchParams].filter(([name]) => limitNames.includes(name));
   return {
     ...(statementMs === null ? {} : { statement_timeout: statementMs }),
-    idle_in_transaction_session_timeout: 15_000,
+    idle_in_transaction_session_timeout: statementMs === null ? patientIdleMs : idleMs,
     ...Object.fromEntries(named),
   };
 }
