@@ -286,6 +286,21 @@ describe("doctor without a service", () => {
     assert.ok(!JSON.stringify(checks).includes("hush"));
   });
 
+  it("is content with a restored directory that was not started yet", async () => {
+    const app = await startApp({ database: "sqlite" });
+    try {
+      await app.app.close();
+      await rm(join(app.dataDir, "objects", "tmp"), { recursive: true });
+      const storage = (await examine(envOf(app))).filter((check) => check.name === "storage");
+      assert.deepEqual(
+        storage.map((check) => check.status),
+        ["ok"],
+      );
+    } finally {
+      await rm(app.dataDir, { recursive: true, force: true });
+    }
+  });
+
   it("sees a damaged database file", async () => {
     const app = await startApp({ database: "sqlite" });
     const { dataDir } = app;

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Queryable } from "../src/db/database.ts";
+import { DatabaseUnavailable, type Queryable } from "../src/db/database.ts";
 import { openConnection } from "../src/db/sqlite/connection.ts";
 import { createSnapshot } from "../src/db/sqlite/snapshot.ts";
+import { openSqlite } from "../src/db/sqlite/sqlite.ts";
 import { statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
 
@@ -252,4 +253,35 @@ describe("an embedded database opened by four processes at once", () => {
       ]);
     await Promise.all(Array.from({ length: 4 }, run));
   });
+});
+
+it("a database is no longer ready once a statement has met a damaged page", async (t) => {
+  const opened = await openTestDatabase("sqlite");
+  const dir = await mkdtemp(join(tmpdir(), "upstow-damaged-"));
+  t.after(() => rm(dir, { recursive: true }));
+  const path = join(dir, "upstow.db");
+  await opened.db.run(insertWindow, { bucket: "b" });
+  const copy = new DatabaseSync(opened.place);
+  copy.prepare("VACUUM INTO ?").run(path);
+  copy.close();
+  await opened.close();
+
+  const file = new DatabaseSync(path);
+  const { page } = file
+    .prepare("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'rate_window'")
+    .get() as {
+    page: number;
+  };
+  const { size } = file.prepare("SELECT page_size AS size FROM pragma_page_size").get() as { size: number };
+  file.close();
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0xff, (page - 1) * size, page * size));
+
+  const db = openSqlite(path);
+  t.after(() => db.close());
+  await db.check();
+  // `list` would read the index alone.
+  const listWhole = statement((q, _: object) => q.selectFrom("rate_window").selectAll());
+  await assert.rejects(db.all(listWhole, {}), DatabaseUnavailable);
+  await assert.rejects(db.check(), { name: "DatabaseUnavailable", message: /damaged; restore/ });
 });

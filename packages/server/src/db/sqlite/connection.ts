@@ -13,6 +13,8 @@ export interface Connection {
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[];
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | null;
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number;
+  /** Whether a statement has met a page that makes no sense. */
+  isDamaged(): boolean;
   /** Whether a statement changes tables; known once it has run. */
   isChanging(statement: object): boolean;
 }
@@ -34,6 +36,16 @@ export function openConnection(path: string, findChanges: FindChanges = () => []
   if (path !== ":memory:") chmodSync(path, 0o600);
   const prepared = new Map<object, Prepared>();
   const changed = new Set<string>();
+  let isDamaged = false;
+
+  function guard<T>(call: () => T): T {
+    try {
+      return guardEngine(call);
+    } catch (error) {
+      isDamaged ||= error instanceof DatabaseDamaged;
+      throw error;
+    }
+  }
 
   function prepare(statement: Statement<object, unknown>): Prepared {
     let ready = prepared.get(statement);
@@ -57,18 +69,19 @@ export function openConnection(path: string, findChanges: FindChanges = () => []
     },
     all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
       const ready = prepare(statement);
-      const rows = guardEngine(() => readAll(ready, ready.bind(params)));
+      const rows = guard(() => readAll(ready, ready.bind(params)));
       return rows.map(ready.toRow) as Row[];
     },
     get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params) {
       const ready = prepare(statement);
-      const values = guardEngine(() => readFirst(ready, ready.bind(params)));
+      const values = guard(() => readFirst(ready, ready.bind(params)));
       return values === undefined ? null : (ready.toRow(values) as Row);
     },
     run(statement, params) {
       const { run, bind } = prepare(statement);
-      return guardEngine(() => Number(run.run(...bind(params)).changes));
+      return guard(() => Number(run.run(...bind(params)).changes));
     },
+    isDamaged: () => isDamaged,
     isChanging: (statement) => (prepared.get(statement)?.changes.length ?? 0) > 0,
   };
 }
@@ -147,13 +160,19 @@ function compileRow(names: string[]): Prepared["toRow"] {
 /** Another process is writing. */
 export class DatabaseBusy extends DatabaseUnavailable {}
 
+/** Until the file is replaced, some requests will fail whatever is tried. */
+export class DatabaseDamaged extends DatabaseUnavailable {
+  constructor(cause?: unknown) {
+    super("the database file is damaged; restore the last backup", { cause });
+  }
+}
+
 /** SQLite result codes that indicate a problem with the engine, not the statement. */
 const engineTrouble = new Map([
   [10, "the database cannot read or write its files"],
-  [11, "the database file is damaged"],
   [14, "the database file cannot be opened"],
-  [26, "the database file is damaged"],
 ]);
+const damaged = [11, 26];
 const busy = 5;
 const diskFull = 13;
 const uniqueViolations = [1555, 2067];
@@ -172,6 +191,7 @@ export function guardEngine<T>(call: () => T): T {
     if (primary === diskFull)
       throw new StorageFull("the disk that holds the database is full", { cause: error });
     if (primary === busy) throw new DatabaseBusy("the database is busy", { cause: error });
+    if (damaged.includes(primary)) throw new DatabaseDamaged(error);
     const trouble = engineTrouble.get(primary);
     if (trouble !== undefined) throw new DatabaseUnavailable(trouble, { cause: error });
     throw error;

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Database } from "../database.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { guardEngine, openConnection } from "./connection.ts";
+import { DatabaseDamaged, guardEngine, openConnection } from "./connection.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { anyTable, createRecall, createTableFinder } from "./recall.ts";
 import { createSnapshot } from "./snapshot.ts";
@@ -62,7 +62,8 @@ export function openSqlite(path: string): Database {
       messages.on(channel, onMessage);
     },
     async check() {
-      guardEngine(() => reader.database.prepare("SELECT 1").get());
+      if (reader.isDamaged() || writer.isDamaged()) throw new DatabaseDamaged();
+      guardEngine(() => reader.database.prepare("SELECT 1 FROM sqlite_schema").get());
     },
     async close() {
       await drain();

@@ -5,7 +5,7 @@ import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import { type layoutOf, syncDirectory, syncFile } from "./backup-directory.ts";
-import { type BlobCatalog, type BlobCopyOutcome, eachPage, isNamed } from "./copy-blobs.ts";
+import { type BlobCatalog, type BlobCopyOutcome, type CopyCount, eachPage, isNamed } from "./copy-blobs.ts";
 
 export type OpenSnapshot = (path: string) => Database;
 
@@ -30,6 +30,7 @@ const mostRounds = 5;
 export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResult> {
   const { layout, catalog } = backup;
   const path = join(layout.unfinished, "upstow.db");
+  const copied: CopyCount = { objects: 0, bytes: 0 };
   for (let round = 1; ; round++) {
     await takeSnapshot(backup.source, path);
     const snapshot = backup.openSnapshot(path);
@@ -39,11 +40,14 @@ export async function backUpEmbedded(backup: EmbeddedBackup): Promise<BackupResu
       const damage = await findDamage(snapshot);
       if (damage !== null) throw new Error(`the database is damaged and was not backed up: ${damage}`);
       const outcome = await backup.copy(snapshot);
+      copied.objects += outcome.copied.objects;
+      copied.bytes += outcome.copied.bytes;
       const { lost, deleted } = await tellApart(backup, outcome.missing);
       if (deleted.length > 0 && round < mostRounds) continue;
       for (const blob of deleted) await catalog.markDamaged(snapshot, blob);
       obsolete = await findObsolete(catalog, snapshot, layout.objects);
-      result = { ...outcome, missing: lost, removed: obsolete.length, deletedMeanwhile: deleted.length };
+      const removed = obsolete.length;
+      result = { ...outcome, copied, missing: lost, removed, deletedMeanwhile: deleted.length };
     } finally {
       await snapshot.close();
     }

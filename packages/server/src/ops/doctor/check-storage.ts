@@ -41,7 +41,9 @@ export async function checkStorage(db: Database, config: Config, blobPath: BlobP
       ),
     ];
   }
-  const isWritable = await access(join(root, "tmp"), constants.W_OK).then(
+  // A restored directory has none until the next start.
+  const hasTemporary = (await stat(join(root, "tmp")).catch(() => null)) !== null;
+  const isWritable = await access(hasTemporary ? join(root, "tmp") : root, constants.W_OK).then(
     () => true,
     () => false,
   );
