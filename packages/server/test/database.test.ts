@@ -179,7 +179,7 @@ onBothDatabases("the database", (kind) => {
     await db.check();
   });
 
-  it("migrates once, again without effect, and refuses what a newer version made", async () => {
+  it("migrates once, again without effect, and refuses what a newer version made unless it only adds", async () => {
     const { db } = opened;
     const applied = statement((q, _: object) => q.selectFrom("migration").selectAll().orderBy("id"));
     const before = await db.all(applied, {});
@@ -190,5 +190,12 @@ onBothDatabases("the database", (kind) => {
     );
     await db.run(record, { id: "999-from-the-future" });
     await assert.rejects(migrate(db), /newer version.*999-from-the-future/);
+    const allow = statement((q, p: { id: string }) =>
+      q.updateTable("migration").set({ is_additive: 1 }).where("id", "=", p.id),
+    );
+    await db.run(allow, { id: "999-from-the-future" });
+    await migrate(db);
+    await db.run(record, { id: "998-breaking" });
+    await assert.rejects(migrate(db), /newer version.*998-breaking/);
   });
 });

@@ -1,4 +1,5 @@
-import { type Database, NewerDatabase } from "./database.ts";
+import { sql } from "#kysely";
+import { type Database, NewerDatabase, type Queryable } from "./database.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
@@ -23,7 +24,11 @@ import { accountLimits } from "./migrations/021-account-limits.ts";
 import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { failedFiles } from "./migrations/023-failed-files.ts";
 import { privateFiles } from "./migrations/024-private-files.ts";
+import { additiveMigrations } from "./migrations/025-additive-migrations.ts";
 import { type DialectName, statement } from "./statement.ts";
+
+/** From here on the database knows which migrations are additive. */
+const marksAdditive = "025-additive-migrations";
 
 /** In order, forward only. Released migrations are never edited: the next change is a new entry. */
 const migrations: readonly Migration[] = [
@@ -51,6 +56,7 @@ const migrations: readonly Migration[] = [
   { id: "022-people-and-domains", sql: peopleAndDomains },
   { id: "023-failed-files", sql: failedFiles },
   { id: "024-private-files", sql: privateFiles },
+  { id: marksAdditive, sql: additiveMigrations },
 ];
 
 interface Migration {
@@ -58,6 +64,11 @@ interface Migration {
   sql: string;
   /** The engine it applies to, if not both. */
   only?: DialectName;
+  /**
+   * The version before works on the migrated database: it only gains tables, indexes, or columns with a default. Set it
+   * wherever it is true, because it lets an operator go back.
+   */
+  isAdditive?: boolean;
 }
 
 // bounded: as many as there are migrations
@@ -65,23 +76,40 @@ const listApplied = statement((q, _: object) => q.selectFrom("migration").select
 const recordApplied = statement((q, p: { id: string; now: number }) =>
   q.insertInto("migration").values({ id: p.id, applied_at: p.now }),
 );
+const markAdditive = statement((q, p: { id: string }) =>
+  q
+    .updateTable("migration")
+    .set({ is_additive: sql.lit(1) })
+    .where("id", "=", p.id),
+);
+const findAdditive = statement((q, p: { id: string }) =>
+  q.selectFrom("migration").select("id").where("id", "=", p.id).where("is_additive", "=", sql.lit(1)),
+);
 
 export async function migrate(database: Database): Promise<void> {
   await database.migrate(async (tx) => {
     await tx.script("CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)");
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
-    const unknown = [...applied].find((id) => !migrations.some((migration) => migration.id === id));
-    if (unknown !== undefined) {
-      throw new NewerDatabase(
-        `the database was used by a newer version of Upstow (it has migration ${unknown}); run that version`,
-      );
-    }
-    for (const { id, sql, only = database.dialect } of migrations) {
+    await refuseUnknown(tx, applied);
+    for (const { id, sql, only = database.dialect, isAdditive = false } of migrations) {
       if (applied.has(id)) continue;
       if (only === database.dialect) await tx.script(inDialect(sql, database.dialect));
       await tx.run(recordApplied, { id, now: Date.now() });
+      if (isAdditive) await tx.run(markAdditive, { id });
     }
   });
+}
+
+/** An operator may go back to this version if everything that came after it is additive. */
+async function refuseUnknown(tx: Queryable, applied: ReadonlySet<string>): Promise<void> {
+  const unknown = [...applied].filter((id) => !migrations.some((migration) => migration.id === id));
+  for (const id of unknown) {
+    const isAdditive = applied.has(marksAdditive) && (await tx.get(findAdditive, { id })) !== null;
+    if (isAdditive) continue;
+    throw new NewerDatabase(
+      `the database was used by a newer version of Upstow (it has migration ${id}, which this one cannot work with); run that version`,
+    );
+  }
 }
 
 /**

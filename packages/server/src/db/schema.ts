@@ -8,6 +8,7 @@ import type {
   RouteEnvironment,
   TierName,
 } from "@upstow/contract";
+import type { Generated } from "#kysely";
 import type { AudienceRevocationRow, CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 import type {
   DashboardSessionRow,
@@ -31,7 +32,7 @@ export type {
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
-  migration: { id: string; applied_at: number };
+  migration: { id: string; applied_at: number; is_additive: Generated<number> };
   installation: { id: 1; owner_account_id: string; secret_check: string; created_at: number };
   account: AccountRow;
   login_link: { token_hash: string; account_id: string; expires_at: number };

@@ -63,7 +63,7 @@ async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check:
 
 /** What a start would change, found by a dry-run migration. Throws if a newer version was used. */
 async function listPendingMigrations(db: Database): Promise<string[]> {
-  const pending: string[] = [];
+  const pending = new Set<string>();
   await migrate({
     ...db,
     migrate: (work) =>
@@ -72,10 +72,10 @@ async function listPendingMigrations(db: Database): Promise<string[]> {
         get: db.get,
         async script() {},
         async run(_statement, params) {
-          if ("id" in params) pending.push(String(params.id));
+          if ("id" in params) pending.add(String(params.id));
           return 0;
         },
       }),
   });
-  return pending;
+  return [...pending];
 }
