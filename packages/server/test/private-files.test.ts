@@ -353,6 +353,22 @@ onBothDatabases("private files", (database) => {
       if (answer.status !== 200) assert.equal(expectError(answer, 403, "FORBIDDEN").message, "used up");
   });
 
+  it("count a whole file as a use, though a range was asked for", async () => {
+    const file = await privately();
+    const url = await linkTo(file.key, { maxUses: 3 });
+    for (const [range, left] of [
+      ["bytes=1-2", true],
+      ["bytes=99-", true],
+      ["bytes=1-2,4-5", true],
+      ["bytes=1-2", false],
+      ["bytes=99-", false],
+    ] as const) {
+      const answer = await read(url, { headers: { range, "if-range": '"another"' } });
+      if (left) assert.deepEqual([answer.status, answer.bytes], [200, smallBody]);
+      else assert.equal(expectError(answer, 403, "FORBIDDEN").message, "used up");
+    }
+  });
+
   it("let the ranges of one client be one use, for ten minutes", async () => {
     const file = await privately();
     const url = await linkTo(file.key, { maxUses: 2, expiresIn: 86_400 });

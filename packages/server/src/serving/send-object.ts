@@ -5,7 +5,13 @@ import type { Deps } from "../deps.ts";
 import { signalGone } from "../http/request-context.ts";
 import { AppError, fileNotFound } from "../kernel/errors.ts";
 import type { ByteRange, ObjectBytes } from "../storage/object-store.ts";
-import { failsPrecondition, isNotModified, isRangeCurrent, parseRange } from "./conditional.ts";
+import {
+  failsPrecondition,
+  isNotModified,
+  isRangeCurrent,
+  parseRange,
+  type RangeAnswer,
+} from "./conditional.ts";
 import { sharedCacheHeaders } from "./purge.ts";
 import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
 import { findHandover, sendStream } from "./send-stream.ts";
@@ -82,16 +88,15 @@ async function sendAsAsked(
   reply: FastifyReply,
   object: ServedObject,
 ): Promise<FastifyReply> {
-  const { sizeBytes, modifiedMs } = object;
+  const { sizeBytes } = object;
   const description = describe(deps, object);
-  const validators = { etag: description.etag, modifiedMs };
+  const validators = toValidators(object);
   reply.headers(description.headers);
   if (failsPrecondition(request.headers, validators)) throw preconditionFailed();
   if (isNotModified(request.headers, validators)) return sendNoBody(reply.code(304));
   if (request.method === "HEAD") return sendHead(deps, reply, object, description);
 
-  const isCurrent = isRangeCurrent(request.headers, validators);
-  const asked = isCurrent ? parseRange(request.headers.range, sizeBytes) : "all";
+  const asked = findRange(request, object);
   if (asked === "none") throw rangeNotSatisfiable(sizeBytes);
   const range = asked === "all" ? { start: 0, end: sizeBytes - 1 } : asked;
   const length = range.end - range.start + 1;
@@ -130,8 +135,14 @@ async function sendAsAsked(
   return reply.send(bytes);
 }
 
+/** The bytes that a GET asks for. */
+export function findRange({ headers }: FastifyRequest, object: ServedObject): RangeAnswer {
+  return isRangeCurrent(headers, toValidators(object)) ? parseRange(headers.range, object.sizeBytes) : "all";
+}
+
+const toValidators = ({ etag, modifiedMs }: ServedObject) => ({ etag: `"${etag}"`, modifiedMs });
+
 interface Description {
-  etag: string;
   type: string;
   headers: Record<string, string>;
 }
@@ -150,12 +161,11 @@ function describe(deps: Deps, object: ServedObject): Description {
 
 function createDescription(deps: Deps, object: ServedObject): Description {
   const policy = typePolicy(object.contentType);
-  const etag = `"${object.etag}"`;
   const headers = {
     ...crossOrigin,
     ...privacyHeaders[object.privacy],
     ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
-    etag,
+    etag: toValidators(object).etag,
     "last-modified": new Date(object.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
@@ -167,7 +177,7 @@ function createDescription(deps: Deps, object: ServedObject): Description {
       ? {}
       : { "content-security-policy": policy.contentSecurityPolicy }),
   };
-  return { etag, type: servedType(object.contentType), headers };
+  return { type: servedType(object.contentType), headers };
 }
 
 /** Ranges only apply to GET (RFC 9110 §14.2). */

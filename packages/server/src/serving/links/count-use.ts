@@ -2,14 +2,8 @@ import { hash } from "node:crypto";
 import { LINK_USE_SEC } from "@upstow/contract";
 import type { FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { parseRange, type RangeAnswer } from "../conditional.ts";
+import { findRange, type ServedObject } from "../send-object.ts";
 import { findUse, noteUse, takeUse } from "./queries.ts";
-
-interface Counted {
-  linkId: string;
-  fileId: string;
-  sizeBytes: number;
-}
 
 /**
  * Counts a use before any byte is sent, so that a crash can waste a use but never give one away. Range requests of a client
@@ -18,10 +12,11 @@ interface Counted {
 export async function countUse(
   { db, now }: Pick<Deps, "db" | "now">,
   request: FastifyRequest,
-  { linkId, fileId, sizeBytes }: Counted,
+  linkId: string,
+  object: ServedObject,
 ): Promise<boolean> {
   if (request.method === "HEAD") return true;
-  const asked: RangeAnswer = parseRange(request.headers.range, sizeBytes);
+  const asked = findRange(request, object);
   // Rejected with 416, so nothing is sent.
   if (asked === "none") return true;
   const client = clientOf(request);
@@ -29,7 +24,7 @@ export async function countUse(
   return db.transact(async (tx) => {
     const since = at - LINK_USE_SEC * 1000;
     if (asked !== "all" && (await tx.get(findUse, { linkId, client, since })) !== null) return true;
-    if ((await tx.run(takeUse, { id: linkId, fileId })) === 0) return false;
+    if ((await tx.run(takeUse, { id: linkId, fileId: object.fileId })) === 0) return false;
     await tx.run(noteUse, { linkId, client, now: at });
     return true;
   });

@@ -28,8 +28,10 @@ export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
       links.check(link, file);
       const { facts } = link;
       checkLasts(deps, facts, [file.all_revoked_at, file.links_revoked_at, file.audience_revoked_at]);
-      await takeUse(deps, request, file, facts);
-      return sendFile(deps, request, reply, toServed(file, facts, name));
+      const object = toServed(file, facts, name);
+      const { countedId } = facts;
+      if (countedId !== null && !(await countUse(deps, request, countedId, object))) throw over("used up");
+      return sendFile(deps, request, reply, object);
     },
   );
 
@@ -92,17 +94,6 @@ function checkLasts(
 ): void {
   if (now() >= expiresAt) throw over("expired");
   if (revokedAt.some((at) => signedAt <= at)) throw over("revoked");
-}
-
-async function takeUse(
-  deps: Deps,
-  request: FastifyRequest,
-  { id, size_bytes }: ReadableFile,
-  { countedId }: LinkFacts,
-): Promise<void> {
-  if (countedId === null) return;
-  const counted = { linkId: countedId, fileId: id, sizeBytes: size_bytes };
-  if (!(await countUse(deps, request, counted))) throw over("used up");
 }
 
 /** Decided at each read: covers files added later, and no longer those that left the scope. */
