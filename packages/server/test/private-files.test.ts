@@ -185,6 +185,8 @@ onBothDatabases("private files", (database) => {
       url.replace("hello.txt", "other.txt"),
       url.replace(/.\/hello/, (end) => `${end.startsWith("A") ? "B" : "A"}${end.slice(1)}`),
       url.replace(/\/s\/[^/]+/, "/s/x"),
+      url.replace(/\/[^/]+$/, ""),
+      url.replace(/\/s\/([^/]+).*/, "/g/$1"),
       url.replace(/\/s\/l1\.\w+/, (start) => `${start}0`),
       `${url.replace(/\/hello\.txt$/, "")}0/hello.txt`,
     ];
@@ -351,6 +353,9 @@ onBothDatabases("private files", (database) => {
     assert.equal(got[0]?.headers.get("cache-control"), "no-store");
     for (const answer of answers)
       if (answer.status !== 200) assert.equal(expectError(answer, 403, "FORBIDDEN").message, "used up");
+    const late = { "user-agent": "somebody else" };
+    assert.equal((await read(url, { method: "HEAD", headers: late })).status, 403);
+    assert.equal((await read(url, { headers: { ...late, range: "bytes=99-" } })).status, 403);
   });
 
   it("count a whole file as a use, though a range was asked for", async () => {

@@ -184,6 +184,15 @@ export const takeUse = statement((q, p: { id: string; fileId: string }) =>
     .where(sql<boolean>`uses < max_uses`),
 );
 
+export const findUnused = statement((q, p: { id: string; fileId: string }) =>
+  q
+    .selectFrom("counted_link")
+    .select("id")
+    .where("id", "=", p.id)
+    .where("file_id", "=", p.fileId)
+    .where(sql<boolean>`uses < max_uses`),
+);
+
 export const findUse = statement((q, p: { linkId: string; client: string; since: number }) =>
   q
     .selectFrom("counted_link_use")

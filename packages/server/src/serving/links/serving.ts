@@ -48,6 +48,13 @@ export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
       return sendFile(deps, request, reply, toPlain(file));
     },
   );
+
+  // A URL with missing parts counts as forged.
+  for (const path of ["/s/*", "/g/*"]) {
+    app.get(path, { schema, config: { customDomain: "own-links" } }, async () => {
+      throw fileNotFound();
+    });
+  }
 }
 
 interface ReadToken<Facts> {
