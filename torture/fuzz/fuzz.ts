@@ -8,6 +8,7 @@ import { createClient, type FuzzAnswer, type RawRequest } from "./client.ts";
 import { harvest } from "./harvest.ts";
 import { checkError, createJudge } from "./judge.ts";
 import { type ApiDocument, listOperations, type Operation } from "./operations.ts";
+import { createPrivateRead, judgePrivateRead } from "./private-reads.ts";
 import { createRequest, type FuzzRequest, type Mode } from "./requests.ts";
 import { createSignedRequest } from "./signed-urls.ts";
 import { compareStrangers } from "./strangers.ts";
@@ -64,6 +65,8 @@ async function createRun(app: TestApp, database: DatabaseKind) {
     "without a valid key": 0,
     "with another tenant's ids": 0,
     "signed URLs": 0,
+    "private files read with a right": 0,
+    "private files asked for without": 0,
     "pairs of unknown and foreign ids compared": 0,
   };
   const count = (what: string) => {
@@ -84,6 +87,7 @@ async function createRun(app: TestApp, database: DatabaseKind) {
     // The lines are needed only to explain a failure.
     if (app.logLines.length > 2_000) app.logLines.length = 0;
     if (choice.chance(0.15)) return sendSigned(choice);
+    if (choice.chance(0.15)) return readPrivately(choice);
     await refill(choice);
     const operation = choice.pick(operations);
     const mode = choice.pick(modes);
@@ -161,6 +165,16 @@ async function createRun(app: TestApp, database: DatabaseKind) {
           ? "an edited URL was taken"
           : checkError(answer.status, answer.json);
     if (problem !== null) report(`a signed URL: ${problem}`, shown, answer);
+  }
+
+  async function readPrivately(choice: Choice): Promise<void> {
+    const request = await createPrivateRead(app, actors, choice);
+    const answer = await send(request, request);
+    if (answer === null) return;
+    if (request.right !== "some") count("private files asked for without");
+    else if (answer.status < 300) count("private files read with a right");
+    const problem = judgePrivateRead(request, answer, actors) ?? checkError(answer.status, answer.json);
+    if (problem !== null) report(`a private file: ${problem}`, request, answer);
   }
 
   /** Short runs do not reach everything; long ones have to. */

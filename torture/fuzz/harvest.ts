@@ -12,6 +12,12 @@ interface Found {
   router?: { id: string; slug: string };
   deliveries?: { id: string }[];
   delivery?: { id: string };
+  links?: { url: string }[];
+  grant?: { token: string };
+  /** Of an image variant. */
+  url?: string;
+  current?: string;
+  next?: string;
 }
 
 /** Later requests ask for what earlier ones have made. */
@@ -28,6 +34,12 @@ export function harvest(request: FuzzRequest, actor: Actor, { status, json }: Fu
   }
   for (const { id } of found.deliveries ?? []) remember(actor.deliveries, id);
   if (found.delivery !== undefined) remember(actor.deliveries, found.delivery.id);
+  for (const { url } of found.links ?? []) remember(actor.links, new URL(url).pathname);
+  if (found.grant !== undefined) remember(actor.grants, found.grant.token);
+  if (request.path.endsWith("/transforms/image") && found.url !== undefined)
+    remember(actor.variants, new URL(found.url).pathname);
+  if (found.current?.startsWith("rdk_") && found.next !== undefined)
+    actor.readKeys = [found.current, found.next];
   if (typeof found.nextCursor === "string") remember(actor.cursors, found.nextCursor);
 }
 

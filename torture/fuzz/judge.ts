@@ -53,6 +53,7 @@ export function createJudge(document: ApiDocument, actors: Actor[]) {
     const leaked = actors.find(
       (other) => isForeign(other) && text.includes(other.canary) && !sent.includes(other.canary),
     );
+    if (actors.some(({ vaultFile }) => text.includes(vaultFile.bytes))) return "shows a private file";
     return leaked === undefined ? null : `shows what belongs to ${leaked.name}`;
   }
 

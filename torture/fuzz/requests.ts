@@ -2,7 +2,7 @@ import { MULTIPART_THRESHOLD_BYTES } from "@upstow/contract";
 import type { Choice } from "./choice.ts";
 import { hostileBody, hostileText, hostileValue } from "./hostile.ts";
 import type { Operation } from "./operations.ts";
-import { type Actor, hookUrl, type KnownFile } from "./tenants.ts";
+import { type Actor, elsewhere, hookUrl, type KnownFile } from "./tenants.ts";
 import { toolCall } from "./tool-calls.ts";
 import { type Known, nearValidObject, validObject, validValue } from "./values.ts";
 
@@ -65,6 +65,8 @@ function knownTo(operation: Operation, { asker, owner }: Parties, choice: Choice
       file?.parts ?? [{ partNumber: choice.int(1, 3), etag: '"0123456789abcdef0123456789abcdef"' }],
     partNumbers: () => [choice.int(1, 3)],
     routeSlug: () => choice.pick(owner.slugs),
+    audience: () => choice.pick(["order:1", elsewhere]),
+    prefix: () => choice.pick(["default/", "d", file?.fileId ?? "none"]),
     contentType: () => choice.pick(types),
     allowedTypes: () => choice.pick([[], ["image/*"], ["*/*"], types.slice(0, 2)]),
     fileSize: () =>

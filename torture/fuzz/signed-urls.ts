@@ -52,7 +52,7 @@ function read(key: string, choice: Choice): SignedRequest {
 const hostileWellFormed = (choice: Choice): string => hostileText(choice).toWellFormed();
 
 /** One character more, less or another. */
-function edit(text: string, choice: Choice): string {
+export function edit(text: string, choice: Choice): string {
   const at = choice.int(1, text.length - 1);
   const letter = choice.pick([..."aZ09_-%/.=&"]);
   return text.slice(0, at) + choice.pick([letter, ""]) + text.slice(at + choice.int(0, 1));

@@ -16,6 +16,18 @@ export interface KnownFile {
   parts: { partNumber: number; etag: string }[] | null;
 }
 
+/** A private file that no request changes, in an audience of its own. */
+export interface VaultFile {
+  fileId: string;
+  key: string;
+  /** Like nothing else that is stored. */
+  bytes: string;
+}
+
+export const vault = "vault";
+/** An audience without files. */
+export const elsewhere = "elsewhere";
+
 /** A project seen with one of its keys, and all that the service has told it. */
 export interface Actor {
   name: string;
@@ -26,6 +38,14 @@ export interface Actor {
   /** Stands in everything it stores, so that it can be recognised where it must not turn up. */
   canary: string;
   files: KnownFile[];
+  vaultFile: VaultFile;
+  /** Paths that opened it when they were made. */
+  vaultPaths: string[];
+  /** Paths of links, tokens of grants and paths of image variants, of any file. */
+  links: string[];
+  grants: string[];
+  variants: string[];
+  readKeys: string[];
   projects: string[];
   routers: string[];
   keys: string[];
@@ -66,6 +86,12 @@ export async function createActors(app: TestApp): Promise<Actor[]> {
         projectId,
         canary,
         files: [],
+        vaultFile: await addVaultFile(app, tenant[environment]),
+        vaultPaths: [],
+        links: [],
+        grants: [],
+        variants: [],
+        readKeys: [],
         projects: [projectId],
         routers: [],
         keys: [],
@@ -90,8 +116,17 @@ async function fill(app: TestApp, actor: Actor): Promise<void> {
   actor.slugs.push(slug);
   await addFile(app, actor, "text/plain", slug);
   await addFile(app, actor, "image/png", slug);
+  const { body: keys } = await app.call("GET", "files/read-keys", { key });
+  actor.readKeys.push(keys.current, keys.next);
   const { body: page } = await app.call("GET", "webhooks/deliveries", { key });
   for (const { id } of page.deliveries) actor.deliveries.push(id);
+}
+
+async function addVaultFile(app: TestApp, secret: string): Promise<VaultFile> {
+  const bytes = `vault${randomBytes(9).toString("hex")}`;
+  const fields = { access: "private", audience: vault, fileName: "secret.txt" } as const;
+  const { id, key } = await createUploadClient(app, secret).upload(Buffer.from(bytes), fields);
+  return { fileId: id, key, bytes };
 }
 
 export async function addFile(
