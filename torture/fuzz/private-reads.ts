@@ -188,6 +188,7 @@ function damage(path: string, choice: Choice): Forged {
     () => edit(path, choice),
     () => path.slice(0, at),
     () => flipBit(path, at, choice),
+    () => path.slice(0, at) + choice.pick(["%C3%A4", "%F0%9F%98%80", "%FF"]) + path.slice(at + 1),
     () => path.replace(token, token.toUpperCase()),
     () => path.replace(token, `${token}${choice.pick(["=", ".", "A", "%20", "%00", "%0A"])}`),
     () => path.replace(token, token.split(".").reverse().join(".")),

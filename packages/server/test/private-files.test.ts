@@ -184,6 +184,7 @@ onBothDatabases("private files", (database) => {
       url.replace(/\.i\./, ".n."),
       url.replace("hello.txt", "other.txt"),
       url.replace(/.\/hello/, (end) => `${end.startsWith("A") ? "B" : "A"}${end.slice(1)}`),
+      url.replace(/.\/hello/, "%C3%A4/hello"),
       url.replace(/\/s\/[^/]+/, "/s/x"),
       url.replace(/\/[^/]+$/, ""),
       url.replace(/\/s\/([^/]+).*/, "/g/$1"),

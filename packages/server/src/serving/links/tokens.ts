@@ -129,5 +129,6 @@ function hmac(key: KeyObject, text: string): string {
 
 /** Compares the text, because several texts decode to the same bytes. */
 function isEqual(given: string, expected: string): boolean {
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  const [givenBytes, expectedBytes] = [Buffer.from(given), Buffer.from(expected)];
+  return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes);
 }
