@@ -15,6 +15,9 @@ const ofUploads = ["uploads-complete", "uploads-states", "uploads-abandoned", "u
 const onBuckets = ["s3-storage", "customer-storage"].map(apiTest);
 const ofKeys = ["spec-api-keys", "authentication", "spec-projects"].map(apiTest);
 const ofSigning = ["sign-delivery", "send"].map((name) => `${server}/src/webhooks/${name}.test.ts`);
+const links = `${server}/src/serving/links`;
+const ofLinks = ["private-files", "custom-domains"].map(apiTest);
+const sdkLinks = ["packages/sdk/test/links.test.ts"];
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */
 export const targets: Target[] = [
@@ -40,4 +43,9 @@ export const targets: Target[] = [
     file: `${server}/src/serving/images/variant-signature.ts`,
     tests: [`${server}/src/serving/images/variant-signature.test.ts`, apiTest("transforms")],
   },
+  { file: `${links}/tokens.ts`, tests: [`${links}/tokens.test.ts`, apiTest("private-files")] },
+  { file: `${links}/serving.ts`, tests: ofLinks },
+  { file: `${links}/count-use.ts`, tests: ofLinks },
+  { file: "packages/sdk/src/links/sign.ts", tests: sdkLinks },
+  { file: "packages/sdk/src/links/create-signer.ts", tests: sdkLinks },
 ];
