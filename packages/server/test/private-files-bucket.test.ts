@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import sharp from "sharp";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { runMoves } from "../src/files/file-moves.ts";
@@ -7,6 +8,10 @@ import { runDeletions } from "../src/files/storage-deletions.ts";
 import type { S3Store } from "../src/storage/s3/s3-store.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, partPieces, smallBody, type UploadClient } from "./support/upload-client.ts";
+
+const picture = await sharp({ create: { width: 40, height: 20, channels: 3, background: "#37a" } })
+  .png()
+  .toBuffer();
 
 describe("private files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
@@ -73,6 +78,54 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       await runMoves(later());
       assert.deepEqual(await placesOf(file), ["private/"]);
       assert.deepEqual(await read(link), smallBody);
+    });
+
+    it("are found by readers who came before they were moved", async () => {
+      const file = await client.upload();
+      const link = await linkTo(file.key);
+      /** Reads, and makes the change after the row was read and before the bucket is asked. */
+      const readAmid = async (url: string, access: string, method = "GET") => {
+        const [asked, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        let isFirst = true;
+        s3.proxy.setFaults((request) => {
+          if (request.method !== method || !isFirst) return null;
+          isFirst = false;
+          asked.resolve();
+          return { kind: "wait", until: changed.promise };
+        });
+        const reading = fetch(url, { method });
+        await asked.promise;
+        assert.equal((await client.patch(file.key, { access })).body.file.access, access);
+        changed.resolve();
+        const answer = await reading;
+        return [answer.status, await answer.text()];
+      };
+      assert.deepEqual(await readAmid(link, "private"), [200, smallBody.toString()]);
+      assert.deepEqual(await readAmid(link, "public", "HEAD"), [200, ""]);
+      const [status] = await readAmid(file.url, "private");
+      assert.equal(status, 404);
+    });
+
+    it("keep their variants apart, though they are still to be moved themselves", async () => {
+      const file = await client.upload(picture, { contentType: "image/png" });
+      const body = { key: file.key, width: 10, format: "webp", delivery: "signed" };
+      s3.proxy.setFaults(({ headers }) =>
+        "x-amz-copy-source" in headers ? { kind: "answer", status: 503 } : null,
+      );
+      await client.patch(file.key, { access: "private" });
+      const variant = (await client.post("transforms/image", body)).body.url;
+      assert.equal((await fetch(variant)).status, 200);
+      s3.proxy.setFaults(() => null);
+      assert.deepEqual(await placesOf(file), ["public"]);
+      const beside = async () => {
+        const keys: string[] = [];
+        for await (const { key } of (app.app.deps.store as S3Store).imports.list())
+          if (key.includes(`${file.id}/variants/`)) keys.push(key.slice(0, "private/".length));
+        return keys;
+      };
+      assert.deepEqual(await beside(), ["private/"]);
+      await runMoves(later());
+      assert.equal((await fetch(variant)).status, 200);
     });
 
     it("end where their last change wants them, however many come at once", async () => {

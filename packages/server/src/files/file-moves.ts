@@ -5,7 +5,7 @@ import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { randomText } from "../kernel/ids.ts";
 import { type ObjectStore, UnknownStore } from "../storage/object-store.ts";
-import { objectKey } from "../storage/storage-key.ts";
+import { objectKey, placeFor } from "../storage/storage-key.ts";
 import { removeBytes, scheduleFileDeletion } from "./storage-deletions.ts";
 
 type MoveDeps = Pick<Deps, "config" | "db" | "stores" | "cdn" | "now" | "log">;
@@ -101,7 +101,6 @@ const switchPlace = statement((q, p: Switch) =>
     .where("stored_apart", "=", p.from),
 );
 
-const placeFor = ({ access }: Pick<FileRow, "access">) => (access === "private" ? 1 : 0);
 const elsewhere = (file: FileRow): FileRow => ({ ...file, stored_apart: 1 - file.stored_apart });
 
 /**

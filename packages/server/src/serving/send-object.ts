@@ -12,6 +12,7 @@ import {
   parseRange,
   type RangeAnswer,
 } from "./conditional.ts";
+import { readMoved } from "./moved-files.ts";
 import { sharedCacheHeaders } from "./purge.ts";
 import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
 import { findHandover, sendStream } from "./send-stream.ts";
@@ -48,6 +49,8 @@ export interface ServedObject {
   mayBeShared: boolean;
   /** Whether this object always means the same bytes, without additional headers. */
   isLasting: boolean;
+  /** Rendered again if it is gone, instead of moved. */
+  isVariant?: boolean;
   /** The name of its store. */
   store: string;
   storeKey: string;
@@ -187,8 +190,8 @@ async function sendHead(
   object: ServedObject,
   { type }: Description,
 ): Promise<FastifyReply> {
-  if ((await (await deps.stores.get(object.store)).head(object.storeKey)) === null)
-    throw bytesNotFound(reply);
+  const store = await deps.stores.get(object.store);
+  if ((await readWhereItIs(deps, object, (key) => store.head(key))) === null) throw bytesNotFound(reply);
   return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
@@ -205,12 +208,19 @@ async function readBytes(
 ): Promise<ObjectBytes> {
   const isLong = range.end - range.start >= longBytes;
   const store = await deps.stores.get(object.store);
-  const bytes = await store.read(
-    object.storeKey,
-    isLong ? { range, signal: signalGone(reply.raw) } : { range },
-  );
+  const options = isLong ? { range, signal: signalGone(reply.raw) } : { range };
+  const bytes = await readWhereItIs(deps, object, (key) => store.read(key, options));
   if (bytes === null) throw bytesNotFound(reply);
   return bytes;
+}
+
+function readWhereItIs<T>(
+  deps: Deps,
+  { fileId, storeKey, privacy, isVariant }: ServedObject,
+  read: (storeKey: string) => Promise<T | null>,
+): Promise<T | null> {
+  if (isVariant) return read(storeKey);
+  return readMoved(deps, { fileId, storeKey, isPublicRead: privacy === "public" }, read);
 }
 
 function preconditionFailed(): AppError {

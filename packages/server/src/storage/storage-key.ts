@@ -46,6 +46,11 @@ export function objectKey({ key, stored_apart }: { key: string; stored_apart: nu
   return stored_apart === 0 ? key : apartMark + key;
 }
 
+/** The value of `stored_apart` that fits the access. */
+export function placeFor({ access }: { access: "public" | "private" }): 0 | 1 {
+  return access === "private" ? 1 : 0;
+}
+
 export function isApart(storeKey: string): boolean {
   return storeKey.startsWith(apartMark);
 }

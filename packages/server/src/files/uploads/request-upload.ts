@@ -18,7 +18,7 @@ import { countedBytes, periodOf } from "../../projects/usage/period.ts";
 import { reserveQuota } from "../../projects/usage/quota.ts";
 import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import { UnknownStore } from "../../storage/object-store.ts";
-import { buildStorageKey, objectKey } from "../../storage/storage-key.ts";
+import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.ts";
 import { findUpload, insertFile } from "./queries.ts";
 import {
   checkFitsPut,
@@ -144,7 +144,7 @@ function newFile(
     completed_at: null,
     access,
     audience: body.audience ?? null,
-    stored_apart: access === "private" ? 1 : 0,
+    stored_apart: placeFor({ access }),
     links_revoked_at: 0,
   };
 }

@@ -2,6 +2,7 @@ import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import { databaseNow } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
+import { apartMark } from "../../storage/storage-key.ts";
 
 /** One row if the variant was not charged in this period yet. */
 export const insertUse = statement((q, p: { projectId: string; period: string; variant: string }) =>
@@ -127,7 +128,10 @@ interface Ready {
   now: number;
 }
 
-/** Only if the claim is still held, and only while the file exists. */
+/**
+ * Only if the claim is still held, and only while the file exists. What was stored beside a public file is dropped if the
+ * file was made private meanwhile.
+ */
 export const markReady = statement((q, p: Ready) =>
   q
     .updateTable("variant")
@@ -148,7 +152,10 @@ export const markReady = statement((q, p: Ready) =>
           .selectFrom("file")
           .select("file.id")
           .whereRef("file.id", "=", "variant.file_id")
-          .where("file.status", "=", "UPLOADED"),
+          .where("file.status", "=", "UPLOADED")
+          .where((e) =>
+            e.or([e("file.access", "=", "public"), e("variant.store_key", "like", `${apartMark}%`)]),
+          ),
       ),
     )
     .returningAll(),

@@ -178,6 +178,7 @@ function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boo
     privacy: file.access,
     isLasting: isPlainAddress,
     mayBeShared: isPlainAddress && isPurgeable(file),
+    isVariant: true,
     store: variant.store,
     storeKey: variant.store_key,
     sizeBytes: variant.size_bytes ?? 0,

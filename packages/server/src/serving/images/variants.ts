@@ -7,7 +7,8 @@ import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts"
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
-import { objectKey } from "../../storage/storage-key.ts";
+import { objectKey, placeFor } from "../../storage/storage-key.ts";
+import { readMoved } from "../moved-files.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
@@ -34,7 +35,10 @@ import type { RenderPool, RenderResult } from "./render/render-pool.ts";
 import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
 import { variantId, variantStoreKey } from "./variant-signature.ts";
 
-type SourceFile = Pick<FileRow, "id" | "key" | "stored_apart" | "size_bytes" | "store" | "project_id">;
+type SourceFile = Pick<
+  FileRow,
+  "id" | "key" | "access" | "stored_apart" | "size_bytes" | "store" | "project_id"
+>;
 
 /** Extended while the holder is alive, so that a claim expires only if it died. */
 const leaseMs = 15_000;
@@ -117,7 +121,8 @@ async function makeOrAwait(
 ): Promise<VariantRow> {
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
-  const storeKey = variantStoreKey(objectKey(file), id, claim);
+  // Also apart if the file itself has yet to be moved.
+  const storeKey = variantStoreKey(objectKey({ ...file, stored_apart: placeFor(file) }), id, claim);
   const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
@@ -243,7 +248,8 @@ async function render(
 }
 
 async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
-  const source = await deps.store.read(objectKey(file));
+  const place = { fileId: file.id, storeKey: objectKey(file), isPublicRead: file.access === "public" };
+  const source = await readMoved(deps, place, (key) => deps.store.read(key));
   if (source === null) throw notFound("File");
   return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
 }
