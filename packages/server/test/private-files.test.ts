@@ -3,6 +3,7 @@ import { createSecretKey } from "node:crypto";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
+import { insertCountedLink, noteUse } from "../src/serving/links/queries.ts";
 import { forgetEndedLinks } from "../src/serving/links/revoke-links.ts";
 import { signGrant, signLink } from "../src/serving/links/tokens.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
@@ -18,6 +19,8 @@ const countOf = (table: "counted_link" | "counted_link_use" | "audience_revocati
 const countUses = countOf("counted_link_use");
 const countLinks = countOf("counted_link");
 const countRevocations = countOf("audience_revocation");
+
+const endedLink = { file_id: "none", max_uses: 1_000, uses: 0, created_at: 1, expires_at: 1 };
 
 onBothDatabases("private files", (database) => {
   let app: TestApp;
@@ -400,7 +403,23 @@ onBothDatabases("private files", (database) => {
     ];
     app.clock.advance(8 * 86_400_000);
     assert.ok((await counts()).every((row) => Number(row?.count) > 0));
-    await forgetEndedLinks(deps, new AbortController().signal);
+    // More uses than one step removes, of more links than one step removes.
+    await deps.db.transact(async (tx) => {
+      for (let link = 0; link < 600; link++) {
+        const id = `ended-${link}`;
+        await tx.run(insertCountedLink, { ...endedLink, id });
+        for (let use = 0; use < (link === 0 ? 600 : 1); use++)
+          await tx.run(noteUse, { linkId: id, client: String(use), now: 1 });
+      }
+    });
+    const changed: number[] = [];
+    const run: typeof deps.db.run = async (...call) => {
+      const rows = await deps.db.run(...call);
+      changed.push(rows);
+      return rows;
+    };
+    await forgetEndedLinks({ ...deps, db: { ...deps.db, run } }, new AbortController().signal);
+    assert.ok(Math.max(...changed) <= 500, changed.join(" "));
     assert.deepEqual(
       (await counts()).map((row) => Number(row?.count)),
       [0, 0, 0],

@@ -211,20 +211,29 @@ export const noteUse = statement((q, p: { linkId: string; client: string; now: n
     ),
 );
 
-const ended = (q: QueryCreator<Schema>, p: { now: number; take: number }) =>
+interface EndedLinks {
+  now: number;
+  take: number;
+}
+
+const ended = (q: QueryCreator<Schema>, { now, take }: EndedLinks) =>
   q
     .selectFrom("counted_link")
     .select("id")
-    .where("expires_at", "<=", p.now)
+    .where("expires_at", "<=", now)
     .orderBy("expires_at")
-    .limit(p.take);
+    .orderBy("id")
+    .limit(take);
 
 /** Deleted before the links, so that none are orphaned. */
-export const deleteUsesOfEnded = statement((q, p: { now: number; take: number }) =>
-  q.deleteFrom("counted_link_use").where("link_id", "in", ended(q, p)),
+export const deleteUsesOfEnded = statement((q, p: EndedLinks) =>
+  q.deleteFrom("counted_link_use").where(
+    sql<boolean>`(link_id, client) in (select link_id, client from counted_link_use
+        where link_id in ${ended(q, p)} limit ${p.take})`,
+  ),
 );
 
-export const deleteEndedLinks = statement((q, p: { now: number; take: number }) =>
+export const deleteEndedLinks = statement((q, p: EndedLinks) =>
   q.deleteFrom("counted_link").where("id", "in", ended(q, p)),
 );
 

@@ -86,9 +86,11 @@ async function revoke(tx: Queryable, owner: Owner, { wanted, audience, now }: Or
 const keptMs = (LINK_MAX_SEC + 3600) * 1000;
 
 export async function forgetEndedLinks({ db, now }: Deps, signal: AbortSignal): Promise<void> {
+  // One moment for both statements: a link that ends in between still has its uses.
+  const ended = { now: now() };
   await inSteps(async (take) => {
-    await db.run(deleteUsesOfEnded, { now: now(), take });
-    return db.run(deleteEndedLinks, { now: now(), take });
+    const uses = await db.run(deleteUsesOfEnded, { ...ended, take });
+    return uses === take ? uses : db.run(deleteEndedLinks, { ...ended, take });
   }, signal);
   await inSteps((take) => db.run(deleteOldRevocations, { before: now() - keptMs, take }), signal);
 }
