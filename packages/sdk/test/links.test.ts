@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUpstow, type Upstow } from "../src/index.ts";
+import { importReadKey, signLink } from "../src/links/sign.ts";
 
 describe("links and grants of the SDK", () => {
   let app: TestApp;
@@ -56,13 +57,66 @@ describe("links and grants of the SDK", () => {
   });
 
   it("refuse what the service would not take", async () => {
+    for (const expiresIn of [1, 604_800]) assert.ok(await upstow.files.link("a", { expiresIn }));
+    assert.ok(await upstow.files.grant({ routeSlug: "a", expiresIn: 1 }));
     for (const wrong of [
+      () => upstow.files.link("a", { expiresIn: 0 }),
+      () => upstow.files.link("a", { expiresIn: 1.5 }),
       () => upstow.files.link("a", { expiresIn: 604_801 }),
       () => upstow.files.grant({ routeSlug: "a", expiresIn: 86_401 }),
       () => upstow.files.grant({}),
       () => upstow.files.grant({ routeSlug: "a", audience: "b" }),
     ])
       await assert.rejects(wrong(), { code: "VALIDATION_ERROR" });
+  });
+
+  it("are signed with a key that cannot be read back", async () => {
+    assert.equal((await importReadKey("rdk_a")).extractable, false);
+  });
+
+  it("are signed with the new key a minute after a rotation, and with the old one while it cannot be read", async (t) => {
+    const answers: (string | null)[] = [];
+    const { live } = await app.createTenant("pro");
+    const client = createUpstow({
+      apiKey: live,
+      baseUrl: app.url,
+      fetch: async () => {
+        const current = answers.shift();
+        return current === null
+          ? Response.json({ error: { code: "FORBIDDEN", message: "not now" } }, { status: 403 })
+          : Response.json({ current, next: "rdk_z" });
+      },
+    });
+    t.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    const sign = () => client.files.link("01hzzzzzzzzzzzzzzzzzzzzzzz/default/01hzzzzzzzzzzzzzzzzzzzzzzz/a");
+    const signedWith = async (readKey: string) => {
+      const now = Date.now();
+      const facts = { fileId: "01hzzzzzzzzzzzzzzzzzzzzzzz", signedAt: now, expiresAt: now + 3_600_000 };
+      return `${app.url}/s/${await signLink(await importReadKey(readKey), { ...facts, shown: "i" }, "a")}`;
+    };
+    /** A key that is read meanwhile is used as soon as it is there. */
+    const expectSoon = async (readKey: string) => {
+      const isThere = async () => (await sign()) === (await signedWith(readKey));
+      for (let i = 0; i < 1_000; i++) if (await isThere()) return;
+      assert.fail(`${readKey} is never used`);
+    };
+    answers.push(null, "rdk_a");
+    await assert.rejects(sign(), { code: "FORBIDDEN" });
+    assert.equal(await sign(), await signedWith("rdk_a"));
+    answers.push("rdk_b");
+    t.mock.timers.setTime(Date.now() + 60_000);
+    assert.equal(await sign(), await signedWith("rdk_a"));
+    assert.equal(answers.length, 1);
+    t.mock.timers.setTime(Date.now() + 1);
+    // This one asks, and does not wait.
+    assert.equal(await sign(), await signedWith("rdk_a"));
+    await expectSoon("rdk_b");
+    answers.push(null, "rdk_c");
+    t.mock.timers.setTime(Date.now() + 60_001);
+    for (let i = 0; i < 20; i++) assert.equal(await sign(), await signedWith("rdk_b"));
+    assert.equal(answers.length, 1);
+    t.mock.timers.setTime(Date.now() + 60_001);
+    await expectSoon("rdk_c");
   });
 
   it("end when they are revoked, and the next ones work", async () => {
