@@ -18,6 +18,10 @@ const readyKeys = {
 };
 const boundOfReadyKeys = { ...readyKeys, line: "if (prepared.size >= mostPrepared) prepared.clear();" };
 
+const links = { file: "packages/server/src/serving/links/serving.ts" };
+const knownTokens = { ...links, why: "it only spares verifying a token once more" };
+const servedOnce = { ...links, why: "it only decides whether what was built for a response is built again" };
+
 /** Mutants that change nothing anybody could see. They are not tried, and count as not noticed. */
 export const equivalents: Equivalent[] = [
   { ...finishUpload, what: "&& → ||" },
@@ -33,4 +37,22 @@ export const equivalents: Equivalent[] = [
     what: "app.decorateRequest(…) is gone",
     why: "it only gives all requests one shape, for speed",
   },
+  { ...knownTokens, line: "if (known !== undefined) return known;", what: "if (…) → if (false)" },
+  {
+    ...knownTokens,
+    line: "if (read.genuineFor !== null && read.genuineFor === file.current_sealed) return;",
+    what: "if (…) → if (false)",
+  },
+  {
+    ...knownTokens,
+    line: "if (read.genuineFor !== null && read.genuineFor === file.current_sealed) return;",
+    what: "!== → ===",
+  },
+  { ...knownTokens, line: "genuine.remember(read.claim.id, read);", what: "genuine.remember(…) is gone" },
+  {
+    ...servedOnce,
+    line: 'if (shown === "inline" && countedId === null) return toPlain(file);',
+    what: "if (…) → if (false)",
+  },
+  { ...servedOnce, line: "isLasting: false,", what: "false → true" },
 ];

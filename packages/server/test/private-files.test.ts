@@ -265,6 +265,10 @@ onBothDatabases("private files", (database) => {
     const byRoute = await grant({ routeSlug: "default", subject: "ann" });
     await expectBytes(`${byRoute}/${one.key}`);
     await expectBytes(new URL("seg%201.ts", `${byRoute}/${encodeURI(two.key)}`).href);
+    const near = { slug: "default-2", access: "private" };
+    await app.call("POST", `projects/${tenant.projectId}/routers`, { key: tenant.live, body: near });
+    const beside = await client.upload(smallBody, { routeSlug: near.slug });
+    await expectGone(`${byRoute}/${beside.key}`);
     const byPrefix = await grant({ prefix: `default/${one.id}/` });
     await expectBytes(`${byPrefix}/${one.key}`);
     await expectGone(`${byPrefix}/${encodeURI(two.key)}`);
@@ -425,4 +429,59 @@ onBothDatabases("private files", (database) => {
       [0, 0, 0],
     );
   });
+
+  // The last one, because the clock stands still from here on.
+  it("end at the very millisecond, by time and by revocation", async () => {
+    const { key } = await privately();
+    const [link] = (await client.post("files/links", { keys: [key], expiresIn: 60 })).body.links;
+    const { grant } = (await client.post("files/grants", { routeSlug: "default", expiresIn: 60 })).body;
+    for (const [url, expiresAt] of [
+      [link.url, link.expiresAt],
+      [`${grant.baseUrl}/${key}`, grant.expiresAt],
+    ]) {
+      app.clock.setTime(Date.parse(expiresAt) - 1);
+      await expectBytes(url);
+      app.clock.setTime(Date.parse(expiresAt));
+      await expectOver(url, "expired");
+    }
+    const sameMoment = await linkTo(key);
+    await revoke({ keys: [key] });
+    await expectOver(sameMoment, "revoked");
+    await expectBytes(await linkTo(key));
+  });
+});
+
+it("private files are kept by no shared cache, though one keeps public files", async () => {
+  const app = await startApp({ env: { UPSTOW_CDN_PURGE: "http://127.0.0.1:9/purge" } });
+  try {
+    const client = createUploadClient(app, (await app.createTenant("pro")).live);
+    const picked = { contentType: "image/png", fileName: "a.png" };
+    const [open, secret] = [
+      await client.upload(picture, picked),
+      await client.upload(picture, { ...picked, access: "private" }),
+    ];
+    const { links } = (await client.post("files/links", { keys: [open.key, secret.key] })).body;
+    const counted = await client.post("files/links", { keys: [secret.key], maxUses: 9 });
+    const { grant } = (await client.post("files/grants", { routeSlug: "default" })).body;
+    const variant = await client.post("transforms/image", { key: secret.key, width: 9, format: "webp" });
+    const shared = (await fetch(open.url)).headers.get("cdn-cache-control");
+    assert.match(shared ?? "", /max-age=\d/);
+    for (const url of [
+      links[0].url,
+      links[1].url,
+      counted.body.links[0].url,
+      `${grant.baseUrl}/${open.key}`,
+      `${grant.baseUrl}/${secret.key}`,
+      variant.body.url,
+    ]) {
+      const { status, headers } = await fetch(url);
+      assert.deepEqual(
+        [status, headers.get("cdn-cache-control"), headers.get("cache-tag")],
+        [200, null, null],
+      );
+      assert.match(headers.get("cache-control") ?? "", /^(private, max-age=0, must-revalidate|no-store)$/);
+    }
+  } finally {
+    await app.close();
+  }
 });
