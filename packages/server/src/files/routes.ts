@@ -1,7 +1,6 @@
 import {
   BulkDeleteBody,
   BulkDeleteResult,
-  ErrorEnvelope,
   FileObject,
   FilePage,
   FileQuery,
@@ -11,11 +10,11 @@ import {
   UpdateFileBody,
 } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
-import { errorBody } from "../http/error-handler.ts";
 import type { ApiApp } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
 import { cdnFor } from "../projects/file-url.ts";
+import { bulkBody, bulkResponses, bulkStatus, toFailures } from "./bulk-answer.ts";
 import { deleteFiles } from "./delete-files.ts";
 import { listFiles } from "./list-files.ts";
 import { findFile } from "./queries.ts";
@@ -103,11 +102,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         tags,
         summary: "Delete up to 100 files, by key or id",
         body: BulkDeleteBody,
-        response: {
-          200: BulkDeleteResult,
-          207: BulkDeleteResult,
-          404: Type.Object({ ...BulkDeleteResult.properties, ...ErrorEnvelope.properties }),
-        },
+        response: bulkResponses(BulkDeleteResult),
       },
     },
     async ({ actor, body }, reply) => {
@@ -121,12 +116,11 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       const result = {
         deleted: files.length,
         failed: missing.length,
-        failures: missing.map((key) => ({ key, code: "NOT_FOUND", message: "File not found." })),
+        failures: toFailures(missing),
         reclaimedBytes,
       };
-      if (missing.length === 0) return reply.send(result);
-      if (files.length > 0) return reply.code(207).send(result);
-      return reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) });
+      const status = bulkStatus(files.length, missing);
+      return reply.code(status).send(bulkBody(status, result));
     },
   );
 }

@@ -2,7 +2,6 @@ import {
   CreatedLinks,
   CreateGrantBody,
   CreateLinksBody,
-  ErrorEnvelope,
   Grant,
   ReadKeys,
   RevokedLinks,
@@ -10,10 +9,9 @@ import {
   Type,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import { errorBody } from "../../http/error-handler.ts";
+import { bulkBody, bulkResponses, bulkStatus, toFailures } from "../../files/bulk-answer.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { notFound } from "../../kernel/errors.ts";
 import { type LinkPlan, planGrant, planLinks, signPlan, signPlannedGrant } from "./create-links.ts";
 import { getReadKeys, rotateReadKeys } from "./read-keys.ts";
 import { revokeLinks } from "./revoke-links.ts";
@@ -21,17 +19,10 @@ import type { GrantFacts } from "./tokens.ts";
 
 const tags = ["private files"];
 
-const toFailure = (key: string) => ({ key, code: "NOT_FOUND" as const, message: "File not found." });
-const withError = <Schema extends typeof CreatedLinks | typeof RevokedLinks>({ properties }: Schema) =>
-  Type.Object({ ...properties, ...ErrorEnvelope.properties });
-
-/** As for bulk deletion. */
-const statusOf = (found: number, missing: string[]) => (missing.length === 0 ? 200 : found > 0 ? 207 : 404);
-
 export function linkRoutes(app: ApiApp, deps: Deps): void {
   const toCreated = async (actor: Actor, plan: LinkPlan) => ({
     links: await signPlan(deps, actor, plan),
-    failures: plan.missing.map(toFailure),
+    failures: toFailures(plan.missing),
   });
 
   app.post(
@@ -45,18 +36,15 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         tags,
         summary: "Create links to up to 100 files, by key or id",
         body: CreateLinksBody,
-        response: { 200: CreatedLinks, 207: CreatedLinks, 404: withError(CreatedLinks) },
+        response: bulkResponses(CreatedLinks),
       },
     },
     async ({ actor, body, idempotency }, reply) => {
       const plan = await planLinks(deps, actor, body, (tx, saved) =>
-        idempotency.remember(tx, statusOf(saved.links.length, saved.missing), saved),
+        idempotency.remember(tx, bulkStatus(saved.links.length, saved.missing), saved),
       );
-      const result = await toCreated(actor, plan);
-      const status = statusOf(plan.links.length, plan.missing);
-      return status === 404
-        ? reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) })
-        : reply.code(status).send(result);
+      const status = bulkStatus(plan.links.length, plan.missing);
+      return reply.code(status).send(bulkBody(status, await toCreated(actor, plan)));
     },
   );
 
@@ -68,20 +56,18 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         tags,
         summary: "End the links of files, or all links and grants of an audience or of the environment",
         body: RevokeLinksBody,
-        response: { 200: RevokedLinks, 207: RevokedLinks, 404: withError(RevokedLinks) },
+        response: bulkResponses(RevokedLinks),
       },
     },
     async ({ actor, body, idempotency }, reply) => {
       const done = await revokeLinks(deps, actor, body, async (tx, { revoked, missing }) => {
-        const status = statusOf(revoked, missing);
+        const status = bulkStatus(revoked, missing);
         if (status === 404) return;
-        await idempotency.remember(tx, status, { revoked, failures: missing.map(toFailure) });
+        await idempotency.remember(tx, status, { revoked, failures: toFailures(missing) });
       });
-      const result = { revoked: done.revoked, failures: done.missing.map(toFailure) };
-      const status = statusOf(done.revoked, done.missing);
-      return status === 404
-        ? reply.code(404).send({ ...result, ...errorBody(notFound("These files were")) })
-        : reply.code(status).send(result);
+      const status = bulkStatus(done.revoked, done.missing);
+      const result = { revoked: done.revoked, failures: toFailures(done.missing) };
+      return reply.code(status).send(bulkBody(status, result));
     },
   );
 
