@@ -16,7 +16,14 @@ const onBuckets = ["s3-storage", "customer-storage"].map(apiTest);
 const ofKeys = ["spec-api-keys", "authentication", "spec-projects"].map(apiTest);
 const ofSigning = ["sign-delivery", "send"].map((name) => `${server}/src/webhooks/${name}.test.ts`);
 const links = `${server}/src/serving/links`;
-const ofLinks = ["private-files", "private-files-alike", "custom-domains", "openapi"].map(apiTest);
+const ofLinks = [
+  "private-files",
+  "private-files-counted",
+  "private-files-cdn",
+  "private-files-alike",
+  "custom-domains",
+  "openapi",
+].map(apiTest);
 const sdkLinks = ["packages/sdk/test/links.test.ts"];
 
 /** The state machine of uploads, authentication and signing: what must not be changed without a test failing. */

@@ -2,11 +2,16 @@ import assert from "node:assert/strict";
 import { createSecretKey } from "node:crypto";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
-import { statement } from "../src/db/statement.ts";
-import { insertCountedLink, noteUse } from "../src/serving/links/queries.ts";
-import { forgetEndedLinks } from "../src/serving/links/revoke-links.ts";
 import { signGrant, signLink } from "../src/serving/links/tokens.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
+import {
+  createPrivateReader,
+  expectBytes,
+  expectGone,
+  expectOver,
+  type PrivateReader,
+  read,
+} from "./support/private-reader.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, smallBody, type UploadClient } from "./support/upload-client.ts";
 
@@ -14,58 +19,18 @@ const picture = await sharp({ create: { width: 40, height: 20, channels: 3, back
   .png()
   .toBuffer();
 
-const countOf = (table: "counted_link" | "counted_link_use" | "audience_revocation") =>
-  statement((q, _: object) => q.selectFrom(table).select((e) => e.fn.countAll<number>().as("count")));
-const countUses = countOf("counted_link_use");
-const countLinks = countOf("counted_link");
-const countRevocations = countOf("audience_revocation");
-
-const endedLink = { file_id: "none", max_uses: 1_000, uses: 0, created_at: 1, expires_at: 1 };
-
 onBothDatabases("private files", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let client: UploadClient;
+  let reader: PrivateReader;
   before(async () => {
     app = await startApp({ database });
     tenant = await app.createTenant("pro");
     client = createUploadClient(app, tenant.live);
+    reader = createPrivateReader(client);
   });
   after(() => app.close());
-
-  const privately = (fields = {}) => client.upload(smallBody, { access: "private", ...fields });
-  const linkTo = async (key: string, options = {}) => {
-    const { status, body } = await client.post("files/links", { keys: [key], ...options });
-    assert.equal(status, 200, JSON.stringify(body));
-    return body.links[0].url as string;
-  };
-  const grant = async (scope: object): Promise<string> => {
-    const { status, body } = await client.post("files/grants", scope);
-    assert.equal(status, 200, JSON.stringify(body));
-    return body.grant.baseUrl;
-  };
-  const revoke = async (what: object) => {
-    const { status, body } = await client.post("files/links/revoke", what);
-    assert.equal(status, 200, JSON.stringify(body));
-  };
-  const read = async (url: string, init: RequestInit = {}) => {
-    const response = await fetch(url, { redirect: "manual", ...init });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    const body = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
-    return { status: response.status, headers: response.headers, bytes, body };
-  };
-  const expectBytes = async (url: string, bytes = smallBody) => {
-    const answer = await read(url);
-    assert.equal(answer.status, 200, answer.bytes.toString());
-    assert.deepEqual(answer.bytes, bytes);
-    return answer;
-  };
-  const expectOver = async (url: string, reason: string) => {
-    const answer = await read(url);
-    assert.equal(expectError(answer, 403, "FORBIDDEN").message, reason);
-  };
-  const expectGone = async (url: string) => expectError(await read(url), 404, "NOT_FOUND");
 
   it("take their route's access, which a request can tighten and never loosen", async () => {
     const route = await app.call("POST", `projects/${tenant.projectId}/routers`, {
@@ -85,31 +50,13 @@ onBothDatabases("private files", (database) => {
     assert.equal(opened.body.router.access, "public");
     await expectGone(file.url);
     await expectBytes((await client.upload(smallBody, { routeSlug: "secrets" })).url);
-    const tightened = await privately();
+    const tightened = await reader.privately();
     assert.equal((await client.get(tightened.key)).body.file.access, "private");
     assert.equal((await client.list("?limit=1")).body.files[0].access, "private");
   });
 
-  it("answer like unknown and deleted ones, whatever is asked of them", async () => {
-    const file = await privately();
-    const deleted = await client.upload();
-    await client.remove(deleted.key);
-    const unknown = file.url.replace(file.id, "01hzzzzzzzzzzzzzzzzzzzzzzz");
-    for (const init of [{}, { method: "HEAD" }, { headers: { range: "bytes=0-1" } }]) {
-      const seen = await Promise.all(
-        [file.url, deleted.url, unknown].map(async (url) => {
-          const { status, headers, bytes } = await read(url, init);
-          const kept = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date");
-          return JSON.stringify([status, kept, bytes.toString()]);
-        }),
-      );
-      assert.equal(new Set(seen).size, 1, seen.join("\n"));
-      assert.match(seen[0] ?? "", /^\[404/);
-    }
-  });
-
   it("are read by links, with headers that let nobody else keep them", async () => {
-    const file = await privately({ fileName: "a b.txt" });
+    const file = await reader.privately({ fileName: "a b.txt" });
     const { body } = await client.post("files/links", { keys: [file.key, file.id], expiresIn: 60 });
     assert.deepEqual(
       body.links.map((link: { key: string; maxUses: null }) => [link.key, link.maxUses]),
@@ -131,18 +78,18 @@ onBothDatabases("private files", (database) => {
     assert.equal((await read(link.url, { headers: { range: "bytes=1-2" } })).status, 206);
     const head = await read(link.url, { method: "HEAD" });
     assert.deepEqual([head.status, head.headers.get("content-length")], [200, String(smallBody.length)]);
-    const saved = await expectBytes(await linkTo(file.key, { download: true }));
+    const saved = await expectBytes(await reader.linkTo(file.key, { download: true }));
     assert.match(saved.headers.get("content-disposition") ?? "", /^attachment; filename="a b\.txt"/);
-    const named = await expectBytes(await linkTo(file.key, { download: "Rechnung ä/1.pdf" }));
+    const named = await expectBytes(await reader.linkTo(file.key, { download: "Rechnung ä/1.pdf" }));
     assert.match(
       named.headers.get("content-disposition") ?? "",
       /^attachment; .*filename\*=UTF-8''Rechnung%20%C3%A4_1\.pdf$/,
     );
-    await expectBytes(await linkTo((await client.upload()).key));
+    await expectBytes(await reader.linkTo((await client.upload()).key));
   });
 
   it("name the keys that no link can be made for", async () => {
-    const file = await privately();
+    const file = await reader.privately();
     const open = await client.request({ access: "private" });
     const some = await client.post("files/links", { keys: [file.key, "none", open.fileId] });
     assert.equal(some.status, 207);
@@ -171,8 +118,8 @@ onBothDatabases("private files", (database) => {
   });
 
   it("end when the link does, to the second", async () => {
-    const { key } = await privately();
-    const url = await linkTo(key, { expiresIn: 2 });
+    const { key } = await reader.privately();
+    const url = await reader.linkTo(key, { expiresIn: 2 });
     app.clock.advance(1_900);
     await expectBytes(url);
     app.clock.advance(200);
@@ -180,8 +127,8 @@ onBothDatabases("private files", (database) => {
   });
 
   it("do not open to links that were edited or signed by somebody else", async () => {
-    const [file, other] = [await privately(), await privately()];
-    const url = await linkTo(file.key);
+    const [file, other] = [await reader.privately(), await reader.privately()];
+    const url = await reader.linkTo(file.key);
     const edits = [
       url.replace(file.id, other.id),
       url.replace(/\.i\./, ".n."),
@@ -211,7 +158,7 @@ onBothDatabases("private files", (database) => {
   });
 
   it("are opened by links that were signed elsewhere, with either key, for a week at most", async () => {
-    const file = await privately({ audience: "signed" });
+    const file = await reader.privately({ audience: "signed" });
     const keys = (await app.call("GET", "files/read-keys", { key: tenant.live })).body;
     assert.deepEqual(Object.keys(keys), ["current", "next"]);
     const now = app.clock.now();
@@ -247,32 +194,32 @@ onBothDatabases("private files", (database) => {
     );
 
     const before = link(keys.current, week);
-    const made = await linkTo(file.key);
+    const made = await reader.linkTo(file.key);
     const rotate = () => app.call("POST", "files/read-keys/rotate", { key: tenant.live });
     const rotated = await rotate();
     assert.equal(rotated.body.current, keys.next);
     await expectGone(before);
     await expectGone(made);
     await expectBytes(link(keys.next, week));
-    await expectBytes(await linkTo(file.key));
+    await expectBytes(await reader.linkTo(file.key));
   });
 
   it("are covered by grants as they are at the moment of reading", async () => {
     const [one, two] = [
-      await privately({ audience: "order:981" }),
-      await privately({ fileName: "seg 1.ts" }),
+      await reader.privately({ audience: "order:981" }),
+      await reader.privately({ fileName: "seg 1.ts" }),
     ];
-    const byRoute = await grant({ routeSlug: "default", subject: "ann" });
+    const byRoute = await reader.grant({ routeSlug: "default", subject: "ann" });
     await expectBytes(`${byRoute}/${one.key}`);
     await expectBytes(new URL("seg%201.ts", `${byRoute}/${encodeURI(two.key)}`).href);
     const near = { slug: "default-2", access: "private" };
     await app.call("POST", `projects/${tenant.projectId}/routers`, { key: tenant.live, body: near });
     const beside = await client.upload(smallBody, { routeSlug: near.slug });
     await expectGone(`${byRoute}/${beside.key}`);
-    const byPrefix = await grant({ prefix: `default/${one.id}/` });
+    const byPrefix = await reader.grant({ prefix: `default/${one.id}/` });
     await expectBytes(`${byPrefix}/${one.key}`);
     await expectGone(`${byPrefix}/${encodeURI(two.key)}`);
-    const byAudience = await grant({ audience: "order:981" });
+    const byAudience = await reader.grant({ audience: "order:981" });
     const { headers } = await expectBytes(`${byAudience}/${one.key}`);
     assert.equal(headers.get("cache-control"), "private, max-age=0, must-revalidate");
     await expectGone(`${byAudience}/${encodeURI(two.key)}`);
@@ -291,41 +238,44 @@ onBothDatabases("private files", (database) => {
   });
 
   it("are closed at once by a revocation, and open to what is signed afterwards", async () => {
-    const file = await privately({ audience: "team" });
-    const other = await privately();
-    const [link, otherLink] = [await linkTo(file.key), await linkTo(other.key)];
-    const [audience, route] = [await grant({ audience: "team" }), await grant({ routeSlug: "default" })];
-    await revoke({ keys: [file.id] });
+    const file = await reader.privately({ audience: "team" });
+    const other = await reader.privately();
+    const [link, otherLink] = [await reader.linkTo(file.key), await reader.linkTo(other.key)];
+    const [audience, route] = [
+      await reader.grant({ audience: "team" }),
+      await reader.grant({ routeSlug: "default" }),
+    ];
+    await reader.revoke({ keys: [file.id] });
     await expectOver(link, "revoked");
     await expectBytes(otherLink);
     await expectBytes(`${audience}/${file.key}`);
-    const second = await linkTo(file.key);
+    const second = await reader.linkTo(file.key);
     await expectBytes(second);
-    await revoke({ audience: "team" });
+    await reader.revoke({ audience: "team" });
     await expectOver(second, "revoked");
     await expectOver(`${audience}/${file.key}`, "revoked");
     await expectBytes(`${route}/${file.key}`);
-    const third = await linkTo(file.key);
-    const newGrant = await grant({ audience: "team" });
+    const third = await reader.linkTo(file.key);
+    const newGrant = await reader.grant({ audience: "team" });
     await expectBytes(third);
     await expectBytes(`${newGrant}/${file.key}`);
-    await revoke({ all: true });
+    await reader.revoke({ all: true });
     for (const url of [third, otherLink, `${newGrant}/${file.key}`, `${route}/${file.key}`])
       await expectOver(url, "revoked");
-    await expectBytes(await linkTo(file.key));
-    await expectBytes(`${await grant({ routeSlug: "default" })}/${file.key}`);
+    await expectBytes(await reader.linkTo(file.key));
+    await expectBytes(`${await reader.grant({ routeSlug: "default" })}/${file.key}`);
     expectInvalid(await client.post("files/links/revoke", {}), "keys");
     expectInvalid(await client.post("files/links/revoke", { audience: "a", all: true }), "keys");
     assert.equal((await client.post("files/links/revoke", { keys: ["none"] })).status, 404);
     assert.equal((await client.post("files/links/revoke", { keys: ["none", file.key] })).status, 207);
-    const last = await linkTo(file.key);
+    const last = await reader.linkTo(file.key);
     await client.remove(file.key);
     await expectGone(last);
   });
 
   it("change their access for the next read, and keep their links", async () => {
     const file = await client.upload(picture, { contentType: "image/png", fileName: "a.png" });
-    const link = await linkTo(file.key);
+    const link = await reader.linkTo(file.key);
     const transform = (delivery: string) =>
       client.post("transforms/image", { key: file.key, width: 10, format: "webp", delivery });
     const [open, signed] = [(await transform("public")).body.url, (await transform("signed")).body.url];
@@ -339,7 +289,7 @@ onBothDatabases("private files", (database) => {
     const shown = await read(privately);
     assert.equal(shown.status, 200);
     assert.equal(shown.headers.get("cache-control"), "private, max-age=0, must-revalidate");
-    await revoke({ keys: [file.key] });
+    await reader.revoke({ keys: [file.key] });
     expectError(await read(privately), 403, "FORBIDDEN");
     const anew = (await transform("signed")).body.url;
     assert.notEqual(anew, privately);
@@ -350,89 +300,9 @@ onBothDatabases("private files", (database) => {
     await expectGone(file.url);
   });
 
-  it("give a link with one use to one of a hundred", async () => {
-    const file = await privately();
-    const url = await linkTo(file.key, { maxUses: 1 });
-    assert.equal((await read(url, { method: "HEAD" })).status, 200);
-    assert.equal((await read(url, { headers: { range: "bytes=99-" } })).status, 416);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => read(url)));
-    const got = answers.filter(({ status }) => status === 200);
-    assert.equal(got.length, 1);
-    assert.equal(got[0]?.headers.get("cache-control"), "no-store");
-    for (const answer of answers)
-      if (answer.status !== 200) assert.equal(expectError(answer, 403, "FORBIDDEN").message, "used up");
-    const late = { "user-agent": "somebody else" };
-    assert.equal((await read(url, { method: "HEAD", headers: late })).status, 403);
-    assert.equal((await read(url, { headers: { ...late, range: "bytes=99-" } })).status, 403);
-  });
-
-  it("count a whole file as a use, though a range was asked for", async () => {
-    const file = await privately();
-    const url = await linkTo(file.key, { maxUses: 3 });
-    for (const [range, left] of [
-      ["bytes=1-2", true],
-      ["bytes=99-", true],
-      ["bytes=1-2,4-5", true],
-      ["bytes=1-2", false],
-      ["bytes=99-", false],
-    ] as const) {
-      const answer = await read(url, { headers: { range, "if-range": '"another"' } });
-      if (left) assert.deepEqual([answer.status, answer.bytes], [200, smallBody]);
-      else assert.equal(expectError(answer, 403, "FORBIDDEN").message, "used up");
-    }
-  });
-
-  it("let the ranges of one client be one use, for ten minutes", async () => {
-    const file = await privately();
-    const url = await linkTo(file.key, { maxUses: 2, expiresIn: 86_400 });
-    const range = (agent: string) => read(url, { headers: { range: "bytes=1-2", "user-agent": agent } });
-    for (let i = 0; i < 3; i++) assert.equal((await range("a")).status, 206);
-    assert.equal((await read(url, { headers: { "user-agent": "b" } })).status, 200);
-    for (let i = 0; i < 3; i++) assert.equal((await range("b")).status, 206);
-    assert.equal((await range("c")).status, 403);
-    app.clock.advance(600_001);
-    assert.equal((await range("a")).status, 403);
-  });
-
-  it("leave no rows behind that no link needs any more", async () => {
-    const file = await privately({ audience: "old" });
-    const url = await linkTo(file.key, { maxUses: 1, expiresIn: 60 });
-    await expectBytes(url);
-    await revoke({ audience: "old" });
-    const { deps } = app.app;
-    const counts = async () => [
-      await deps.db.get(countUses, {}),
-      await deps.db.get(countLinks, {}),
-      await deps.db.get(countRevocations, {}),
-    ];
-    app.clock.advance(8 * 86_400_000);
-    assert.ok((await counts()).every((row) => Number(row?.count) > 0));
-    // More uses than one step removes, of more links than one step removes.
-    await deps.db.transact(async (tx) => {
-      for (let link = 0; link < 600; link++) {
-        const id = `ended-${link}`;
-        await tx.run(insertCountedLink, { ...endedLink, id });
-        for (let use = 0; use < (link === 0 ? 600 : 1); use++)
-          await tx.run(noteUse, { linkId: id, client: String(use), now: 1 });
-      }
-    });
-    const changed: number[] = [];
-    const run: typeof deps.db.run = async (...call) => {
-      const rows = await deps.db.run(...call);
-      changed.push(rows);
-      return rows;
-    };
-    await forgetEndedLinks({ ...deps, db: { ...deps.db, run } }, new AbortController().signal);
-    assert.ok(Math.max(...changed) <= 500, changed.join(" "));
-    assert.deepEqual(
-      (await counts()).map((row) => Number(row?.count)),
-      [0, 0, 0],
-    );
-  });
-
   // The last one, because the clock stands still from here on.
   it("end at the very millisecond, by time and by revocation", async () => {
-    const { key } = await privately();
+    const { key } = await reader.privately();
     const [link] = (await client.post("files/links", { keys: [key], expiresIn: 60 })).body.links;
     const { grant } = (await client.post("files/grants", { routeSlug: "default", expiresIn: 60 })).body;
     for (const [url, expiresAt] of [
@@ -444,44 +314,9 @@ onBothDatabases("private files", (database) => {
       app.clock.setTime(Date.parse(expiresAt));
       await expectOver(url, "expired");
     }
-    const sameMoment = await linkTo(key);
-    await revoke({ keys: [key] });
+    const sameMoment = await reader.linkTo(key);
+    await reader.revoke({ keys: [key] });
     await expectOver(sameMoment, "revoked");
-    await expectBytes(await linkTo(key));
+    await expectBytes(await reader.linkTo(key));
   });
-});
-
-it("private files are kept by no shared cache, though one keeps public files", async () => {
-  const app = await startApp({ env: { UPSTOW_CDN_PURGE: "http://127.0.0.1:9/purge" } });
-  try {
-    const client = createUploadClient(app, (await app.createTenant("pro")).live);
-    const picked = { contentType: "image/png", fileName: "a.png" };
-    const [open, secret] = [
-      await client.upload(picture, picked),
-      await client.upload(picture, { ...picked, access: "private" }),
-    ];
-    const { links } = (await client.post("files/links", { keys: [open.key, secret.key] })).body;
-    const counted = await client.post("files/links", { keys: [secret.key], maxUses: 9 });
-    const { grant } = (await client.post("files/grants", { routeSlug: "default" })).body;
-    const variant = await client.post("transforms/image", { key: secret.key, width: 9, format: "webp" });
-    const shared = (await fetch(open.url)).headers.get("cdn-cache-control");
-    assert.match(shared ?? "", /max-age=\d/);
-    for (const url of [
-      links[0].url,
-      links[1].url,
-      counted.body.links[0].url,
-      `${grant.baseUrl}/${open.key}`,
-      `${grant.baseUrl}/${secret.key}`,
-      variant.body.url,
-    ]) {
-      const { status, headers } = await fetch(url);
-      assert.deepEqual(
-        [status, headers.get("cdn-cache-control"), headers.get("cache-tag")],
-        [200, null, null],
-      );
-      assert.match(headers.get("cache-control") ?? "", /^(private, max-age=0, must-revalidate|no-store)$/);
-    }
-  } finally {
-    await app.close();
-  }
 });
