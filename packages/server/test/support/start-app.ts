@@ -99,7 +99,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     UPSTOW_HOST: "127.0.0.1",
     UPSTOW_PORT: String(port),
     UPSTOW_DATA_DIR: dataDir,
-    ...(databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: databaseUrl }),
+    ...(databaseUrl === undefined ? {} : { UPSTOW_DATABASE_URL: beingPatient(databaseUrl) }),
     ...(onDisk ? {} : await bucketEnv(databaseUrl ?? dataDir)),
     ...options.env,
   });
@@ -135,6 +135,13 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   };
   if (app.firstStart !== null) started.owner = await describeOwner(app);
   return started;
+}
+
+/** A process of tests may stand still for longer than PostgreSQL waits for an instance. */
+function beingPatient(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("idle_in_transaction_session_timeout", "15000");
+  return url.href;
 }
 
 export async function callApi(
