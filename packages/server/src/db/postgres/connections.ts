@@ -162,7 +162,7 @@ async function setLimits(client: pg.ClientBase, limits: Limits): Promise<void> {
 }
 
 /** Without a time limit, statements wait for the server indefinitely. */
-function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
+export function settings(url: string, statementMs: number | null = usualStatementMs): pg.ClientConfig {
   return {
     connectionString: readAddress(url),
     application_name: "upstow",
