@@ -26,16 +26,19 @@ describe("PostgreSQL behind PgBouncer", { skip: pgbouncerMissing }, () => {
     const databaseUrl = await startPgbouncer(t, url, mode);
     const dataDir = await mkdtemp(join(tmpdir(), "upstow-pooler-"));
     t.after(() => rm(dataDir, { recursive: true }));
-    return startApp({ database: "postgres", reuse: { dataDir, databaseUrl } });
+    const app = await startApp({ database: "postgres", reuse: { dataDir, databaseUrl } });
+    return { app, databaseUrl };
   }
 
   it("works in session mode, with the time limits of a direct connection", async (t) => {
-    const app = await startBehind(t, "session");
+    const { app, databaseUrl } = await startBehind(t, "session");
     t.after(() => app.close());
     const client = createUploadClient(app, app.owner.live);
     const files = await Promise.all(Array.from({ length: 10 }, () => client.upload()));
     assert.equal((await client.list()).body.files.length, files.length);
-    assert.deepEqual(await app.app.deps.db.get(showTimeouts, {}), { statement: "10s", idle: "2s" });
+    const db = openPostgres(databaseUrl, { maxConnections: 1 });
+    t.after(() => db.close());
+    assert.deepEqual(await db.get(showTimeouts, {}), { statement: "10s", idle: "2s" });
   });
 
   for (const mode of ["transaction", "statement"] as const) {
