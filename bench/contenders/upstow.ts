@@ -45,7 +45,12 @@ export async function launch(
   const program = startProgram({
     command: process.execPath,
     args: [...(options.nodeOptions ?? []), ...readStartArguments(options.root ?? ownRoot)],
-    env: { ...environment(dataDir, options), ...options.env, UPSTOW_PORT: String(port) },
+    env: {
+      ...environment(dataDir, options),
+      UPSTOW_PUBLIC_URL: url,
+      ...options.env,
+      UPSTOW_PORT: String(port),
+    },
     outputFile: `${dataDir}.log`,
   });
   const readyMs = await waitUntilServing(program, `${url}/healthz`);

@@ -11,6 +11,8 @@ declare module "fastify" {
     actor: Actor;
     /** The client's address, as reported by the nearest trusted proxy. */
     clientAddress: string;
+    /** The value of its response's Strict-Transport-Security; null without that header. */
+    hsts: string | null;
     /** The raw JSON text, to compare two bodies. */
     bodyText: string;
     idempotency: Idempotency;

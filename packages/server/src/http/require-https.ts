@@ -31,6 +31,7 @@ export function requireHttps(
   const hasCertificate = config.tls !== null;
   const findPeer = rememberPeers(config);
   app.decorateRequest("clientAddress", "");
+  app.decorateRequest("hsts", null);
   app.addHook("onRequest", (request, reply, done) => {
     const peer = findPeer(request.socket);
     request.clientAddress = peer.isProxy
@@ -52,7 +53,10 @@ export function requireHttps(
       isEncrypted ||
       (forwarded && peer.isProxy && !hasCertificate && isHttpsAllTheWay(headers["x-forwarded-proto"]));
     if (isHttps) {
-      if (config.hsts) reply.header("strict-transport-security", hsts);
+      if (config.hsts) {
+        request.hsts = hsts;
+        reply.header("strict-transport-security", hsts);
+      }
       done();
       return;
     }

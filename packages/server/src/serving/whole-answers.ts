@@ -50,9 +50,8 @@ export function sendWhole(reply: FastifyReply, { headers, bytes }: WholeAnswer):
   const { raw, request, server } = reply;
   // A server that is closing must not wait for this connection's next request.
   if (!server.server.listening) raw.shouldKeepAlive = false;
-  const hsts = reply.getHeader("strict-transport-security");
   const own = ["x-request-id", request.id];
-  if (typeof hsts === "string") own.push("strict-transport-security", hsts);
-  raw.writeHead(200, [...own, ...headers]);
+  if (request.hsts !== null) own.push("strict-transport-security", request.hsts);
+  raw.writeHead(200, own.concat(headers));
   raw.end(bytes);
 }

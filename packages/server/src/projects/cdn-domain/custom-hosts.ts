@@ -26,8 +26,6 @@ interface Answer {
 }
 
 export function createCustomHosts({ config, db }: Pick<Deps, "config" | "db">): CustomHosts {
-  const publicHost = new URL(config.publicUrl).host;
-  const cdnHost = new URL(config.cdnUrl).host;
   const own = new Set([config.publicUrl, config.cdnUrl].flatMap(spellingsOf));
   let remembered = createShortMemory<Answer>(mostRemembered);
 
@@ -39,7 +37,7 @@ export function createCustomHosts({ config, db }: Pick<Deps, "config" | "db">): 
   }
 
   return {
-    isOwn: (host) => host === publicHost || host === cdnHost,
+    isOwn: (host) => own.has(host),
     async findProject(host) {
       const known = remembered.find(host);
       if (known !== undefined && known.until > performance.now()) return known.projectId;
