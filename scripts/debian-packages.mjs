@@ -31,6 +31,7 @@ export const testPackages = [
     why: "storage in a bucket, on a server that checks signatures",
   },
   { package: "pgbouncer", command: "pgbouncer", why: "PostgreSQL behind a pooler" },
+  { package: "prometheus", command: "promtool", why: "alert rules as Prometheus reads them" },
   { package: "bubblewrap", command: "bwrap", why: "renderers that see nothing but the image" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];

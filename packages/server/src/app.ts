@@ -5,7 +5,7 @@ import { type FirstStart, setUpInstallation } from "./app/first-start.ts";
 import { keepHouse, writeTallies } from "./app/housekeeping.ts";
 import { createHttp } from "./app/http.ts";
 import type { Config } from "./config.ts";
-import { createJobLeases } from "./db/job-leases.ts";
+import { createJobLeases, createSeat } from "./db/job-leases.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
 import { createCertificateRenewal } from "./http/listener.ts";
@@ -19,6 +19,7 @@ import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { PasswordCost } from "./kernel/security/passwords.ts";
 import { createBackground } from "./ops/background.ts";
+import { createBackgroundMetrics, exposeBacklog, exposeState, measureCalls } from "./ops/metrics.ts";
 import {
   checkRelocations,
   followRelocations,
@@ -57,6 +58,9 @@ export interface AppOptions {
   droppedLogLines?: () => number;
 }
 
+/** Longer than scrapes are apart. */
+const seatMs = 90_000;
+
 /** The composition root: the program and the tests both start here. If it fails, everything already opened is closed. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   await using opened = new AsyncDisposableStack();
@@ -69,6 +73,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   await checkRelocations({ config, db, log });
   await refuseEmptyTarget(db, () => openFormer(config));
   const metrics = createMetrics(options.droppedLogLines);
+  opened.defer(measureCalls(metrics));
+  const isSpeaker = createSeat(db, "report what all instances share", seatMs);
   if (config.metricsAddress !== null)
     opened.adopt(await openMetricsListener(metrics, config.metricsAddress, config), (open) => open.close());
   const transferMetrics = createTransferMetrics(metrics);
@@ -85,7 +91,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const customerBuckets = createCustomerBuckets(config);
   const guard = opened.adopt(createEventLoopGuard(log, metrics), (open) => open.close());
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
-  const outbox = { config, db, keyring, webhookGuard, metrics, log, now };
+  const outbox = { config, db, keyring, webhookGuard, metrics, isSpeaker, log, now };
   const dispatcher = createDispatcher(outbox, {
     isResting: readOnly.isOn,
     runJob: guard.runJob,
@@ -124,15 +130,18 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
       log.error({ err: error }, "the last tallies are lost"),
     );
   });
-  const runLeased = createJobLeases(db);
-  const watch = opened.adopt(createBackground(log, { runLeased, runJob: guard.runJob }), (running) =>
-    running.close(),
-  );
+  exposeState(deps, readOnly);
+  exposeBacklog(deps, isSpeaker);
+  const jobs = {
+    runLeased: createJobLeases(db),
+    runJob: guard.runJob,
+    metrics: createBackgroundMetrics(metrics),
+  };
+  const watch = opened.adopt(createBackground(log, jobs), (running) => running.close());
   watch.every(1_000, "look whether the installation is being moved", readOnly.look);
   watch.every(60_000, "compare clocks", clock.adjust);
-  const background = opened.adopt(
-    createBackground(log, { isResting: readOnly.isOn, runLeased, runJob: guard.runJob }),
-    (running) => running.close(),
+  const background = opened.adopt(createBackground(log, { ...jobs, isResting: readOnly.isOn }), (running) =>
+    running.close(),
   );
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);

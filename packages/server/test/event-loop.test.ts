@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { createEventLoopGuard } from "../src/kernel/event-loop-guard.ts";
 import { createBackground } from "../src/ops/background.ts";
+import { createBackgroundMetrics } from "../src/ops/metrics.ts";
 import { envOf, keepData } from "./support/keep-data.ts";
 import { spawnServer } from "./support/spawn-server.ts";
 import { anyDatabase, startApp, type TestApp } from "./support/start-app.ts";
@@ -97,6 +98,7 @@ it("a background job that blocks is named", async (t) => {
   const background = createBackground(log, {
     runLeased: async () => {},
     runJob: guard.runJob,
+    metrics: createBackgroundMetrics(new Registry()),
   });
   t.after(async () => {
     guard.close();

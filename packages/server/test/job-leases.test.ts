@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
+import { Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../src/db/database.ts";
 import { createJobLeases, type RunLeased } from "../src/db/job-leases.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
 import { createBackground } from "../src/ops/background.ts";
+import { createBackgroundMetrics } from "../src/ops/metrics.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
 import { onBothDatabases } from "./support/start-app.ts";
 
@@ -162,6 +164,7 @@ onBothDatabases("hourly work", (kind) => {
           if (name === "sweep") looks++;
           return result;
         },
+        metrics: createBackgroundMetrics(new Registry()),
         lookMs: 10,
       });
       let looks = 0;

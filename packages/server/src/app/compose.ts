@@ -159,7 +159,14 @@ export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBu
         );
       const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
       const lookup = url !== null && isPlainHttp(url) ? guard.plainLookup : guard.lookup;
-      return createS3Store({ ...access, ...bucketBounds, name, headersOf: describeObject, lookup });
+      return createS3Store({
+        ...access,
+        ...bucketBounds,
+        callee: "customer bucket",
+        name,
+        headersOf: describeObject,
+        lookup,
+      });
     },
   };
 }

@@ -72,7 +72,7 @@ export async function createHttp(
   });
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
-  guard.watch(trackRequests(http));
+  guard.watch(trackRequests(http, deps.metrics));
   answerErrorsInEnvelope(http, deps.log);
   acceptJsonBodies(http);
   validateRequests(http);

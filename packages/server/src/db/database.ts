@@ -39,9 +39,19 @@ export interface Database extends Queryable {
   /** Notifies every instance; `message` is a few words at most. */
   notify(channel: string, message: string): Promise<void>;
   listen(channel: string, onMessage: (message: string) => void): Promise<void>;
+  /** The state of its connections, if they are limited. */
+  pool?(): Pool;
   /** Throws `DatabaseUnavailable` if the engine does not respond. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Pool {
+  open: number;
+  idle: number;
+  most: number;
+  /** Work that waits for a connection. */
+  waiting: number;
 }
 
 export interface Migrating extends Queryable {

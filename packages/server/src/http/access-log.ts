@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
+import { Gauge, type Registry } from "prom-client";
 import type { WorkSource } from "../kernel/event-loop-guard.ts";
 
 /**
@@ -34,8 +35,16 @@ const mostRemembered = 1_000;
 const forgottenAfterHangUpMs = 60_000;
 
 /** Requests being handled. On the hot path this is one push; the guard's next tick removes those that have ended. */
-export function trackRequests(app: FastifyInstance): WorkSource {
+export function trackRequests(app: FastifyInstance, metrics: Registry): WorkSource {
   let replies: FastifyReply[] = [];
+  new Gauge({
+    name: "upstow_http_requests_in_flight",
+    help: `Requests being handled, up to ${mostRemembered}.`,
+    registers: [metrics],
+    collect() {
+      this.set(replies.filter(isRunning).length);
+    },
+  });
   app.addHook("onRequest", (_request, reply, done) => {
     replies.push(reply);
     done();

@@ -44,6 +44,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     admit(socket) {
       if (!isWithinLimit(socket)) return false;
       readers.watch(socket);
+      metrics.countBytes(socket);
       return true;
     },
     close: readers.close,

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -82,7 +82,9 @@ export function hasToken(headers: IncomingHttpHeaders, token: string | null): bo
   return token !== null && timingSafeEqual(digest(given), digest(`Bearer ${token}`));
 }
 
-const boundsSec = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+const boundsSec = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 10, 30, 60,
+];
 
 interface Series {
   labels: { method: string; route: string; status: number };
@@ -158,6 +160,8 @@ export interface TransferMetrics {
   countCutReader(): void;
   countCutSender(): void;
   countRefusedConnection(): void;
+  /** Counts the bytes of a connection, as they are on the wire. */
+  countBytes(socket: Socket): void;
 }
 
 export function createTransferMetrics(registry: Registry): TransferMetrics {
@@ -172,11 +176,38 @@ export function createTransferMetrics(registry: Registry): TransferMetrics {
     help: "Connections refused because their address had too many open.",
     registers: [registry],
   });
+  const open = new Set<Socket>();
+  const closed = { bytesRead: 0, bytesWritten: 0 };
+  const countWireBytes = (name: string, help: string, side: keyof typeof closed) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(closed[side]);
+        for (const socket of open) this.inc(socket[side]);
+      },
+    });
+  countWireBytes(
+    "upstow_network_received_bytes_total",
+    "Bytes received from clients, TLS included.",
+    "bytesRead",
+  );
+  countWireBytes("upstow_network_sent_bytes_total", "Bytes sent to clients, TLS included.", "bytesWritten");
   const [readers, senders] = [cut.labels("reader"), cut.labels("sender")];
   for (const counter of [readers, senders]) counter.inc(0);
   return {
     countCutReader: () => readers.inc(),
     countCutSender: () => senders.inc(),
     countRefusedConnection: () => refused.inc(),
+    countBytes(socket) {
+      open.add(socket);
+      socket.once("close", () => {
+        open.delete(socket);
+        closed.bytesRead += socket.bytesRead;
+        closed.bytesWritten += socket.bytesWritten;
+      });
+    },
   };
 }

@@ -3,12 +3,13 @@ import { connect } from "node:net";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import Fastify from "fastify";
+import { Registry } from "prom-client";
 import { trackRequests } from "./access-log.ts";
 
 it("knows a request until it has ended, also if its client hung up", async (t) => {
   const app = Fastify();
   t.after(() => app.close());
-  const running = trackRequests(app);
+  const running = trackRequests(app, new Registry());
   const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
   app.get("/slow/:id", async () => {
     await work;

@@ -3,6 +3,7 @@ import { DatabaseReadOnly } from "../db/database.ts";
 import type { RunLeased } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
 import type { RunJob } from "../kernel/event-loop-guard.ts";
+import type { BackgroundMetrics } from "./metrics.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
@@ -21,13 +22,14 @@ interface BackgroundOptions {
   runLeased: RunLeased;
   /** Knows what is running, so that an event loop stall can be attributed to it. */
   runJob: RunJob;
+  metrics: BackgroundMetrics;
   /** How long until it is noticed that work is due. */
   lookMs?: number;
 }
 
 export function createBackground(
   log: Deps["log"],
-  { isResting = () => false, runLeased, runJob, lookMs = 60_000 }: BackgroundOptions,
+  { isResting = () => false, runLeased, runJob, metrics, lookMs = 60_000 }: BackgroundOptions,
 ): Background {
   const closing = new AbortController();
   const loops: Promise<void>[] = [];
@@ -36,9 +38,19 @@ export function createBackground(
     try {
       await runJob(name, work);
     } catch (error) {
-      if (!closing.signal.aborted && !(error instanceof DatabaseReadOnly))
-        log.error({ err: error, job: name }, "background work failed");
+      if (closing.signal.aborted || error instanceof DatabaseReadOnly) return;
+      metrics.countFailure(name);
+      log.error({ err: error, job: name }, "background work failed");
     }
+  }
+
+  /** Not counted where another instance does it. */
+  function counted(name: string, work: Work): Work {
+    return async (signal) => {
+      const startedMs = performance.now();
+      await work(signal);
+      metrics.countRun(name, performance.now() - startedMs);
+    };
   }
 
   async function repeat(intervalMs: number, name: string, work: Work) {
@@ -53,14 +65,14 @@ export function createBackground(
 
   return {
     every(intervalMs, name, work) {
-      loops.push(repeat(intervalMs, name, work));
+      loops.push(repeat(intervalMs, name, counted(name, work)));
     },
     everyInOne(intervalMs, name, work) {
       // The database knows when it is due, so an instance that is restarted every half hour still does hourly work.
       const everyMs = Math.min(intervalMs, lookMs);
       // Slightly shorter than the interval, so that each run finds the last lease expired.
       const leaseMs = Math.round(intervalMs * 0.9);
-      loops.push(repeat(everyMs, name, (signal) => runLeased(name, leaseMs, work, signal)));
+      loops.push(repeat(everyMs, name, (signal) => runLeased(name, leaseMs, counted(name, work), signal)));
     },
     async close() {
       closing.abort();

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Environment } from "@upstow/contract";
 import { DatabaseUnavailable } from "../db/database.ts";
+import { beginCall } from "../kernel/calls.ts";
 import { parseOutboundUrl } from "../kernel/net/outbound-url.ts";
 import { version } from "../kernel/version.ts";
 import { type Claim, TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
@@ -75,7 +76,10 @@ async function attempt(
     "accept-encoding": "identity",
     "user-agent": `Upstow/${version}`,
   };
-  return tools.send({ url: parsed.url, headers, body }, tools.stop);
+  const end = beginCall("webhook", "POST");
+  const result = await tools.send({ url: parsed.url, headers, body }, tools.stop);
+  end(result.error ?? undefined);
+  return result;
 }
 
 type FindKeys = (projectId: string, environment: Environment) => Promise<KeysToSignWith | null>;

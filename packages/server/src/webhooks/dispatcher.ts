@@ -12,10 +12,11 @@ import { findNextWork } from "./queue-queries.ts";
 import { recoverLeases } from "./recover-leases.ts";
 import { createSender, type Send } from "./send.ts";
 
-export type DispatcherDeps = Pick<
-  Deps,
-  "config" | "db" | "keyring" | "webhookGuard" | "metrics" | "log" | "now"
->;
+export interface DispatcherDeps
+  extends Pick<Deps, "config" | "db" | "keyring" | "webhookGuard" | "metrics" | "log" | "now"> {
+  /** Whether this instance reports what all instances share. */
+  isSpeaker: () => Promise<boolean>;
+}
 
 export interface DispatcherOptions {
   /** Concurrent attempts of this instance, not counting slow ones. */
@@ -79,7 +80,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const deliver = createDelivery(deps, {
     send: options.send ?? createSender(deps.webhookGuard, options.deadlineMs),
     finish: (attempt) => finishTogether("all", attempt),
-    metrics: createWebhookMetrics(deps.metrics, deps.db),
+    metrics: createWebhookMetrics(deps.metrics, deps.db, deps.isSpeaker),
     leaseMs,
     stop: cutOff.signal,
   });

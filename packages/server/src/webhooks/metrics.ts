@@ -4,7 +4,6 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { databaseNow } from "../db/expressions.ts";
-import { createSeat } from "../db/job-leases.ts";
 import { statement } from "../db/statement.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
 import { createShared } from "./deliver.ts";
@@ -26,8 +25,6 @@ export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
   ]),
 );
 
-/** Longer than scrapes are apart. */
-const seatMs = 90_000;
 /** Scrapers give up after ten seconds, and then see nothing at all. */
 const patienceMs = 1_000;
 
@@ -35,8 +32,11 @@ const patienceMs = 1_000;
  * The queue is measured on demand, with one query over its own indexes for all gauges. It is everyone's, so only one
  * instance reports it. While the database does not respond the gauges are missing, and everything else is still there.
  */
-export function createWebhookMetrics(registry: Registry, db: Database): WebhookMetrics {
-  const isSpeaker = createSeat(db, "report the webhook queue", seatMs);
+export function createWebhookMetrics(
+  registry: Registry,
+  db: Database,
+  isSpeaker: () => Promise<boolean>,
+): WebhookMetrics {
   const shared = createShared(async () =>
     (await isSpeaker()) ? db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }) : null,
   );

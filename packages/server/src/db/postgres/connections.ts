@@ -1,6 +1,8 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import pg from "pg";
+import { beginCall } from "../../kernel/calls.ts";
+import type { Pool } from "../database.ts";
 import { explain, isLost } from "./errors.ts";
 
 const usualStatementMs = 10_000;
@@ -18,6 +20,7 @@ export interface Connections {
   sendTogether: Send;
   /** Lends a connection for as long as `work` takes. */
   lend<T>(work: (send: Send) => Promise<T>): Promise<T>;
+  pool(): Pool;
   close(): Promise<void>;
 }
 
@@ -93,6 +96,12 @@ export function createConnections(
         if (waiting.push({ query, resolve, reject }) === 1) sendWaiting();
       }),
     lend,
+    pool: () => ({
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      most: maxConnections,
+      waiting: pool.waitingCount,
+    }),
     close() {
       closing ??= close();
       return closing;
@@ -116,14 +125,21 @@ const lost = new WeakSet<pg.Client>();
 export function sendOver(client: pg.Client): Send {
   return (query) =>
     new Promise((resolve, reject) => {
+      const end = beginCall("database", verbOf(query.text));
       gatherWrites(client.connection.stream);
       client.query(query, (error: Error | null, result) => {
+        end(error ?? undefined);
         if (!error) return resolve(result);
         const explained = explain(error);
         if (isLost(explained)) lost.add(client);
         reject(explained);
       });
     });
+}
+
+function verbOf(sql: string): string {
+  const end = sql.indexOf(" ");
+  return (end === -1 ? sql : sql.slice(0, end)).toLowerCase();
 }
 
 /** One write for all statements of a moment: its system call costs as much as a small statement itself. */

@@ -57,6 +57,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       await connections.send({ text: "SELECT pg_notify($1, $2)", values: [channel, message] });
     },
     listen: listener.listen,
+    pool: connections.pool,
     async check() {
       await connections.send({ text: "SELECT 1" });
     },

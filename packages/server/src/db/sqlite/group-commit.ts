@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
+import { beginCall } from "../../kernel/calls.ts";
 import type { Queryable } from "../database.ts";
 import { type Connection, DatabaseBusy, guardEngine } from "./connection.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -127,12 +128,15 @@ function commitTogether(
     else runUnit(writer, unit, watch, runNext, handleFailure);
   }
   function commit(): void {
+    const endCall = beginCall("database", "commit");
     try {
       guardEngine(() => writer.steps.commit.run());
     } catch (error) {
+      endCall(error);
       failTogether(error);
       return;
     }
+    endCall();
     end(true);
   }
   function handleFailure(error: unknown): void {

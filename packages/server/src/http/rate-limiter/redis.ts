@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import { callTo } from "../../kernel/calls.ts";
 import { type RateLimiter, type RateWindow, rateLimitResult } from "../../kernel/rate-limiter.ts";
 
 export interface OpenRateLimiter extends RateLimiter {
@@ -98,7 +99,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
     // While it is lost, one hit at a time checks whether it is back.
     if (isLost) retryAt = performance.now() + retryAfterMs;
     try {
-      const counted = await within(answerWithinMs, count());
+      const counted = await callTo("redis", "count", () => within(answerWithinMs, count()));
       if (isLost) log.info("Redis is back and counts rate limits again");
       isLost = false;
       retryAt = 0;

@@ -2,11 +2,12 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Callee, callTo } from "../../kernel/calls.ts";
 import { StorageFull } from "../../kernel/errors.ts";
 import { StorageUnavailable } from "../object-store.ts";
 import { createExchange, type HttpRequest, maxErrorBytes, readBody } from "./exchange.ts";
 import { encodeQuery, type Location } from "./location.ts";
-import { isOurMistake, isPassing, quote, toS3Error } from "./s3-error.ts";
+import { isOurMistake, isPassing, quote, S3Error, toS3Error } from "./s3-error.ts";
 import type { Signer } from "./sigv4.ts";
 import { parseLongXml, type XmlElement } from "./xml.ts";
 
@@ -57,6 +58,8 @@ export function limitCalls(calls: S3Calls, signal: AbortSignal): S3Calls {
 }
 
 export interface S3CallOptions {
+  /** Whose bucket it is. */
+  callee: Callee;
   location: Location;
   signer: Signer;
   retry: RetryPolicy;
@@ -70,6 +73,7 @@ export interface S3CallOptions {
 const emptySha256 = hash("sha256", "");
 
 export function createS3Calls({
+  callee,
   location,
   signer,
   retry,
@@ -101,11 +105,14 @@ export function createS3Calls({
     };
   }
 
-  const policyOf = (request: S3Request) => (request.once === true ? { ...retry, attempts: 1 } : retry);
+  function attempt<T>(request: S3Request, work: () => Promise<T>): Promise<T> {
+    const policy = request.once === true ? { ...retry, attempts: 1 } : retry;
+    return withRetries(policy, request.signal, () => callTo(callee, operationOf(request), work, isAnswer));
+  }
 
   return {
     call(request) {
-      return withRetries(policyOf(request), request.signal, async () => {
+      return attempt(request, async () => {
         const { status, headers, body } = await exchange.fetch(prepare(request));
         if (status >= 300) throw toS3Error(status, body);
         const xml = await parseLongXml(body);
@@ -116,7 +123,7 @@ export function createS3Calls({
     },
 
     open(request) {
-      return withRetries(policyOf(request), request.signal, async () => {
+      return attempt(request, async () => {
         const { start } = request.isDownload === true ? downloads : exchange;
         const { status, headers, stream } = await start(prepare(request));
         if (status < 300) return { headers, stream };
@@ -130,6 +137,16 @@ export function createS3Calls({
       downloads.close();
     },
   };
+}
+
+/** Missing, or not the version that was asked for. */
+const isAnswer = (error: unknown) => error instanceof S3Error && [304, 404, 412].includes(error.status);
+
+const subresources = ["uploads", "uploadId", "delete", "list-type", "versions", "cors", "partNumber"];
+
+function operationOf({ method, key, query = {} }: S3Request): string {
+  const part = subresources.find((name) => query[name] !== undefined);
+  return `${method} ${part ?? (key === undefined ? "bucket" : "object")}`;
 }
 
 export interface RetryPolicy {

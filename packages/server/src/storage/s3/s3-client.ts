@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import type { Callee } from "../../kernel/calls.ts";
 import { type BucketCalls, type CorsCalls, createBucketCalls, createCorsCalls } from "./bucket-calls.ts";
 import { createLocation } from "./location.ts";
 import { createMultipartCalls, type MultipartCalls } from "./multipart-calls.ts";
@@ -8,6 +9,8 @@ import { createSigner, type Signer } from "./sigv4.ts";
 
 /** A bucket and its credentials. */
 export interface BucketOptions {
+  /** Whose it is, in metrics and traces; the installation's own by default. */
+  callee?: Callee;
   bucket: string;
   /** Null means Amazon's own endpoint for the region. */
   endpoint: string | null;
@@ -58,6 +61,7 @@ export function createS3Client(options: BucketOptions): S3Client {
   const signer = createSigner({ ...options, now: options.now ?? Date.now });
   const { bucket, pageSize = 1000, listDeadlineMs = defaultListDeadlineMs } = options;
   const calls = createS3Calls({
+    callee: options.callee ?? "storage",
     location: createLocation(options),
     signer,
     retry: options.retry ?? defaultRetry,

@@ -74,6 +74,7 @@ export async function createQueue(kind: DatabaseKind, options: QueueOptions = {}
     keyring: createKeyring(["a secret of the installation for tests"]),
     webhookGuard: createOutboundGuard({ allow: config.webhookAllowCidrs }),
     metrics: new Registry(),
+    isSpeaker: async () => true,
     log: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     now: Date.now,
   });

@@ -1,3 +1,4 @@
+import { callTo } from "../../../kernel/calls.ts";
 import type { Recipe } from "../recipe.ts";
 import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
@@ -97,7 +98,8 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   async function runJob({ request, settled }: Job): Promise<void> {
     const startedAt = performance.now();
     try {
-      settled.resolve((await renderFile(request)) ?? (await renderBytes(request)));
+      const render = async () => (await renderFile(request)) ?? (await renderBytes(request));
+      settled.resolve(await callTo("renderer", "render", render));
     } catch (error) {
       settled.reject(error);
     }

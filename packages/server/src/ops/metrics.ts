@@ -1,0 +1,164 @@
+import { statfs } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { sql } from "#kysely";
+import type { Database } from "../db/database.ts";
+import { statement } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
+import type { ReadOnlyMode } from "../http/read-only.ts";
+import { watchCalls } from "../kernel/calls.ts";
+import { version } from "../kernel/version.ts";
+
+/** From a cached page to a bucket's time limit. */
+const callBucketsSec = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Observes every call of this process to what it depends on. Returns what ends it. */
+export function measureCalls(registry: Registry): () => void {
+  const durations = new Histogram({
+    name: "upstow_dependency_call_duration_seconds",
+    help: "Time of each call to a database, a bucket, Redis, a webhook's receiver or a renderer.",
+    labelNames: ["dependency", "operation", "outcome"],
+    buckets: callBucketsSec,
+    registers: [registry],
+  });
+  return watchCalls(({ to: dependency, operation }) => {
+    const startedAt = performance.now();
+    return (error) => {
+      const outcome = error === undefined ? "ok" : "error";
+      durations.observe({ dependency, operation, outcome }, (performance.now() - startedAt) / 1000);
+    };
+  });
+}
+
+/** What the process is and has left. */
+export function exposeState(
+  { config, db, metrics }: Pick<Deps, "config" | "db" | "metrics">,
+  readOnly: ReadOnlyMode,
+): void {
+  const registers = [metrics];
+  const build = { version, node: process.version, database: db.dialect, storage: config.s3 ? "s3" : "disk" };
+  new Gauge({
+    name: "upstow_build_info",
+    help: "Always 1. The labels tell what is running.",
+    labelNames: Object.keys(build),
+    registers,
+  }).set(build, 1);
+  new Gauge({
+    name: "upstow_read_only",
+    help: "Whether changes are refused because the installation is being moved.",
+    registers,
+    collect() {
+      this.set(readOnly.isOn() ? 1 : 0);
+    },
+  });
+  const exposeDisk = (name: string, help: string, blocks: "blocks" | "bavail") =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const disk = await statfs(config.dataDir).catch(() => null);
+        if (disk !== null) this.set(disk[blocks] * disk.bsize);
+      },
+    });
+  const fileSystem = "the file system that holds the data directory";
+  exposeDisk("upstow_data_dir_size_bytes", `Size of ${fileSystem}.`, "blocks");
+  exposeDisk("upstow_data_dir_free_bytes", `Bytes left on ${fileSystem}.`, "bavail");
+  exposePool(db, metrics);
+}
+
+/** SQLite has none. */
+function exposePool({ pool }: Database, metrics: Registry): void {
+  if (pool === undefined) return;
+  new Gauge({
+    name: "upstow_db_pool_connections",
+    help: "Connections to PostgreSQL by state: used or idle.",
+    labelNames: ["state"],
+    registers: [metrics],
+    collect() {
+      const { open, idle } = pool();
+      this.set({ state: "used" }, open - idle);
+      this.set({ state: "idle" }, idle);
+    },
+  });
+  new Gauge({
+    name: "upstow_db_pool_max_connections",
+    help: "The most connections to PostgreSQL that this process opens.",
+    registers: [metrics],
+  }).set(pool().most);
+  new Gauge({
+    name: "upstow_db_pool_waiting",
+    help: "Work that waits for a connection to PostgreSQL.",
+    registers: [metrics],
+    collect() {
+      this.set(pool().waiting);
+    },
+  });
+}
+
+/** Counting more would take longer than a scrape should. */
+const mostCounted = 100_000;
+/** Scrapers give up after ten seconds, and then see nothing at all. */
+const patienceMs = 1_000;
+
+export const countDeletions = statement((q, _: object) =>
+  q
+    .selectFrom((inner) => inner.selectFrom("storage_deletion").select("id").limit(mostCounted).as("counted"))
+    .select(sql<number>`count(*)`.as("count")),
+);
+
+/** Everyone's, so only the instance that speaks for all reports it. Missing while the database does not respond. */
+export function exposeBacklog(
+  { db, metrics }: Pick<Deps, "db" | "metrics">,
+  isSpeaker: () => Promise<boolean>,
+): void {
+  const count = async () => ((await isSpeaker()) ? db.get(countDeletions, {}) : null);
+  new Gauge({
+    name: "upstow_storage_deletions_pending",
+    help: `Stored objects that wait to be deleted, up to ${mostCounted} (all instances).`,
+    registers: [metrics],
+    async collect() {
+      const found = await Promise.race([count().catch(() => null), wait(patienceMs, null, { ref: false })]);
+      if (found === null) this.remove();
+      else this.set(found.count);
+    },
+  });
+}
+
+/** Whether background work gets done. */
+export interface BackgroundMetrics {
+  countRun(task: string, durationMs: number): void;
+  countFailure(task: string): void;
+}
+
+/** The label is not `job`, which is Prometheus' own name for what it scrapes. */
+export function createBackgroundMetrics(registry: Registry): BackgroundMetrics {
+  const registers = [registry];
+  const labelNames = ["task"];
+  const runs = new Counter({
+    name: "upstow_background_runs_total",
+    help: "Runs of background work on this instance, by outcome.",
+    labelNames: [...labelNames, "outcome"],
+    registers,
+  });
+  const succeededAt = new Gauge({
+    name: "upstow_background_last_success_timestamp_seconds",
+    help: "When background work last succeeded on this instance. The maximum over all instances counts.",
+    labelNames,
+    registers,
+  });
+  const duration = new Gauge({
+    name: "upstow_background_last_duration_seconds",
+    help: "How long the last successful run took.",
+    labelNames,
+    registers,
+  });
+  return {
+    countRun(task, durationMs) {
+      runs.inc({ task, outcome: "ok" });
+      succeededAt.set({ task }, Date.now() / 1000);
+      duration.set({ task }, durationMs / 1000);
+    },
+    countFailure: (task) => runs.inc({ task, outcome: "error" }),
+  };
+}
