@@ -18,7 +18,7 @@ async function scrape(app: TestApp): Promise<string> {
   return answer.text();
 }
 
-function valueOf(text: string, sample: string): number {
+function sampleOf(text: string, sample: string): number {
   const line = text.split("\n").find((each) => each.startsWith(`${sample} `));
   assert.ok(line !== undefined, `${sample} is missing`);
   return Number(line.slice(sample.length + 1));
@@ -66,13 +66,13 @@ onBothDatabases("metrics of what the process calls", (database) => {
     const text = await scrape(app);
     const operation = database === "sqlite" ? "commit" : "insert";
     const sample = `upstow_dependency_call_duration_seconds_count{dependency="database",operation="${operation}",outcome="ok"}`;
-    assert.ok(valueOf(text, sample) >= 1);
-    assert.ok(valueOf(text, "upstow_network_received_bytes_total") > 500);
-    assert.ok(valueOf(text, "upstow_network_sent_bytes_total") > 500);
-    assert.equal(valueOf(text, "upstow_http_requests_in_flight"), 1);
-    assert.equal(valueOf(text, "upstow_read_only"), 0);
-    assert.equal(valueOf(text, "upstow_storage_deletions_pending"), 0);
-    assert.ok(valueOf(text, "upstow_data_dir_free_bytes") < valueOf(text, "upstow_data_dir_size_bytes"));
+    assert.ok(sampleOf(text, sample) >= 1);
+    assert.ok(sampleOf(text, "upstow_network_received_bytes_total") > 500);
+    assert.ok(sampleOf(text, "upstow_network_sent_bytes_total") > 500);
+    assert.equal(sampleOf(text, "upstow_http_requests_in_flight"), 1);
+    assert.equal(sampleOf(text, "upstow_read_only"), 0);
+    assert.equal(sampleOf(text, "upstow_storage_deletions_pending"), 0);
+    assert.ok(sampleOf(text, "upstow_data_dir_free_bytes") < sampleOf(text, "upstow_data_dir_size_bytes"));
     assert.match(text, new RegExp(`^upstow_build_info\\{version="[\\d.]+",.*database="${database}"`, "m"));
     assert.equal(text.includes("upstow_db_pool_connections"), database === "postgres");
   });
@@ -85,7 +85,7 @@ it("metrics tell failed calls from answered ones", async (t) => {
   await callTo("redis", "try", fail).catch(() => {});
   await callTo("redis", "try", fail, () => true).catch(() => {});
   const count = (text: string, outcome: string) =>
-    valueOf(
+    sampleOf(
       text,
       `upstow_dependency_call_duration_seconds_count{dependency="redis",operation="try",outcome="${outcome}"}`,
     );
