@@ -24,7 +24,7 @@ const operations: readonly Operation[] = [
     name: "read",
     caption: "GET /projects with a key",
     scenario: "list-projects",
-    installations: { embedded: 0.5, logging: null, postgres: null },
+    installations: { embedded: 0.5, logging: null, tracing: null, postgres: null },
     path: () => "/api/v1/projects",
   },
   {
@@ -45,7 +45,14 @@ const operations: readonly Operation[] = [
     name: "upload-request",
     caption: "POST /upload/request",
     scenario: "request-upload",
-    installations: { embedded: 0.35, postgres: 0.15, "embedded-slow": null, "postgres-slow": null },
+    installations: {
+      embedded: 0.35,
+      tracing: null,
+      postgres: 0.15,
+      "postgres-tracing": null,
+      "embedded-slow": null,
+      "postgres-slow": null,
+    },
     path: () => "/api/v1/upload/request",
     body: {
       fileName: "photo-1000000.bin",

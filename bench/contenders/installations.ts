@@ -1,4 +1,5 @@
 import { findSlowFsync } from "../harness/slow-fsync.ts";
+import { startFloor } from "./floor.ts";
 import { startPostgresServer } from "./postgres.ts";
 import { startUpstow, type Upstow } from "./upstow.ts";
 
@@ -18,7 +19,17 @@ export interface Installations {
   stop(): Promise<void>;
 }
 
-/** The embedded database and PostgreSQL, each also with fsync slowed to 1 ms, and once with a line logged per request. */
+/** A collector that takes every span. */
+const acceptance = {
+  status: 200,
+  headers: { "content-type": "application/json" },
+  bodyBase64: Buffer.from("{}").toString("base64"),
+};
+
+/**
+ * The embedded database and PostgreSQL, each also with fsync slowed to 1 ms, and once with a line logged per request
+ * or every request traced.
+ */
 export async function startInstallations(folder: string): Promise<Installations> {
   const stops: (() => Promise<void>)[] = [];
   const start = async (
@@ -40,11 +51,16 @@ export async function startInstallations(folder: string): Promise<Installations>
     return { name, label, upstow, pids };
   };
 
+  const collector = await startFloor(folder, acceptance);
+  stops.unshift(collector.stop);
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` };
   const embedded = await start("embedded", "embedded database", {});
   const all = [
     embedded,
     await start("logging", "embedded, a log line per request", { logLevel: "info" }),
+    await start("tracing", "embedded, every request traced", { env: traced }),
     await start("postgres", "PostgreSQL", { isPostgres: true }),
+    await start("postgres-tracing", "PostgreSQL, every request traced", { isPostgres: true, env: traced }),
   ];
   const env = findSlowFsync(folder);
   if (env !== null) {

@@ -5,6 +5,7 @@ import { type FirstStart, setUpInstallation } from "./app/first-start.ts";
 import { keepHouse, writeTallies } from "./app/housekeeping.ts";
 import { createHttp } from "./app/http.ts";
 import type { Config } from "./config.ts";
+import type { Database } from "./db/database.ts";
 import { createJobLeases, createSeat } from "./db/job-leases.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
@@ -13,6 +14,7 @@ import { createMetrics, createTransferMetrics } from "./http/metrics.ts";
 import { openMetricsListener } from "./http/metrics-listener.ts";
 import { openRateLimiter } from "./http/rate-limiter/index.ts";
 import { openReadOnlyMode, unlessReadOnly } from "./http/read-only.ts";
+import type { Tracing } from "./http/tracing.ts";
 import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
 import { createFairTurns } from "./kernel/fair-turns.ts";
 import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
@@ -58,6 +60,15 @@ export interface AppOptions {
   droppedLogLines?: () => number;
 }
 
+async function openTraces(config: Config, db: Database, log: FastifyBaseLogger): Promise<Tracing | null> {
+  if (config.tracing === null) return null;
+  const { openTracing } = await import("./http/tracing.ts");
+  return openTracing(config.tracing, {
+    databaseName: db.dialect === "sqlite" ? "sqlite" : "postgresql",
+    log,
+  });
+}
+
 /** Longer than scrapes are apart. */
 const seatMs = 90_000;
 
@@ -74,6 +85,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   await refuseEmptyTarget(db, () => openFormer(config));
   const metrics = createMetrics(options.droppedLogLines);
   opened.defer(measureCalls(metrics));
+  const tracing = await openTraces(config, db, log);
+  if (tracing !== null) opened.defer(tracing.close);
   const isSpeaker = createSeat(db, "report what all instances share", seatMs);
   if (config.metricsAddress !== null)
     opened.adopt(await openMetricsListener(metrics, config.metricsAddress, config), (open) => open.close());
@@ -151,6 +164,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     idleTransferMs: options.idleTransferMs,
     transferMetrics,
     guard,
+    tracing,
     checkRedis: limiter.check,
     addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
   });

@@ -11,6 +11,7 @@ import {
   takesHostStyle,
 } from "./config/s3.ts";
 import { readTls, type TlsConfig } from "./config/tls.ts";
+import { readTracing, type TracingConfig } from "./config/tracing.ts";
 import {
   ConfigError,
   directory,
@@ -25,6 +26,7 @@ import {
   originList,
   postgresUrl,
   privateListener,
+  type ReadValue,
   rateLimits,
   redisUrl,
   secretList,
@@ -64,6 +66,7 @@ export interface Config {
   metricsToken: string | null;
   /** Where metrics are served over plain HTTP, besides `/metrics` of the service itself. */
   metricsAddress: ListenAddress | null;
+  tracing: TracingConfig | null;
   /** Requests per minute and key, unless the account has its own limits. Null means no limit. */
   rateLimits: RateLimits;
   logLevel: LogLevel;
@@ -129,6 +132,7 @@ export function readConfig(env: Env): Config {
     allowedOrigins: read<string[]>("UPSTOW_ALLOWED_ORIGINS", [], originList),
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
     metricsAddress: read("UPSTOW_METRICS_ADDRESS", null, privateListener),
+    tracing: readTracing(read),
     rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
     firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),
@@ -143,8 +147,6 @@ function defaultPublicUrl(host: string, port: number, isTls: boolean): string {
   const shown = isName && (isTls || isLoopbackHost(host)) ? host : "localhost";
   return `${isTls ? "https" : "http"}://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }
-
-type ReadValue = <T>(name: string, fallback: T, parse: (value: string) => T) => T;
 
 function readS3(read: ReadValue): S3Config | null {
   const bucket = read<string | null>("UPSTOW_S3_BUCKET", null, hostPart);

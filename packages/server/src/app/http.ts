@@ -17,6 +17,7 @@ import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
 import { typed } from "../http/request-context.ts";
 import { requireHttps } from "../http/require-https.ts";
 import { createHttpFrame } from "../http/server.ts";
+import type { Tracing } from "../http/tracing.ts";
 import { validateRequests } from "../http/validation.ts";
 import type { EventLoopGuard } from "../kernel/event-loop-guard.ts";
 import { version } from "../kernel/version.ts";
@@ -44,6 +45,8 @@ interface HttpOptions {
   idleTransferMs: number | undefined;
   transferMetrics: TransferMetrics;
   guard: EventLoopGuard;
+  /** Null unless an operator wants traces. */
+  tracing: Tracing | null;
   /** Null without Redis. */
   checkRedis: (() => Promise<void>) | null;
   addStorageRoutes: (http: FastifyInstance) => void;
@@ -54,7 +57,15 @@ export async function createHttp(
   deps: Deps,
   services: Services,
   readOnly: ReadOnlyMode,
-  { bodyWithinMs, idleTransferMs, transferMetrics, guard, checkRedis, addStorageRoutes }: HttpOptions,
+  {
+    bodyWithinMs,
+    idleTransferMs,
+    transferMetrics,
+    guard,
+    tracing,
+    checkRedis,
+    addStorageRoutes,
+  }: HttpOptions,
 ): Promise<FastifyInstance> {
   const { config } = deps;
   const http = createHttpFrame({
@@ -70,6 +81,7 @@ export async function createHttp(
     }),
     onSlowHeaders: transferMetrics.countCutSender,
   });
+  tracing?.traceRequests(http);
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
   guard.watch(trackRequests(http, deps.metrics));

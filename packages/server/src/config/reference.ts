@@ -108,6 +108,24 @@ export const configReference: readonly ConfigVariable[] = [
       "a private `host:port` that serves `/metrics` over plain HTTP to private addresses, see [metrics](metrics.md)",
   },
   {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    default: "none",
+    about:
+      "an OpenTelemetry collector that speaks OTLP over HTTP, such as `http://localhost:4318`; turns traces on, see [traces](metrics.md#traces)",
+  },
+  {
+    name: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    default: "`/v1/traces` of the endpoint",
+    about: "the full URL that spans are sent to",
+  },
+  {
+    name: "OTEL_TRACES_SAMPLER_ARG",
+    default: "`1`",
+    about:
+      "the share of traces to keep, from 0 to 1; a caller that sends `traceparent` has decided for its own",
+  },
+  { name: "OTEL_SDK_DISABLED", default: "`false`", about: "`true` turns traces off" },
+  {
     name: "UPSTOW_RATE_LIMITS",
     default: "`upload=30,transform=120,other=10`",
     about:

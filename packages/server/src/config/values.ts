@@ -5,6 +5,9 @@ import { RATE_LIMITS, type RateLimits, type RateWindowName } from "@upstow/contr
 import { isPrivateAddress } from "../kernel/net/cidr-list.ts";
 import { addressOf, type ListenAddress } from "../kernel/net/listen-address.ts";
 
+/** Reads one variable; the fallback if it is not set. */
+export type ReadValue = <T>(name: string, fallback: T, parse: (value: string) => T) => T;
+
 // Parsers of variables. Messages continue a sentence that starts with the variable's name.
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

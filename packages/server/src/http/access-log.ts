@@ -16,6 +16,7 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
     log.info(
       {
         requestId: request.id,
+        traceId: request.traceId,
         method: request.method,
         route: request.routeOptions.url,
         status: reply.statusCode,

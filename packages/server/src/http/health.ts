@@ -66,7 +66,7 @@ export function answerHealthProbes(
   checks: DependencyChecks,
 ): void {
   const look = createLook(checks, log);
-  const config = { plainHttp: true, customDomain: "always" } as const;
+  const config = { isProbe: true, plainHttp: true, customDomain: "always" } as const;
   const schema = { hide: true };
   app.get("/healthz", { config, schema }, async () => ({ status: "ok" }));
   app.get("/readyz", { config, schema }, async () => {

@@ -55,7 +55,7 @@ export function exposeMetrics(
   });
 
   // "always" because only the database knows the custom domains, and it may be down: the token must do without.
-  const config = { customDomain: "always" } as const;
+  const config = { isProbe: true, customDomain: "always" } as const;
   app.get("/metrics", { config, schema: { hide: true } }, async (request, reply) => {
     if (!hasToken(request.headers, token)) {
       if (!isOwnHost(request.hostname) && (await isCustomDomain(request.host))) throw unknownPath();

@@ -13,6 +13,8 @@ declare module "fastify" {
     clientAddress: string;
     /** The value of its response's Strict-Transport-Security; null without that header. */
     hsts: string | null;
+    /** Set if the request is traced. */
+    traceId?: string;
     /** The raw JSON text, to compare two bodies. */
     bodyText: string;
     idempotency: Idempotency;
@@ -45,6 +47,8 @@ declare module "fastify" {
     isPublic?: boolean;
     /** Available while the installation is being moved, although its method suggests a change. */
     whileReadOnly?: boolean;
+    /** Asked every few seconds by machines. */
+    isProbe?: boolean;
     /** Available over plain HTTP, for probes without certificates. */
     plainHttp?: boolean;
     /**

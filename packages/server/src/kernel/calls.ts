@@ -7,10 +7,15 @@ export interface Call {
   operation: string;
 }
 
-/** Called when the call ends; with the error if it failed. */
-export type EndCall = (error?: unknown) => void;
+export interface RunningCall {
+  /** Called once, with the error if it failed. */
+  end(error?: unknown): void;
+  /** What an HTTP request has to carry so that the other side can join the trace. */
+  headers?: Record<string, string>;
+}
+
 /** Sees every call begin. */
-export type CallWatcher = (call: Call) => EndCall;
+export type CallWatcher = (call: Call) => RunningCall;
 
 const watchers = new Set<CallWatcher>();
 
@@ -20,11 +25,14 @@ export function watchCalls(watcher: CallWatcher): () => void {
   return () => void watchers.delete(watcher);
 }
 
-export function beginCall(to: Callee, operation: string): EndCall {
+export function beginCall(to: Callee, operation: string): Required<RunningCall> {
   const call = { to, operation };
-  const ends = Array.from(watchers, (watch) => watch(call));
-  return (error) => {
-    for (const end of ends) end(error);
+  const running = Array.from(watchers, (watch) => watch(call));
+  return {
+    headers: Object.assign({}, ...running.map(({ headers }) => headers)),
+    end(error) {
+      for (const each of running) each.end(error);
+    },
   };
 }
 
@@ -35,13 +43,13 @@ export async function callTo<T>(
   /** Whether an error is the answer that was asked for, such as "there is none". */
   isAnswer: (error: unknown) => boolean = () => false,
 ): Promise<T> {
-  const end = beginCall(to, operation);
+  const call = beginCall(to, operation);
   try {
     const result = await work();
-    end();
+    call.end();
     return result;
   } catch (error) {
-    end(isAnswer(error) ? undefined : error);
+    call.end(isAnswer(error) ? undefined : error);
     throw error;
   }
 }

@@ -23,9 +23,11 @@ export function measureCalls(registry: Registry): () => void {
   });
   return watchCalls(({ to: dependency, operation }) => {
     const startedAt = performance.now();
-    return (error) => {
-      const outcome = error === undefined ? "ok" : "error";
-      durations.observe({ dependency, operation, outcome }, (performance.now() - startedAt) / 1000);
+    return {
+      end(error) {
+        const outcome = error === undefined ? "ok" : "error";
+        durations.observe({ dependency, operation, outcome }, (performance.now() - startedAt) / 1000);
+      },
     };
   });
 }

@@ -70,15 +70,16 @@ async function attempt(
     keys,
     deps.now(),
   );
+  const call = beginCall("webhook", "POST");
   const headers = {
+    ...call.headers,
     ...signed,
     "content-type": "application/json",
     "accept-encoding": "identity",
     "user-agent": `Upstow/${version}`,
   };
-  const end = beginCall("webhook", "POST");
   const result = await tools.send({ url: parsed.url, headers, body }, tools.stop);
-  end(result.error ?? undefined);
+  call.end(result.error ?? undefined);
   return result;
 }
 

@@ -125,10 +125,10 @@ const lost = new WeakSet<pg.Client>();
 export function sendOver(client: pg.Client): Send {
   return (query) =>
     new Promise((resolve, reject) => {
-      const end = beginCall("database", verbOf(query.text));
+      const call = beginCall("database", verbOf(query.text));
       gatherWrites(client.connection.stream);
       client.query(query, (error: Error | null, result) => {
-        end(error ?? undefined);
+        call.end(error ?? undefined);
         if (!error) return resolve(result);
         const explained = explain(error);
         if (isLost(explained)) lost.add(client);

@@ -128,15 +128,15 @@ function commitTogether(
     else runUnit(writer, unit, watch, runNext, handleFailure);
   }
   function commit(): void {
-    const endCall = beginCall("database", "commit");
+    const call = beginCall("database", "commit");
     try {
       guardEngine(() => writer.steps.commit.run());
     } catch (error) {
-      endCall(error);
+      call.end(error);
       failTogether(error);
       return;
     }
-    endCall();
+    call.end();
     end(true);
   }
   function handleFailure(error: unknown): void {
