@@ -40,7 +40,7 @@ const newFile = (i: number) => ({
   created_at: 1,
   updated_at: 1,
   completed_at: null,
-  access: "public",
+  access: "public" as const,
   audience: null,
   stored_apart: 0,
   links_revoked_at: 0,

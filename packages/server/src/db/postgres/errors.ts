@@ -29,6 +29,10 @@ export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && conflict.test(error.code ?? "");
 }
 
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}
+
 /** Another instance's migration has changed what the prepared statement returns. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.routine === "RevalidateCachedQuery";

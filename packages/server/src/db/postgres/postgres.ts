@@ -1,7 +1,9 @@
-import type { Database } from "../database.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Database, DatabaseUnavailable, type Migrating } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import { callKey, type Statement } from "../statement.ts";
-import { connect, createConnections, sendOver } from "./connections.ts";
+import { connect, createConnections, type Send, sendOver } from "./connections.ts";
+import { isLockTimeout } from "./errors.ts";
 import { createListener } from "./listener.ts";
 import { refuseSharedSessions } from "./refuse-shared-sessions.ts";
 import { createTransactions, inTransaction, queryable } from "./transactions.ts";
@@ -36,19 +38,9 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
         : transactions.together(lane, work)) as Database["transact"],
     async migrate(work) {
       const client = await connect(url, null);
-      const send = sendOver(client);
       try {
         await refuseSharedSessions(url, client);
-        await inTransaction(send, async (tx) => {
-          await send({ text: "SET LOCAL statement_timeout = 0" });
-          await send({ text: `SELECT pg_advisory_xact_lock(${migrationLock})` });
-          await work({
-            ...tx,
-            async script(sql) {
-              await send({ text: sql });
-            },
-          });
-        });
+        await withPauses(() => migrateOnce(sendOver(client), lockTimeoutOf(url), work));
       } finally {
         await client.end();
       }
@@ -65,6 +57,53 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       await Promise.all([connections.close(), listener.close()]);
     },
   };
+}
+
+/** While a statement waits for a table, so does everyone who needs that table after it. */
+const lockMs = 3_000;
+/** Lets the others catch up, and whoever holds the table finish. */
+const lockPauseMs = 2_000;
+const lockAttempts = 30;
+
+function lockTimeoutOf(url: string): number {
+  return Number(new URL(url).searchParams.get("lock_timeout") ?? lockMs);
+}
+
+function migrateOnce(
+  send: Send,
+  lockTimeoutMs: number,
+  work: (tx: Migrating) => Promise<void>,
+): Promise<void> {
+  return inTransaction(send, async (tx) => {
+    await send({ text: "SET LOCAL statement_timeout = 0" });
+    // Other instances that migrate may take long, and nobody else waits for this lock.
+    await send({ text: "SET LOCAL lock_timeout = 0" });
+    await send({ text: `SELECT pg_advisory_xact_lock(${migrationLock})` });
+    await send({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
+    await work({
+      ...tx,
+      async script(sql) {
+        await send({ text: sql });
+      },
+    });
+  });
+}
+
+/** Tries again if a table was in use for too long. */
+async function withPauses(attempt: () => Promise<void>): Promise<void> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (count === lockAttempts)
+        throw new DatabaseUnavailable(
+          "PostgreSQL: a table that has to be changed is in use; end the long transaction that uses it (see pg_stat_activity), and start again",
+          { cause: error },
+        );
+      await wait(lockPauseMs);
+    }
+  }
 }
 
 /** One read for all callers that arrived before it started. */
