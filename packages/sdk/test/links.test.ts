@@ -41,6 +41,7 @@ describe("links and grants of the SDK", () => {
       upstow.files.link(file.id),
       upstow.files.link(file.key, { download: true, expiresIn: 604_800 }),
       upstow.files.link(file.key, { download: "a/b ä.txt" }),
+      upstow.files.link(file.key, { download: "half \ud83d.txt" }),
     ]);
     const grants = await Promise.all([
       upstow.files.grant({ routeSlug: "default" }),

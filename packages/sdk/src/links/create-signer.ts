@@ -114,6 +114,7 @@ function readScope({ routeSlug, prefix, audience }: CreateGrantBody): Pick<Grant
 
 /** A single path segment: no separators, and nothing that URL normalisation removes. */
 function toSegment(name: string): string {
-  const plain = name.replaceAll(/[/\\\p{Cc}]/gu, "_");
+  // Half of a surrogate pair has no place in an address either; the service replaces it alike.
+  const plain = name.replaceAll(/\p{Cs}/gu, "\ufffd").replaceAll(/[/\\\p{Cc}]/gu, "_");
   return /^\.{1,2}$/.test(plain) ? "_" : plain;
 }
