@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import pg from "pg";
 import { sql } from "#kysely";
+import { migrate } from "../src/db/migrate.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
 import { createMigratedDatabase } from "./support/migrated-database.ts";
@@ -37,3 +38,33 @@ it("a migration does not make others wait for a table that is in use", async (t)
 const findColumn = statement((q, _: object) =>
   q.selectFrom("project").select(sql<string>`of_a_later_version`.as("added")),
 );
+
+const waitingBuilds = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+  AND wait_event_type = 'Lock' AND query LIKE '%INDEX CONCURRENTLY%'`;
+
+it("an index of a large table is built while others write, also after a build that was interrupted", async (t) => {
+  const { url, drop } = await createMigratedDatabase();
+  const [first, second] = [openPostgres(url), openPostgres(url)];
+  const [writer, other] = [new pg.Client(url), new pg.Client(url)];
+  await Promise.all([writer.connect(), other.connect()]);
+  t.after(async () => {
+    await Promise.all([writer.end(), other.end(), first.close(), second.close()]);
+    await drop();
+  });
+  const findIndex = async () => {
+    const { rows } = await writer.query(
+      "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('file_failed')",
+    );
+    return rows;
+  };
+  assert.deepEqual(await findIndex(), [{ indisvalid: true }]);
+  await writer.query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'file_failed'::regclass");
+  await writer.query("BEGIN; LOCK TABLE file IN ROW EXCLUSIVE MODE");
+  const built = Promise.all([migrate(first), migrate(second)]);
+  while ((await other.query(waitingBuilds)).rowCount === 0);
+  // An ordinary build would wait for the first writer, and this one for the build.
+  await other.query("DELETE FROM file");
+  await writer.query("COMMIT");
+  await built;
+  assert.deepEqual(await findIndex(), [{ indisvalid: true }]);
+});

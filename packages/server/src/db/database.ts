@@ -36,6 +36,8 @@ export interface Database extends Queryable {
   transact<T>(work: (tx: Queryable) => Promise<T>, lane?: string): Promise<T>;
   /** One transaction that may run whole scripts; only one process that shares the database runs one at a time. */
   migrate(work: (tx: Migrating) => Promise<void>): Promise<void>;
+  /** Builds what is missing while others write to the tables. Absent where migrations build them. */
+  buildIndexes?(definitions: readonly IndexDefinition[]): Promise<void>;
   /** Notifies every instance; `message` is a few words at most. */
   notify(channel: string, message: string): Promise<void>;
   listen(channel: string, onMessage: (message: string) => void): Promise<void>;
@@ -52,6 +54,13 @@ export interface Pool {
   most: number;
   /** Work that waits for a connection. */
   waiting: number;
+}
+
+/** Of a table that may be large. */
+export interface IndexDefinition {
+  name: string;
+  /** `CREATE INDEX name ON …` */
+  sql: string;
 }
 
 export interface Migrating extends Queryable {

@@ -1,5 +1,5 @@
 import { sql } from "#kysely";
-import { type Database, NewerDatabase, type Queryable } from "./database.ts";
+import { type Database, type IndexDefinition, NewerDatabase, type Queryable } from "./database.ts";
 import { foundation } from "./migrations/001-foundation.ts";
 import { files } from "./migrations/002-files.ts";
 import { diskStore } from "./migrations/003-disk-store.ts";
@@ -54,7 +54,7 @@ const migrations: readonly Migration[] = [
   { id: "020-bounds", sql: bounds },
   { id: "021-account-limits", sql: accountLimits },
   { id: "022-people-and-domains", sql: peopleAndDomains },
-  { id: "023-failed-files", sql: failedFiles },
+  { id: "023-failed-files", sql: "", index: failedFiles },
   { id: "024-private-files", sql: privateFiles },
   { id: marksAdditive, sql: additiveMigrations },
 ];
@@ -62,6 +62,8 @@ const migrations: readonly Migration[] = [
 interface Migration {
   id: string;
   sql: string;
+  /** Of a table that exists and may be large; on PostgreSQL it is built after the migrations, while others write. */
+  index?: IndexDefinition;
   /** The engine it applies to, if not both. */
   only?: DialectName;
   /**
@@ -91,13 +93,15 @@ export async function migrate(database: Database): Promise<void> {
     await tx.script("CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)");
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
     await refuseUnknown(tx, applied);
-    for (const { id, sql, only = database.dialect, isAdditive = false } of migrations) {
+    for (const { id, sql, index, only = database.dialect, isAdditive = false } of migrations) {
       if (applied.has(id)) continue;
+      if (index !== undefined && database.buildIndexes === undefined) await tx.script(index.sql);
       if (only === database.dialect) await tx.script(inDialect(sql, database.dialect));
       await tx.run(recordApplied, { id, now: Date.now() });
       if (isAdditive) await tx.run(markAdditive, { id });
     }
   });
+  await database.buildIndexes?.(migrations.flatMap(({ index }) => index ?? []));
 }
 
 /** An operator may go back to this version if everything that came after it is additive. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Database, DatabaseUnavailable, type Migrating } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import { callKey, type Statement } from "../statement.ts";
+import { buildIndexes } from "./build-indexes.ts";
 import { connect, createConnections, type Send, sendOver } from "./connections.ts";
 import { isLockTimeout } from "./errors.ts";
 import { createListener } from "./listener.ts";
@@ -45,6 +46,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
         await client.end();
       }
     },
+    buildIndexes: (definitions) => buildIndexes(url, connections.send, definitions),
     async notify(channel, message) {
       await connections.send({ text: "SELECT pg_notify($1, $2)", values: [channel, message] });
     },
