@@ -149,7 +149,24 @@ describe("Kubernetes", () => {
     for (const { to } of egress)
       for (const { ipBlock } of to)
         if (ipBlock?.cidr === "0.0.0.0/0") assert.ok(ipBlock.except.includes("169.254.0.0/16"));
-    assert.ok(find("PodDisruptionBudget"));
+  });
+
+  it("spreads over nodes, grows under load, and never leaves less than two", () => {
+    const { selector } = find("Deployment").spec;
+    const spread = pod.topologySpreadConstraints as { topologyKey: string; labelSelector: object }[];
+    assert.deepEqual(
+      spread.map(({ topologyKey }) => topologyKey),
+      ["topology.kubernetes.io/zone", "kubernetes.io/hostname"],
+    );
+    for (const { labelSelector } of spread) assert.deepEqual(labelSelector, selector);
+    const { scaleTargetRef, minReplicas } = find("HorizontalPodAutoscaler").spec;
+    assert.equal(scaleTargetRef.name, find("Deployment").metadata.name);
+    assert.deepEqual(find("PodDisruptionBudget").spec, { minAvailable: 2, selector });
+    assert.ok(minReplicas > 2);
+    const monitor = parseAllDocuments(read("kubernetes/pod-monitor.yaml"))[0]?.toJS().spec;
+    assert.deepEqual(monitor.selector, selector);
+    const names = container.ports.map(({ name }: { name: string }) => name);
+    for (const { port } of monitor.podMetricsEndpoints) assert.ok(names.includes(port), port);
   });
 });
 
