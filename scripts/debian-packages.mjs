@@ -32,6 +32,7 @@ export const testPackages = [
   },
   { package: "pgbouncer", command: "pgbouncer", why: "PostgreSQL behind a pooler" },
   { package: "prometheus", command: "promtool", why: "alert rules as Prometheus reads them" },
+  { package: "systemd", command: "systemd-notify", why: "readiness and watchdog of the systemd unit" },
   { package: "bubblewrap", command: "bwrap", why: "renderers that see nothing but the image" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];

@@ -7,6 +7,7 @@ import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
 import { createLogOutput, type LogOutput } from "./log-output.ts";
+import { createSystemd, type Systemd } from "./notify-systemd.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
 import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
@@ -22,8 +23,10 @@ async function serve(): Promise<void> {
   }
   process.on("exit", output.flush);
   const app = await createApp(config, { logger, droppedLogLines: output.dropped });
-  closeOnSignals(app);
+  const systemd = createSystemd(process.env);
+  closeOnSignals(app, systemd);
   await app.listen();
+  systemd.ready();
   showWelcome(config, app);
   const unreachable = findUnreachable(config);
   if (unreachable !== null) logger.warn(unreachable);
@@ -57,7 +60,7 @@ async function settlePort(config: Config): Promise<Config> {
 const sameSignalMs = 1_000;
 
 /** A second signal ends the process at once. */
-function closeOnSignals(app: App): void {
+function closeOnSignals(app: App, systemd: Systemd): void {
   let firstAtMs: number | undefined;
   async function close(signal: NodeJS.Signals): Promise<void> {
     if (firstAtMs !== undefined) {
@@ -65,6 +68,7 @@ function closeOnSignals(app: App): void {
       return;
     }
     firstAtMs = performance.now();
+    systemd.stopping();
     app.deps.log.info({ signal }, "finishing requests in flight");
     await app.close();
     process.exit(0);
