@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join, sep } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, relative, sep } from "node:path";
 import { lastLines, runCaptured, SetUpError, secondsSince } from "./run-captured.mjs";
 
 // npm ci empties node_modules first, so an install that was cut short leaves no stamp.
@@ -57,6 +57,19 @@ function adviseOn(output) {
   }
   if (/ENOSPC/.test(output)) return "The disk is full. Free some space, then run this again.";
   return "Mend what the lines above name, then run this again.";
+}
+
+/**
+ * The packages for other platforms bring a `node` too. npm 10 leaves those packages out, and then deletes the link
+ * that the right one has under that name.
+ */
+function linkNode(root) {
+  const node = join(root, "node_modules", `node-${machine}`, "bin", "node");
+  const link = nodePath(root);
+  if (existsSync(link) || !existsSync(node)) return;
+  rmSync(link, { force: true });
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(relative(dirname(link), node), link);
 }
 
 /**
@@ -126,6 +139,7 @@ export async function installPackages(root, scope, say) {
     );
   }
   await runAllowedScripts(root, env);
+  linkNode(root);
   const node = await checkNode(root);
   writeFileSync(stampPath(root), JSON.stringify({ lockfile, packages, machine, node }));
   say(`installed packages in ${secondsSince(startedMs)}`);

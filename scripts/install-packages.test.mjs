@@ -104,6 +104,33 @@ test("a registry that cannot be reached is named as such", async () => {
   );
 });
 
+// As npm 10 does, the one that comes with Node 20 and 22. Tests may run on a newer one.
+async function deleteLinksLikeNpm10() {
+  const npm = execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
+  const folder = join(root, "npm10");
+  await mkdir(folder);
+  const script = `#!/bin/sh\n"${npm}" "$@"\ncode=$?\nrm -f node_modules/.bin/node\nexit $code\n`;
+  await writeFile(join(folder, "npm"), script, { mode: 0o755 });
+  return folder;
+}
+
+test("Node is found again where npm deleted its link because of another platform's package", async () => {
+  const name = `node-${process.platform}-${process.arch}`;
+  await rm(join(root, ".npmrc"), { force: true });
+  await writePackage("local/node", { name, bin: { node: "bin/node" } });
+  await writePackage(".", { name: "project", optionalDependencies: { [name]: "file:local/node" } });
+  execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
+  const { PATH } = process.env;
+  process.env.PATH = `${await deleteLinksLikeNpm10()}:${PATH}`;
+  try {
+    await installPackages(root, "serve", say);
+  } finally {
+    process.env.PATH = PATH;
+  }
+  const version = execFileSync(join(root, "node_modules/.bin/node"), ["--version"], { encoding: "utf8" });
+  assert.deepEqual([version.trim(), isInstalled(root, "serve")], [process.version, true]);
+});
+
 async function leaveOutNode(name) {
   await rm(join(root, ".npmrc"), { force: true });
   await writePackage("local/elsewhere", { name, os: "win32", bin: { node: "bin/node" } });
