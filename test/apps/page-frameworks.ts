@@ -58,9 +58,13 @@ export const vite = {
   changes: {
     "src/App.tsx": `import "./App.css";\n${demo()}`,
     "src/App.css": ownClass,
+    "src/typo.tsx": `import { UploadButton } from "@upstow/react";
+// @ts-expect-error no such route
+export const button = <UploadButton route="imgae" />;
+`,
     "server.ts": replace("app.listen(3000", "app.listen(process.env.PORT"),
   },
-  handler: "server.ts",
+  handler: "upload-router.ts",
   build: [
     ["tsc", "-b"],
     ["vite", "build"],

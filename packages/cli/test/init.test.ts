@@ -134,6 +134,14 @@ describe("upstow init", () => {
     assert.match(own.notes.join(), /Name UPSTOW_URL and UPSTOW_API_KEY/);
   });
 
+  /** A folder with this Node, or with one that runs no TypeScript. */
+  async function makeNode(runsTypeScript: boolean): Promise<string> {
+    const folder = await mkdtemp(join(home, "node-"));
+    if (runsTypeScript) await symlink(process.execPath, join(folder, "node"));
+    else await writeFile(join(folder, "node"), "#!/bin/sh\necho undefined\n", { mode: 0o755 });
+    return folder;
+  }
+
   it("adds a server to pages that Vite makes, and takes all of it back", async () => {
     const original = {
       "package.json": manifestOf("vite", "react", "typescript"),
@@ -141,19 +149,39 @@ describe("upstow init", () => {
       "src/main.tsx": "import App from './App.tsx'\n\ncreateRoot(root).render(<App />)\n",
     };
     await write(original);
-    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    const newNode = { ...env, PATH: await makeNode(true) };
+    const made = await runJson(["init", project, "--yes", "--no-install"], newNode);
     assert.equal(made.framework, "express");
     assert.match(
       await read("package.json"),
       /"express": "\^5[\s\S]*"server": "node --env-file=.env server.ts"/,
     );
     assert.match(await read("server.ts"), /app\.all\("\/api\/upload"[\s\S]*app\.listen\(3000/);
+    assert.match(await read("upload-router.ts"), /export type Router/);
+    assert.match(await read("src/upload-provider.tsx"), /from "\.\.\/upload-router\.js"[\s\S]*Register/);
     assert.match(await read("vite.config.ts"), /proxy: \{ "\/api\/upload": "http:\/\/localhost:3000" \}/);
     assert.match(await read("src/main.tsx"), /<UploadProvider><App \/><\/UploadProvider>/);
     assert.match(made.notes.join("\n"), /npm run server, and npm run dev/);
     await runJson(["init", project, "--undo", "--no-install"], env);
     for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
     assert.deepEqual(await list(), [...Object.keys(original), "src"].sort());
+
+    await runJson(["init", project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
+    assert.match(
+      await read("package.json"),
+      /"tsx": "\^4[\s\S]*"server": "tsx --env-file=.env server.ts"/,
+      "Node runs TypeScript from 22.18 on only",
+    );
+  });
+
+  it("adds a server of plain JavaScript where the pages are", async () => {
+    await write({ "package.json": manifestOf("vite", "react"), "src/main.jsx": "render(<App />)\n" });
+    await runJson(["init", project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
+    assert.match(await read("package.json"), /"server": "node --env-file=.env server.mjs"/);
+    assert.match(await read("server.mjs"), /from ".\/upload-router\.mjs"/);
+    for (const path of ["server.mjs", "upload-router.mjs", "src/upload-provider.jsx"])
+      await transform(await read(path), { loader: "jsx" });
+    assert.match(await read("upload-router.mjs"), /\};\n$/);
   });
 
   it("gives React Router's own server the handler, and takes all of it back", async () => {

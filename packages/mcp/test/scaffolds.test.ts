@@ -16,6 +16,7 @@ import {
   renderProvider,
   renderReadHandler,
   renderRouteHandler,
+  renderViteServer,
   STORAGE_PROVIDERS,
 } from "../src/scaffolds/index.ts";
 
@@ -54,11 +55,25 @@ describe("what the scaffolding tools print", () => {
       allowedTypes: ["image"],
     });
     for (const { path, code } of [renderProvider(), route]) sources.set(path, code);
-    sources.set("src/upload-provider.tsx", renderProvider(null).code);
     const page = (name: string) =>
       `import { UploadButton } from "@upstow/react";\nexport default () => <UploadButton route="${name}" />;\n`;
     sources.set("app/page.tsx", page("image"));
     sources.set("app/typo.tsx", page("imgae").replace("export", "// @ts-expect-error no such route\nexport"));
+    assert.equal(await compileSources(sources), "");
+  });
+
+  it("types the pages of a Vite project by the router of its server", async () => {
+    const options = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image"] };
+    const { router, server } = renderViteServer(options, 3000);
+    const page = (name: string) => `import { UploadButton } from "@upstow/react";
+export const button = <UploadButton route="${name}" onUploaded={({ file }) => file.result.uploadedBy} />;\n`;
+    const sources = new Map([
+      [router.path, router.code],
+      [server.path, server.code],
+      ["src/upload-provider.tsx", renderProvider("../upload-router.js").code],
+      ["src/page.tsx", page("image")],
+      ["src/typo.tsx", page("imgae").replace("export", "// @ts-expect-error no such route\nexport")],
+    ]);
     assert.equal(await compileSources(sources), "");
   });
 

@@ -40,6 +40,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   const project = detectProject(
     folder,
     asked === undefined ? undefined : readChoice("--framework", asked, INIT_FRAMEWORKS),
+    call.env,
   );
   const { framework, packageManager, isVite } = project;
   const { connection, isSignedIn } = findConnection(call);
@@ -74,7 +75,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
 function undo(call: Call, folder: string): Result {
   const { restored, kept } = undoChanges(folder);
   const isInstalled = restored.includes("package.json") && !call.options.has("no-install");
-  if (isInstalled) installPackages(call, folder, detectProject(folder, "next").packageManager);
+  if (isInstalled) installPackages(call, folder, detectProject(folder, "next", call.env).packageManager);
   return {
     json: { restored, kept },
     text: [

@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join, sep } from "node:path";
 import { type Framework, INIT_FRAMEWORKS } from "@upstow/mcp/scaffolds";
 import { OperatorError } from "../command.ts";
 
@@ -13,6 +14,8 @@ export interface Project {
   isModernYarn: boolean;
   hasReact: boolean;
   isTypeScript: boolean;
+  /** The project's own Node; this program may run on another one. */
+  nodeRunsTypeScript(): boolean;
   /** Vite pages without a server, so Express is added. */
   isVite: boolean;
   /** From its package.json. */
@@ -51,7 +54,7 @@ const packageOf: Record<Framework, string> = {
   hono: "hono",
 };
 
-export function detectProject(folder: string, asked: Framework | undefined): Project {
+export function detectProject(folder: string, asked: Framework | undefined, env: NodeJS.ProcessEnv): Project {
   const manifest = readManifest(folder);
   const lockFolder = findWorkspace(folder) ?? folder;
   const locking = lockFolder === folder ? manifest : readManifest(lockFolder);
@@ -73,6 +76,7 @@ export function detectProject(folder: string, asked: Framework | undefined): Pro
     isModernYarn: isModernYarn(lockFolder, locking),
     hasReact: "react" in packages,
     isTypeScript: isTypeScript(folder, manifest),
+    nodeRunsTypeScript: () => nodeRunsTypeScript(folder, env),
     isVite,
     manifest,
   };
@@ -85,6 +89,18 @@ function isTypeScript(folder: string, { dependencies, devDependencies, scripts }
     "typescript" in { ...dependencies, ...devDependencies } ||
     Object.values(scripts ?? {}).some((script) => /\.tsx?\b/.test(script))
   );
+}
+
+/** From 22.18 on. In a checkout, npm puts the Node that comes with it first. */
+function nodeRunsTypeScript(folder: string, env: NodeJS.ProcessEnv): boolean {
+  const paths = (env["PATH"] ?? "").split(delimiter);
+  const PATH = paths.filter((path) => !path.includes(`${sep}node_modules${sep}.bin`)).join(delimiter);
+  const { stdout } = spawnSync("node", ["-p", "process.features.typescript"], {
+    cwd: folder,
+    env: { ...env, PATH },
+    encoding: "utf8",
+  });
+  return /strip|transform/.test(stdout ?? "");
 }
 
 function readManifest(folder: string): Manifest {

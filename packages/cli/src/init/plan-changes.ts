@@ -67,13 +67,11 @@ export function planChanges(project: Project, connection: Credentials): Plan {
 
   const handler = writeHandler(project);
   const envFile = framework === "next" ? ".env.local" : ".env";
-  const start = `node --env-file=${envFile}`;
   edit("package.json", (text) => {
     const own = Object.fromEntries(
       packagesOf(project).map((name) => [name, packageUrl(connection.url, name)]),
     );
-    const added = addPackages(text, isVite ? { ...own, express: "^5.1.0" } : own);
-    return isVite ? addScript(added, "server", `${start} ${handler.path}`) : added;
+    return isVite ? addServer(addPackages(text, own), project, handler.path) : addPackages(text, own);
   });
   const { protocol, hostname } = new URL(connection.url);
   if (project.isModernYarn && protocol === "http:") {
@@ -82,7 +80,7 @@ export function planChanges(project: Project, connection: Credentials): Plan {
       (text) => allowPlainHttp(text, hostname) ?? text,
     );
   }
-  create(inSrc(handler.path), handler.code);
+  for (const { path, code } of handler.files) create(inSrc(path), code);
   const named = writeEnvironment(project);
   if (named !== null && find(named.path)?.includes("UPSTOW_API_KEY") === false) notes.push(nameVariables);
   else if (named !== null) create(named.path, named.code);
@@ -120,8 +118,6 @@ export function planChanges(project: Project, connection: Credentials): Plan {
       (text) => addProxy(text, "/api/upload", target),
       `Tell Vite where uploads go: server: { proxy: { "/api/upload": "${target}" } } in its configuration.`,
     );
-    const manager = project.packageManager;
-    notes.push(`Start both: ${manager} run server, and ${manager} run dev.`);
   }
 
   edit(envFile, (text) =>
@@ -131,15 +127,30 @@ export function planChanges(project: Project, connection: Credentials): Plan {
     }),
   );
   edit(".gitignore", (text) => ignoreFile(text, envFile));
-  const mount = isVite ? undefined : mounts[framework];
-  if (mount !== undefined) {
-    notes.push(
-      `Add it to your server: ${mount(loading(project, handler.path))}`,
-      `Start your server with ${start}, so that it knows the service and the key.`,
-    );
-  }
-  notes.push(hasReact ? reactUse : plainUse);
-  return { changes, notes };
+  return { changes, notes: [...notes, ...explainUse(project, handler.path, envFile)] };
+}
+
+/** What is left to do when the files are there. */
+function explainUse(project: Project, handlerPath: string, envFile: string): string[] {
+  const { framework, hasReact, isVite, packageManager, manifest } = project;
+  const use = hasReact ? reactUse : plainUse;
+  if (isVite) return [use, `Start both: ${packageManager} run server, and ${packageManager} run dev.`];
+  const mount = mounts[framework];
+  if (mount !== undefined)
+    return [
+      `Add it to your server: ${mount(loading(project, handlerPath))}`,
+      `Start your server with node --env-file=${envFile}, so that it knows the service and the key.`,
+      use,
+    ];
+  return manifest.scripts?.["dev"] === undefined ? [use] : [use, `Start it: ${packageManager} run dev.`];
+}
+
+/** A server for a Vite project, run by its own Node where that runs TypeScript. */
+function addServer(manifest: string, { isTypeScript, nodeRunsTypeScript }: Project, path: string): string {
+  const needsTsx = isTypeScript && !nodeRunsTypeScript();
+  const packages = { express: "^5.1.0", ...(needsTsx ? { tsx: "^4.20.0" } : {}) };
+  const command = `${needsTsx ? "tsx" : "node"} --env-file=.env ${path}`;
+  return addScript(addPackages(manifest, packages), "server", command);
 }
 
 const hasAdapter = ({ manifest: { dependencies, devDependencies } }: Project) =>

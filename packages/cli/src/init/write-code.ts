@@ -3,6 +3,7 @@ import {
   renderProvider,
   renderRouteHandler,
   renderSvelteEnv,
+  renderViteServer,
   type SourceFile,
 } from "@upstow/mcp/scaffolds";
 import type { Project } from "./detect-project.ts";
@@ -13,22 +14,21 @@ export const serverPort = 3000;
 const route = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] };
 const standAlone: Framework[] = ["express", "fastify", "hono"];
 
-/** The route handler, in the project's language. */
-export function writeHandler(project: Project): SourceFile {
+/** The route handler in the project's language, and the file that mounts it. */
+export function writeHandler(project: Project): { path: string; files: SourceFile[] } {
   const { framework, isTypeScript, isVite, manifest } = project;
-  const { path, code } = renderRouteHandler({ framework, ...route });
   // Files that Node runs directly need .mjs where the package is not a module.
   const isPlainNode = standAlone.includes(framework) && manifest.type !== "module";
   const extension = isTypeScript ? "ts" : isPlainNode ? "mjs" : "js";
-  const named = (isVite ? "server.ts" : path).replace(/ts$/, extension);
-  return { path: named, code: inLanguage(isTypeScript, isVite ? `${code}${listening}` : code) };
+  const inProject = ({ path, code }: SourceFile): SourceFile => ({
+    path: path.replace(/ts$/, extension),
+    code: inLanguage(isTypeScript, code).replace("-router.ts", `-router.${extension}`),
+  });
+  const { router, server } = renderViteServer(route, serverPort);
+  const files = isVite ? [router, server] : [renderRouteHandler({ framework, ...route })];
+  const written = files.map(inProject);
+  return { path: written.at(-1)?.path ?? "", files: written };
 }
-
-const listening = `
-// What \`vite build\` has made; while you develop, Vite serves the pages and passes uploads on to here.
-app.use(express.static("dist"));
-app.listen(${serverPort}, () => console.log("http://localhost:${serverPort}"));
-`;
 
 /** The handler's path as the provider imports it. Every module resolution mode accepts the extension. */
 const routerModules: Partial<Record<Framework, string>> = {
@@ -40,8 +40,7 @@ const routerModules: Partial<Record<Framework, string>> = {
 };
 
 export function writeProvider({ framework, isTypeScript, isVite }: Project): SourceFile {
-  // To the compiler, Vite's pages and their server are separate programs.
-  const { code } = renderProvider(isVite ? null : routerModules[framework]);
+  const { code } = renderProvider(isVite ? "../upload-router.js" : routerModules[framework]);
   return {
     path: `upload-provider.${isTypeScript ? "tsx" : "jsx"}`,
     code: inLanguage(isTypeScript, code),
@@ -63,7 +62,7 @@ function inLanguage(isTypeScript: boolean, code: string): string {
   return code
     .replace(/^import type .*\n/gm, "")
     .replace(/^\/\/ .*\ndeclare module [\s\S]*?^}\n\n/gm, "")
-    .replace(/^export type .*\n\n/gm, "")
+    .replace(/\nexport type .*\n/g, "")
     .replace(", type FileRouter", "")
     .replace(" satisfies FileRouter", "")
     .replace(/: \{ (children: ReactNode|request: Request) \}/, "");

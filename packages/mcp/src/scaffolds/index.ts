@@ -17,6 +17,7 @@ export {
   INIT_FRAMEWORKS,
   type RouteHandlerOptions,
   renderRouteHandler,
+  renderViteServer,
   type SourceFile,
 } from "./route-handler.ts";
 export { renderSvelteEnv } from "./svelte-env.ts";

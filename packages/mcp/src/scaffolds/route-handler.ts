@@ -95,15 +95,25 @@ export function renderRouteHandler(options: RouteHandlerOptions): SourceFile {
   const { framework } = options;
   const { path, entry = framework, before, after } = mounts[framework];
   const visibility = keepsRouter.includes(framework) ? "" : "export ";
-  const types = options.allowedTypes.map((type) => JSON.stringify(type)).join(", ");
-  const allowedTypes = types === "" ? "" : `\n    allowedTypes: [${types}],`;
   const code = `${before}import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/${entry}";
 
-const route = createFileRouter();
+${renderRouter(options, visibility)}
+${handsOver.includes(framework) ? "" : "// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.\n"}${after}
+`;
+  return { path, code };
+}
+
+/** The rules, and the type that makes the browser's code aware of them. */
+function renderRouter(
+  { routeName, maxFileSize, allowedTypes, access }: Omit<RouteHandlerOptions, "framework">,
+  visibility: string,
+): string {
+  const types = allowedTypes.map((type) => JSON.stringify(type)).join(", ");
+  return `const route = createFileRouter();
 
 ${visibility}const router = {
-  ${propertyName(options.routeName)}: route({${allowedTypes}
-    maxFileSize: ${JSON.stringify(options.maxFileSize)},${options.access === "private" ? '\n    access: "private",' : ""}
+  ${propertyName(routeName)}: route({${types === "" ? "" : `\n    allowedTypes: [${types}],`}
+    maxFileSize: ${JSON.stringify(maxFileSize)},${access === "private" ? '\n    access: "private",' : ""}
     // Decide here who may upload: throw an UpstowAuthError to refuse.
     middleware: async () => ({ uploadedBy: "someone" }),
     onUploadComplete: async ({ file, metadata }) => ({ url: file.url, uploadedBy: metadata.uploadedBy }),
@@ -111,10 +121,40 @@ ${visibility}const router = {
 } satisfies FileRouter;
 
 export type Router = typeof router;
-
-${handsOver.includes(framework) ? "" : "// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.\n"}${after}
 `;
-  return { path, code };
+}
+
+/**
+ * A server for pages that Vite makes. The router has its own file, because the compiler reads it together with the
+ * pages, which know neither Express nor Node.
+ */
+export function renderViteServer(
+  options: Omit<RouteHandlerOptions, "framework">,
+  port: number,
+): { router: SourceFile; server: SourceFile } {
+  return {
+    router: {
+      path: "upload-router.ts",
+      code: `import { createFileRouter, type FileRouter } from "@upstow/sdk/express";
+
+${renderRouter(options, "export ")}`,
+    },
+    server: {
+      path: "server.ts",
+      code: `import { createRouteHandler } from "@upstow/sdk/express";
+import express from "express";
+import { router } from "./upload-router.ts";
+
+// Reads UPSTOW_URL and UPSTOW_API_KEY from the environment.
+const app = express();
+app.all("/api/upload", createRouteHandler({ router }));
+
+// What \`vite build\` has made; while you develop, Vite serves the pages and passes uploads on to here.
+app.use(express.static("dist"));
+app.listen(${port}, () => console.log("http://localhost:${port}"));
+`,
+    },
+  };
 }
 
 function propertyName(name: string): string {
