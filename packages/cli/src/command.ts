@@ -33,6 +33,8 @@ export interface Call {
   /** Read lazily, so that help works even when the configuration is broken. */
   config(): Config;
   env: NodeJS.ProcessEnv;
+  /** Of this program. */
+  version: string;
   positionals: string[];
   options: Options;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };

@@ -70,6 +70,7 @@ async function dispatch(
   const result = await command.run({
     config: () => program.readConfig(io.env),
     env: io.env,
+    version: program.version,
     positionals,
     options,
     stdin: io.stdin,

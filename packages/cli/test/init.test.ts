@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -69,7 +72,7 @@ describe("upstow init", () => {
     assert.match(dry.stdout, /^--- \/dev\/null\n\+\+\+ \.env\.local\n\+UPSTOW_URL=https/m);
     assert.ok(!dry.stdout.includes(apiKey), "the key is not shown");
     assert.deepEqual(await list(), files);
-    assert.equal((await runFailing(["init", project], env)).exitCode, 2, "nobody said yes");
+    assert.equal((await runFailing(["init", project, "--no-install"], env)).exitCode, 2, "nobody said yes");
 
     const made = await runJson(["init", project, "--yes", "--no-install"], env);
     assert.deepEqual([made.framework, made.packageManager, made.written], ["next", "npm", true]);
@@ -306,6 +309,20 @@ describe("upstow init", () => {
     assert.deepEqual(await list(), ["package.json"]);
   });
 
+  it("says how to take it back in words that can be pasted, however it was called", async () => {
+    const callers = {
+      "upstow init PROJECT --undo": {},
+      "npx https://files.example.com/packages/cli.tgz init PROJECT --undo": { npm_command: "exec" },
+      "npm run --silent upstow -- init PROJECT --undo": { npm_lifecycle_event: "upstow" },
+    };
+    for (const [command, caller] of Object.entries(callers)) {
+      await write({ "package.json": manifestOf("hono") });
+      const { stdout } = await runUpstow(["init", project, "--yes", "--no-install"], { ...env, ...caller });
+      assert.ok(stdout.includes(`\`${command.replace("PROJECT", project)}\` reverts`), stdout);
+      await runJson(["init", project, "--undo", "--no-install"], env);
+    }
+  });
+
   it("uses the package manager of the workspace that the project is in", async () => {
     const root = project;
     const managers = {
@@ -400,6 +417,25 @@ echo "➤ YN0002: │ a warning"; echo "➤ YN0035: │ no such package"; echo "
       assert.match(refused.message, /failed: ➤ YN0035: │ no such package\n/);
       assert.deepEqual(await list(), files);
       assert.equal(await read("yarn.lock"), lockfile);
+    });
+
+    it("says that the instance serves another version of this command", async () => {
+      await write({ "package.json": manifestOf("fastify") });
+      const packages = [{ name: "@upstow/cli", version: "99.0.0" }];
+      const server = createServer((_, response) => response.end(JSON.stringify({ packages }))).listen(0);
+      await once(server, "listening");
+      const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+      try {
+        const other = await runUpstow(["init", project], { ...env, UPSTOW_URL: url }, "n\n");
+        assert.match(
+          other.stderr,
+          new RegExp(`serves 99\\.0\\.0.*npx ${url}/packages/cli-99\\.0\\.0\\.tgz init`),
+        );
+        const same = await runUpstow(["init", project], atInstance(), "n\n");
+        assert.doesNotMatch(same.stderr, /packages\/cli/);
+      } finally {
+        server.close();
+      }
     });
 
     it("names a service that does not answer before it writes anything", async () => {

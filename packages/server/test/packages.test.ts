@@ -56,6 +56,14 @@ describe("packages from the instance", () => {
     assert.deepEqual([head.status, head.headers.get("etag")], [200, etag]);
   });
 
+  it("are served under their version too, and under no other", async () => {
+    const [{ version }] = await list();
+    const get = async (name: string) =>
+      Buffer.from(await (await fetch(`${app.url}/packages/${name}`)).bytes());
+    assert.deepEqual(await get(`cli-${version}.tgz`), await get("cli.tgz"));
+    assert.equal((await app.call("GET", "/packages/cli-0.0.0.tgz")).status, 404);
+  });
+
   it("that do not exist are 404, wherever the name points", async () => {
     for (const name of ["server.tgz", "packages.json", "..%2f..%2fpackage.json", "sdk"]) {
       const answer = await app.call("GET", `/packages/${name}`);

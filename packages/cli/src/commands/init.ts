@@ -13,6 +13,7 @@ import { planChanges } from "../init/plan-changes.ts";
 import { showDiff } from "../init/show-diff.ts";
 import { rememberInstalled, undoChanges, writeChanges } from "../init/undo-record.ts";
 import { readChoice } from "../option-values.ts";
+import { ownCommand } from "../own-command.ts";
 
 export const init: Command = {
   name: "init",
@@ -54,21 +55,23 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   if (call.options.has("dry-run")) {
     return { json: { ...result, diff: shown, written: false }, text: [shown, ...notes].join("\n") };
   }
+  const isInstalled = !call.options.has("no-install");
   call.note(shown);
+  if (isInstalled) await checkVersion(call, connection.url);
   if (
     !(await confirm(call, `Write ${changes.length} files to this ${isVite ? "Vite" : framework} project?`))
   ) {
     return { json: { ...result, written: false }, text: "Nothing was written." };
   }
-  const isInstalled = !call.options.has("no-install");
-  if (isInstalled) await expectPackages(connection.url);
   const takeBack = writeChanges(folder, changes);
   if (isInstalled) installOrTakeBack(call, project, takeBack);
+  const command = ownCommand(call, connection.url);
   if (!isSignedIn)
-    notes.unshift("Put your key into the environment file: `upstow login` and init again, or by hand.");
+    notes.unshift(`Put your key into the environment file: \`${command} login\` and init again, or by hand.`);
+  const undoing = [command, "init", ...call.positionals, "--undo"].join(" ");
   return {
     json: { ...result, written: true },
-    text: [`Wrote ${changes.length} files. \`upstow init --undo\` reverts them.`, ...notes].join("\n"),
+    text: [`Wrote ${changes.length} files. \`${undoing}\` reverts them.`, ...notes].join("\n"),
   };
 }
 
@@ -100,16 +103,24 @@ function findConnection(call: Call): { connection: Credentials; isSignedIn: bool
 }
 
 /** Packages are installed from the instance, so check that it responds before writing anything. */
-async function expectPackages(url: string): Promise<void> {
-  const isServing = await fetch(`${url}/packages`, { signal: AbortSignal.timeout(10_000) }).then(
-    (answer) => answer.ok,
-    () => false,
-  );
-  if (isServing) return;
+async function findServed(url: string): Promise<{ name: string; version: string }[]> {
+  try {
+    const answer = await fetch(`${url}/packages`, { signal: AbortSignal.timeout(10_000) });
+    const { packages } = (await answer.json()) as { packages?: { name: string; version: string }[] };
+    if (packages !== undefined) return packages;
+  } catch {}
   throw new OperatorError(
     "SERVICE_UNAVAILABLE",
     `${url} does not serve its packages. Start the service, or set UPSTOW_URL to another one. With --no-install, init writes the files and leaves installing to you.`,
   );
+}
+
+/** npx keeps running what it once got from a URL, so this may be older than what the instance serves. */
+async function checkVersion({ version, note }: Call, url: string): Promise<void> {
+  const served = (await findServed(url)).find(({ name }) => name === "@upstow/cli")?.version ?? version;
+  if (served === version) return;
+  const newer = `npx ${url}/packages/cli-${served}.tgz init`;
+  note(`This is upstow ${version}, but ${url} serves ${served}. To run that one: ${newer}`);
 }
 
 function installOrTakeBack(

@@ -37,13 +37,18 @@ export function packageRoutes(app: FastifyInstance, { publicUrl }: Config): void
   });
 
   app.get<{ Params: { file: string } }>("/packages/:file", { schema }, async (request, reply) => {
-    const wanted = (await packed()).find(({ file }) => file === request.params.file);
+    const wanted = (await packed()).find(
+      (entry) => entry.file === request.params.file || nameWithVersion(entry) === request.params.file,
+    );
     if (wanted === undefined) throw noSuchPackage();
     reply.headers({ ...headers, etag: wanted.etag });
     if (request.headers["if-none-match"] === wanted.etag) return reply.code(304).send();
     return reply.type("application/gzip").send(wanted.content);
   });
 }
+
+/** npx runs what it has from a URL, however old. A URL with a version gets that version. */
+const nameWithVersion = ({ file, version }: Packed) => file.replace(/\.tgz$/, `-${version}.tgz`);
 
 async function readPackages(): Promise<Packed[]> {
   const list: Omit<Packed, "content" | "etag">[] = JSON.parse(
@@ -58,5 +63,7 @@ async function readPackages(): Promise<Packed[]> {
 }
 
 function noSuchPackage(): AppError {
-  return new AppError("NOT_FOUND", "Package not found.", { suggestion: "GET /packages lists them." });
+  return new AppError("NOT_FOUND", "Package not found.", {
+    suggestion: "GET /packages lists the packages and their current versions.",
+  });
 }
