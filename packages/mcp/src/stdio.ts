@@ -25,7 +25,7 @@ async function findExtraTools(): Promise<Tool[]> {
   if (!apiKey) return [];
   const verdict = await judgeKey(baseUrl, apiKey);
   if (verdict.fit === false) {
-    const why = `at ${baseUrl}, UPSTOW_API_KEY is no live key of a paid plan: ${verdict.reason}`;
+    const why = `at ${baseUrl}, UPSTOW_API_KEY is not a live key of an account above the Free tier: ${verdict.reason}`;
     tell(`transform_image is not offered: ${why}.`);
     return [];
   }

@@ -126,7 +126,10 @@ describe("the official client", () => {
     const unpaid = await connect(transport);
     assert.deepEqual(await listNames(unpaid), names);
     await unpaid.close();
-    assert.match(await said, /transform_image is not offered: .*no live key of a paid plan/);
+    assert.match(
+      await said,
+      /transform_image is not offered: .*not a live key of an account above the Free tier/,
+    );
     const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     const offered = (await client.listTools()).tools.find(({ name }) => name === "transform_image");

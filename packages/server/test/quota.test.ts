@@ -126,13 +126,14 @@ onBothDatabases("quotas", (database) => {
   });
 
   it("a refusal advises only what helps", async () => {
+    const higherTier = "ask the operator for a higher tier ('upstow account set-tier')";
     const full = await createClients("free", { storedBytes: 5 * GB });
     const busy = await createClients("free", { uploads: 1000 });
     const sandbox = await createClients("free", { environment: "test", storedBytes: GB });
     const adviceOf = async (client: typeof full.live) =>
       expectError(await client.requestAnswer(), 403, "TIER_LIMIT_EXCEEDED").suggestion;
-    assert.equal(await adviceOf(full.live), "Delete files you no longer need, or move to a larger tier.");
-    assert.equal(await adviceOf(busy.live), "Wait for the next month, or move to a larger tier.");
+    assert.equal(await adviceOf(full.live), `Delete files you no longer need, or ${higherTier}.`);
+    assert.equal(await adviceOf(busy.live), `Wait for the next month, or ${higherTier}.`);
     assert.equal(await adviceOf(sandbox.test), "Delete test files you no longer need.");
   });
 

@@ -19,7 +19,7 @@ export const transform: Command = {
     format: { value: "F", description: `${formats.join(", ")} (default: auto)` },
     delivery: { value: "D", description: "signed (expires) or public (never expires)" },
   },
-  notes: "Needs a live key and a paid plan.",
+  notes: "Needs a live key of an account that is not on the Free tier.",
   async run(call) {
     const [key = ""] = call.positionals;
     const variant = await (await connect(call)).transforms.image({ key, ...readRecipe(call.options) });

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { startApp, type TestApp } from "../../test/support/start-app.ts";
@@ -32,11 +35,19 @@ describe("the first start's message", () => {
     assert.match(welcome({ ...config, rateLimits: off }, firstStart), /Rate limits are off/);
   });
 
-  it("has a curl command that works as pasted", async () => {
-    const lines = pasted(/\/api\/v1\/projects /);
-    assert.equal(lines.length, 1);
-    const { stdout } = await run("sh", ["-c", lines.join("\n")]);
-    assert.equal(JSON.parse(stdout).projects[0]._id, app.owner.projectId);
+  it("has a command that adds uploads to an app, as pasted", async () => {
+    const [line = "", ...others] = pasted(/packages\/cli\.tgz init$/);
+    assert.deepEqual(others, []);
+    const folder = await mkdtemp(join(tmpdir(), "upstow-welcome-"));
+    try {
+      await writeFile(join(folder, "package.json"), '{ "dependencies": { "hono": "4" } }');
+      // Nobody is there to say yes.
+      await run("sh", ["-c", `${line.replace("npx", "npx --yes")} --yes --no-install`], { cwd: folder });
+      const expected = `UPSTOW_URL=${app.app.deps.config.publicUrl}\nUPSTOW_API_KEY=${app.owner.test}\n`;
+      assert.equal(await readFile(join(folder, ".env"), "utf8"), expected);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("has three lines that upload a file as pasted", async () => {

@@ -22,16 +22,17 @@ ${ready}
   Project    ${firstStart.projectId}
   Dashboard  ${publicUrl}/dashboard/claim#${firstStart.loginToken}
              signs you in as the owner; works once, for 24 hours
+  Docs       ${publicUrl}/docs
 
   Upload a first file into the sandbox: paste these lines into another terminal, then open the "url" they end with.
 
 ${firstUpload(publicUrl, firstStart.testKey)}
 
+  Add uploads to an app of yours: run this in its folder. It shows every change and asks first.
+
+UPSTOW_URL=${publicUrl} UPSTOW_API_KEY=${firstStart.testKey} npx ${publicUrl}/packages/cli.tgz init
+
   ${rateNote(config.rateLimits)}
-
-  What a key can do:
-
-curl -s ${publicUrl}/api/v1/projects -H "Authorization: Bearer ${firstStart.testKey}"
 `;
 }
 

@@ -83,3 +83,6 @@ export function fileNotFound(): AppError {
   error.headers["access-control-allow-origin"] = "*";
   return error;
 }
+
+/** Part of a suggestion. Whoever reads it may be the operator, or not. */
+export const raiseTier = "ask the operator for a higher tier ('upstow account set-tier')";

@@ -3,7 +3,7 @@ import type { Queryable } from "../db/database.ts";
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { AppError, notFound, unauthorized } from "../kernel/errors.ts";
+import { AppError, notFound, raiseTier, unauthorized } from "../kernel/errors.ts";
 import { createId, randomText } from "../kernel/ids.ts";
 import { revokeKeysOfProject } from "./api-keys/queries.ts";
 import { insertDefaultRoute } from "./file-routes/queries.ts";
@@ -37,7 +37,7 @@ export async function createProject(
     const right = await tx.get(findOwningRight, { accountId: owner.accountId });
     if (right?.mayOwnProjects === 0) throw ownsNoProjects();
     throw new AppError("TIER_LIMIT_EXCEEDED", `The ${owner.tier} tier allows ${limit} projects.`, {
-      suggestion: "Delete a project you no longer need, or move to a larger tier.",
+      suggestion: `Delete a project you no longer need, or ${raiseTier}.`,
     });
   }
   if (limit !== null) await boundDeletedProjects(tx, now, owner.accountId);

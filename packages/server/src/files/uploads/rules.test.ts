@@ -52,11 +52,22 @@ describe("the rules of an upload", () => {
   it("hold the smaller of the route's and the tier's largest size, to the byte", () => {
     const narrow = routeOf({ max_file_size_bytes: 100 });
     checkSize(narrow, "pro", 100);
-    assert.throws(() => checkSize(narrow, "pro", 101), { code: "TIER_LIMIT_EXCEEDED" });
+    const code = "TIER_LIMIT_EXCEEDED";
+    assert.throws(() => checkSize(narrow, "pro", 101), {
+      code,
+      suggestion: "Send a smaller file, or raise the route's maxFileSize.",
+    });
     const wide = routeOf({ max_file_size_bytes: 100 * MB });
     checkSize(wide, "free", 4 * MB);
-    assert.throws(() => checkSize(wide, "free", 4 * MB + 1), { code: "TIER_LIMIT_EXCEEDED" });
+    assert.throws(() => checkSize(wide, "free", 4 * MB + 1), {
+      code,
+      suggestion: /'upstow account set-tier'/,
+    });
     checkSize(routeOf({}), "enterprise", 10 * GB);
+    assert.throws(() => checkSize(routeOf({}), "enterprise", 10 * GB + 1), {
+      code,
+      suggestion: "Send a smaller file.",
+    });
   });
 
   it("draw the lines between the two flows to the byte", () => {

@@ -9,7 +9,7 @@ import {
 } from "@upstow/contract";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid } from "../../kernel/errors.ts";
+import { AppError, invalid, raiseTier } from "../../kernel/errors.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { postponeReaping } from "./queries.ts";
 
@@ -36,16 +36,18 @@ export function checkType(route: FileRouteRow, contentType: string): void {
 }
 
 export function checkSize(route: FileRouteRow, tier: TierName, sizeBytes: number): void {
-  const limit = Math.min(route.max_file_size_bytes ?? Number.MAX_SAFE_INTEGER, TIERS[tier].maxFileSizeBytes);
+  const ofTier = TIERS[tier].maxFileSizeBytes;
+  const limit = Math.min(route.max_file_size_bytes ?? ofTier, ofTier);
   if (sizeBytes <= limit) return;
   throw new AppError(
     "TIER_LIMIT_EXCEEDED",
     `The file has ${sizeBytes} bytes; at most ${limit} are allowed here.`,
-    {
-      suggestion: "Send a smaller file, raise the route's maxFileSize, or move to a larger tier.",
-    },
+    { suggestion: `Send a smaller file${limit < ofTier ? raiseRoute : higherTierThan(tier)}.` },
   );
 }
+
+const raiseRoute = ", or raise the route's maxFileSize";
+const higherTierThan = (tier: TierName) => (tier === "enterprise" ? "" : `, or ${raiseTier}`);
 
 /** Buckets accept no larger PUT. */
 export function checkFitsPut(sizeBytes: number, maxPutBytes: number): void {

@@ -3,7 +3,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { AppError, notFound, unauthorized } from "../../kernel/errors.ts";
+import { AppError, notFound, raiseTier, unauthorized } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { createApiKeySecret } from "../../kernel/security/api-key-secret.ts";
 import { writeLog } from "../logs/queries.ts";
@@ -83,7 +83,7 @@ async function takePlace(tx: Queryable, { projectId, tier, type }: NewKey): Prom
   const active = place === null || limit === null ? null : await tx.get(countActiveKeys, { projectId, type });
   if (place !== null && (limit === null || Number(active?.count) < limit)) return;
   throw new AppError("TIER_LIMIT_EXCEEDED", `The ${tier} tier allows ${limit} ${type} keys per project.`, {
-    suggestion: "Revoke a key you no longer use, or move to a larger tier.",
+    suggestion: `Revoke a key you no longer use, or ${raiseTier}.`,
   });
 }
 

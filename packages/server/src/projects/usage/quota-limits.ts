@@ -1,5 +1,5 @@
 import { type Environment, sandboxStorageBytes, TIERS, type TierName } from "@upstow/contract";
-import { AppError, unauthorized } from "../../kernel/errors.ts";
+import { AppError, raiseTier, unauthorized } from "../../kernel/errors.ts";
 
 export interface QuotaLimits {
   storageBytes: number;
@@ -46,15 +46,14 @@ export interface Use {
 
 const openHelp =
   "Complete or delete open uploads; those that receive nothing free themselves 20 minutes after the request (65 for multipart). ";
-const purgeHelp =
-  "Delete files or purge deleted projects (dashboard, 'upstow project purge'), or move to a larger tier.";
+const purgeHelp = `Delete files or purge deleted projects (dashboard, 'upstow project purge'), or ${raiseTier}.`;
 
 export function storageReached(environment: Environment, use: Use, limit: number): AppError {
   const what = environment === "test" ? "sandbox" : "storage quota";
   const help =
     environment === "test"
       ? "Delete test files you no longer need."
-      : "Delete files you no longer need, or move to a larger tier.";
+      : `Delete files you no longer need, or ${raiseTier}.`;
   return reached(`The ${what} of this project is full: ${bytesOf(use)} of ${format(limit)}.`, {
     isOpen: use.reservedBytes > 0,
     help,
@@ -64,7 +63,7 @@ export function storageReached(environment: Environment, use: Use, limit: number
 export function uploadsReached(use: Use, limit: number): AppError {
   return reached(
     `The monthly upload quota of this project is reached: ${uploadsOf(use)} of ${format(limit)}.`,
-    { isOpen: use.reservedUploads > 0, help: "Wait for the next month, or move to a larger tier." },
+    { isOpen: use.reservedUploads > 0, help: `Wait for the next month, or ${raiseTier}.` },
   );
 }
 
@@ -86,7 +85,7 @@ export function checkCeiling(
       `The monthly upload ceiling ${everywhere}: ${uploadsOf(use)} of ${format(limits.uploads)}.`,
       {
         isOpen: use.reservedUploads > 0,
-        help: "Wait for the next month, or move to a larger tier; deleting projects frees no uploads.",
+        help: `Wait for the next month, or ${raiseTier}; deleting projects frees no uploads.`,
       },
     );
 }
