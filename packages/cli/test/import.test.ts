@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -204,6 +207,31 @@ describe("upstow import", () => {
       const again = await runJson(["import", "supabase", "avatars", "--prefix", "trips"], from);
       assert.deepEqual([again.imported.length, again.before.length], [1, 1]);
     });
+  });
+
+  it("sends the token of temporary credentials", async () => {
+    const tokens = new Set<string | string[] | undefined>();
+    const bucket = createServer(({ headers }, response) => {
+      tokens.add(headers["x-amz-security-token"]);
+      response.end("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
+    }).listen(0);
+    await once(bucket, "listening");
+    try {
+      const from = {
+        ...{
+          ...env,
+          AWS_ACCESS_KEY_ID: "ASIA1",
+          AWS_SECRET_ACCESS_KEY: "secret",
+          AWS_SESSION_TOKEN: "a+token==",
+        },
+        AWS_ENDPOINT_URL: `http://localhost:${(bucket.address() as AddressInfo).port}`,
+      };
+      const run = await runUpstow(["import", "s3", "photos"], from);
+      assert.match(run.stdout, /nothing/i, run.stderr);
+      assert.deepEqual([...tokens], ["a+token=="]);
+    } finally {
+      bucket.close();
+    }
   });
 
   describe("from a bucket", { skip: swiftMissing }, () => {

@@ -42,7 +42,8 @@ export const importSupabase: Command = {
 
 export const importS3: Command = {
   name: "import s3",
-  summary: "Copy a bucket of any S3-compatible store (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)",
+  summary:
+    "Copy a bucket of any S3-compatible store (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN)",
   positionals: [{ name: "bucket", description: "the bucket's name" }],
   options: {
     prefix: { value: "P", description: "only keys that start with this" },

@@ -173,11 +173,6 @@ export async function openBucket(
 ): Promise<ImportSource> {
   const { createS3Client } = await import("@upstow/server/storage/s3/s3-client");
   const endpoint = where.endpoint ?? (env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"] || null);
-  if (env["AWS_SESSION_TOKEN"])
-    throw new OperatorError(
-      "CONFIGURATION",
-      "Temporary credentials (AWS_SESSION_TOKEN) are not supported. Use an access key that may list and read the bucket.",
-    );
   if (endpoint !== null && !URL.canParse(endpoint))
     throw new UsageError(`--endpoint must be a URL such as https://s3.example.com, not "${endpoint}".`);
   const client = createS3Client({
@@ -186,6 +181,7 @@ export async function openBucket(
     region: where.region ?? (env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1"),
     accessKeyId: getVariable(env, "AWS_ACCESS_KEY_ID"),
     secretAccessKey: getVariable(env, "AWS_SECRET_ACCESS_KEY"),
+    sessionToken: env["AWS_SESSION_TOKEN"] || undefined,
     forcePathStyle: endpoint !== null,
   });
   const wholeDayMs = 24 * 60 * 60 * 1000;

@@ -17,6 +17,7 @@ export interface BucketOptions {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
+  sessionToken?: string | undefined;
   forcePathStyle: boolean;
   /** Checks the addresses of an endpoint that the operator did not choose. */
   lookup?: LookupFunction;

@@ -167,6 +167,29 @@ describe("signatures", () => {
     );
   });
 
+  it("of temporary credentials are those of aws4fetch, for requests and for URLs", async () => {
+    const temporary = { ...credentials, sessionToken: "IQoJb3JpZ2lu//a+b==" };
+    const signsWithToken = createSigner({ ...temporary, region, now: () => signedAt.getTime() });
+    const datetime = signedAt.toISOString().replaceAll(/[:-]|\.\d{3}/g, "");
+    const path = pathOf("k");
+    const common = { ...temporary, service: "s3", region, datetime, method: "GET", url: origin + path };
+    const presigned = await new AwsV4Signer({ ...common, signQuery: true }).sign();
+    const request = { method: "GET", origin, path, headers: { host }, expiresInSec: 86_400 };
+    assertSameUrl(signsWithToken.presign(request), presigned.url.href);
+    const bodySha256 = hash("sha256", "");
+    const headers = { "x-amz-content-sha256": bodySha256 };
+    const signed = (await new AwsV4Signer({ ...common, headers, allHeaders: true }).sign()).headers;
+    const ours = signsWithToken.signHeaders({
+      method: "GET",
+      path,
+      query: "",
+      headers: { host },
+      bodySha256,
+    });
+    assert.equal(ours["x-amz-security-token"], temporary.sessionToken);
+    assert.equal(ours["authorization"], signed.get("authorization"));
+  });
+
   it("use the key of the day", () => {
     let now = Date.parse("2026-03-14T23:59:59.999Z");
     const overnight = createSigner({ ...credentials, region, now: () => now });

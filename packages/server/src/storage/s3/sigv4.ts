@@ -4,6 +4,8 @@ import { encodeQuery, encodeUri } from "./location.ts";
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
+  /** Comes with temporary credentials. */
+  sessionToken?: string | undefined;
 }
 
 export interface SignerOptions extends S3Credentials {
@@ -57,7 +59,10 @@ interface Moment {
   queryHead: string;
 }
 
-export function createSigner({ accessKeyId, secretAccessKey, region, now }: SignerOptions): Signer {
+export function createSigner(options: SignerOptions): Signer {
+  const { accessKeyId, secretAccessKey, sessionToken, region, now } = options;
+  const tokenHeader: Strings = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
+  const tokenQuery = sessionToken === undefined ? "" : `&X-Amz-Security-Token=${encodeUri(sessionToken)}`;
   let derived: { day: string; key: KeyObject } | undefined;
   let latest: Moment | undefined;
 
@@ -99,14 +104,14 @@ export function createSigner({ accessKeyId, secretAccessKey, region, now }: Sign
   function prepare({ headers, expiresInSec }: Pick<Presign, "headers" | "expiresInSec">) {
     const at = moment();
     const { names, lines } = canonicalHeaders(headers);
-    const query = `${at.queryHead}${expiresInSec}&X-Amz-SignedHeaders=${encodeUri(names)}`;
+    const query = `${at.queryHead}${expiresInSec}${tokenQuery}&X-Amz-SignedHeaders=${encodeUri(names)}`;
     return { at, query, tail: `${lines}\n${names}\n${unsignedPayload}` };
   }
 
   return {
     signHeaders({ method, path, query, headers, bodySha256 }) {
       const at = moment();
-      const added = { "x-amz-date": at.time, "x-amz-content-sha256": bodySha256 };
+      const added = { "x-amz-date": at.time, "x-amz-content-sha256": bodySha256, ...tokenHeader };
       const { names, lines } = canonicalHeaders({ ...headers, ...added });
       const signature = sign(at, `${method}\n${path}\n${query}\n${lines}\n${names}\n${bodySha256}`);
       const authorization = `${algorithm} Credential=${at.credential}, SignedHeaders=${names}, Signature=${signature}`;
