@@ -122,17 +122,17 @@ import "../own.css";
   serve: () => ["--env-file=.env", "dist/server/entry.mjs"],
 };
 
-export const reactRouter = {
+export const reactRouter = ({ version, vite, bin }: { version: string; vite: string; bin: string }) => ({
   files: {
     "package.json": json({
       ...{ name: "shop", private: true, type: "module" },
       scripts: { dev: "react-router dev", build: "react-router build" },
       dependencies: {
-        ...{ "@react-router/node": "7.18.4", "@react-router/serve": "7.18.4", "react-router": "7.18.4" },
+        ...{ "@react-router/node": version, "@react-router/serve": version, "react-router": version },
         ...{ isbot: "^5", ...pagePackages },
       },
       devDependencies: {
-        ...{ "@react-router/dev": "7.18.4", vite: "^7", typescript: "^5" },
+        ...{ "@react-router/dev": version, vite, typescript: "^5" },
         ...{ "@types/node": "24", "@types/react": "19", "@types/react-dom": "19" },
       },
     }),
@@ -192,8 +192,8 @@ export default [index("routes/home.tsx")] satisfies RouteConfig;
   changes: { "app/routes/home.tsx": demo() },
   handler: "app/routes/api.upload.ts",
   build: [["react-router", "typegen"], ["tsc"], ["react-router", "build"]],
-  serve: () => ["--env-file=.env", "node_modules/@react-router/serve/bin.js", "build/server/index.js"],
-};
+  serve: () => ["--env-file=.env", `node_modules/@react-router/serve/${bin}`, "build/server/index.js"],
+});
 
 export const sveltekit = {
   generator: (folder: string) => [
