@@ -317,6 +317,7 @@ describe("calls that fail", () => {
 
   it("are not repeated when the service has refused them, nor when a month's quota is used up", async () => {
     for (const [status, code] of [
+      [501, "INTERNAL_ERROR"],
       [400, "VALIDATION_ERROR"],
       [404, "NOT_FOUND"],
       [429, "IMAGE_TRANSFORM_LIMIT_EXCEEDED"],

@@ -95,7 +95,7 @@ it("developers are told which variable is missing, and nobody else", async (t) =
   const message =
     "UPSTOW_API_KEY is not set. Set it in your server's environment, or pass the option apiKey.";
   const told = await begin(image);
-  assert.deepEqual([told.status, told.body.error?.message], [500, message]);
+  assert.deepEqual([told.status, told.body.error?.message], [501, message]);
   process.env["NODE_ENV"] = "production";
   assert.equal((await begin(image)).body.error?.message, "Something went wrong on our side.");
   assert.deepEqual(errors, [message, message]);

@@ -61,7 +61,8 @@ function asOwnMistake<Result>(read: () => Result): () => Result {
       const { message, suggestion = "" } = cause as UpstowError;
       const text = `${message} ${suggestion}`.trim();
       if (!isDevelopment()) throw new Error(text, { cause });
-      throw new UpstowError(text, { code: "INTERNAL_ERROR", status: 500, cause });
+      // The browser would retry any other 5xx before it shows this.
+      throw new UpstowError(text, { code: "INTERNAL_ERROR", status: 501, cause });
     }
   };
 }

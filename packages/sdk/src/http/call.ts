@@ -107,7 +107,9 @@ function exchange(request: CallRequest): Promise<{ response: Response; text: str
 
 /** Whether a retry may help. */
 export function mayPass({ status, code }: UpstowError): boolean {
-  return status === 408 || status >= 500 || code === "NETWORK_ERROR" || code === "TIMEOUT";
+  return (
+    status === 408 || (status >= 500 && status !== 501) || code === "NETWORK_ERROR" || code === "TIMEOUT"
+  );
 }
 
 export function toError(response: Response, answer: unknown): UpstowError {
