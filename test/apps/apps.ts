@@ -1,5 +1,5 @@
 import { type AppRow, replace } from "./app-row.ts";
-import { astro, next, nextPlain, reactRouter, sveltekit, vite } from "./page-frameworks.ts";
+import { astro, next, nextPlain, reactRouter, sveltekit, vite, viteOnPort } from "./page-frameworks.ts";
 import { express, fastify, guided, hono, jest, node16, nodes } from "./servers.ts";
 
 /** Yarn 4 writes no node_modules unless it is told to. */
@@ -22,6 +22,14 @@ export const apps: AppRow[] = [
   { name: "express yarn 1", ...express, manager: "yarn 1", initFrom: "instance" },
   { name: "hono yarn 4", ...hono, manager: "yarn 4", serve: () => [...plugAndPlay, ...hono.serve()] },
   { ...nextPlain, name: "guide next", guide: "next", changes: {}, handler: undefined, hasComponents: false },
+  {
+    ...vite,
+    name: "guide vite",
+    guide: "vite",
+    changes: viteOnPort,
+    handler: undefined,
+    hasComponents: false,
+  },
   guided("express", { express: "^5" }),
   guided("fastify", { fastify: "^5" }),
   guided("hono", { hono: "^4" }),

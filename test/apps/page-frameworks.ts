@@ -52,6 +52,8 @@ export const next = ({ isTailwind, bundler }: { isTailwind: boolean; bundler: "t
 
 export const nextPlain = next({ isTailwind: false, bundler: "turbopack" });
 
+export const viteOnPort = { "server.ts": replace("app.listen(3000", "app.listen(process.env.PORT") };
+
 export const vite = {
   generator: (folder: string) => ["create-vite", folder, "--template", "react-ts", "--no-interactive"],
   files: {},
@@ -62,7 +64,7 @@ export const vite = {
 // @ts-expect-error no such route
 export const button = <UploadButton route="imgae" />;
 `,
-    "server.ts": replace("app.listen(3000", "app.listen(process.env.PORT"),
+    ...viteOnPort,
   },
   handler: "upload-router.ts",
   build: [

@@ -1,22 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { renderProvider, renderRouteHandler } from "@upstow/mcp/scaffolds";
 import { transform } from "esbuild";
-import { pickFreePort } from "../../../test/support/free-port.ts";
-import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
+import { apiKey, createInitProjects, manifestOf } from "./support/init-projects.ts";
+import { runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 const run = promisify(execFile);
 const modules = join(import.meta.dirname, "../../../node_modules");
-const apiKey = "svc_test_0123456789abcdef";
 const layout = `import "./globals.css";
 
 export default function RootLayout({ children }: { children: React.ReactNode }) {
@@ -29,28 +23,7 @@ export default function RootLayout({ children }: { children: React.ReactNode }) 
 `;
 
 describe("upstow init", () => {
-  let home: string;
-  let project: string;
-  let env: Record<string, string>;
-  before(async () => {
-    home = await mkdtemp(join(tmpdir(), "upstow-init-"));
-    env = { HOME: home, UPSTOW_URL: "https://files.example.com", UPSTOW_API_KEY: apiKey };
-  });
-  after(() => rm(home, { recursive: true }));
-  beforeEach(async () => {
-    project = await mkdtemp(join(home, "project-"));
-  });
-
-  async function write(files: Record<string, string>): Promise<void> {
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(project, path)), { recursive: true });
-      await writeFile(join(project, path), text);
-    }
-  }
-  const manifestOf = (...packages: string[]) =>
-    `${JSON.stringify({ name: "shop", dependencies: Object.fromEntries(packages.map((name) => [name, "1"])) }, null, 2)}\n`;
-  const read = (path: string) => readFile(join(project, path), "utf8");
-  const list = async () => (await readdir(project, { recursive: true })).sort();
+  const { home, env, at, write, read, list } = createInitProjects();
 
   it("sets a Next.js project up, shows every change first, and takes all of it back", async () => {
     const original = {
@@ -62,7 +35,7 @@ describe("upstow init", () => {
     await write(original);
     const files = await list();
 
-    const dry = await runUpstow(["init", project, "--dry-run"], env);
+    const dry = await runUpstow(["init", at.project, "--dry-run"], env);
     assert.equal(dry.code, 0, dry.stderr);
     assert.match(
       dry.stdout,
@@ -72,9 +45,13 @@ describe("upstow init", () => {
     assert.match(dry.stdout, /^--- \/dev\/null\n\+\+\+ \.env\.local\n\+UPSTOW_URL=https/m);
     assert.ok(!dry.stdout.includes(apiKey), "the key is not shown");
     assert.deepEqual(await list(), files);
-    assert.equal((await runFailing(["init", project, "--no-install"], env)).exitCode, 2, "nobody said yes");
+    assert.equal(
+      (await runFailing(["init", at.project, "--no-install"], env)).exitCode,
+      2,
+      "nobody said yes",
+    );
 
-    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    const made = await runJson(["init", at.project, "--yes", "--no-install"], env);
     assert.deepEqual([made.framework, made.packageManager, made.written], ["next", "npm", true]);
     assert.deepEqual(made.notes, ['Show it: <UploadDropzone route="image" />, from @upstow/react.']);
     const options = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] };
@@ -88,19 +65,19 @@ describe("upstow init", () => {
       await read(".env.local"),
       `UPSTOW_URL=https://files.example.com\nUPSTOW_API_KEY=${apiKey}\n`,
     );
-    assert.equal((await stat(join(project, ".env.local"))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(at.project, ".env.local"))).mode & 0o777, 0o600);
     assert.equal(await read(".gitignore"), "node_modules\n.env.local\n");
     assert.equal(
-      (await runJson(["init", project, "--yes"], env)).written,
+      (await runJson(["init", at.project, "--yes"], env)).written,
       false,
       "a second time nothing is left to do",
     );
 
-    const back = await runJson(["init", project, "--undo", "--no-install"], env);
+    const back = await runJson(["init", at.project, "--undo", "--no-install"], env);
     assert.equal(back.restored.length, 6);
     assert.deepEqual(await list(), files);
     for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
-    assert.equal((await runFailing(["init", project, "--undo"], env)).code, "NOT_FOUND");
+    assert.equal((await runFailing(["init", at.project, "--undo"], env)).code, "NOT_FOUND");
   });
 
   it("writes JavaScript where there is no TypeScript", async () => {
@@ -108,7 +85,7 @@ describe("upstow init", () => {
       "package.json": manifestOf("next", "react"),
       "app/layout.js": layout.replace(": { children: React.ReactNode }", ""),
     });
-    const { changes } = await runJson(["init", project, "--yes", "--no-install"], env);
+    const { changes } = await runJson(["init", at.project, "--yes", "--no-install"], env);
     assert.deepEqual(changes, [
       "package.json",
       "app/api/upload/route.js",
@@ -127,7 +104,7 @@ describe("upstow init", () => {
     const initIn = async (version: string, files: Record<string, string> = {}) => {
       const manifest = JSON.stringify({ devDependencies: { "@sveltejs/kit": version, typescript: "6" } });
       await write({ "package.json": manifest, ...files });
-      return runJson(["init", project, "--dry-run"], env);
+      return runJson(["init", at.project, "--dry-run"], env);
     };
     assert.ok(!(await initIn("^2.40.0")).changes.includes("src/env.ts"));
     for (const version of ["^3.1.1", "latest"])
@@ -153,7 +130,7 @@ describe("upstow init", () => {
     };
     await write(original);
     const newNode = { ...env, PATH: await makeNode(true) };
-    const made = await runJson(["init", project, "--yes", "--no-install"], newNode);
+    const made = await runJson(["init", at.project, "--yes", "--no-install"], newNode);
     assert.equal(made.framework, "express");
     assert.match(
       await read("package.json"),
@@ -165,11 +142,11 @@ describe("upstow init", () => {
     assert.match(await read("vite.config.ts"), /proxy: \{ "\/api\/upload": "http:\/\/localhost:3000" \}/);
     assert.match(await read("src/main.tsx"), /<UploadProvider><App \/><\/UploadProvider>/);
     assert.match(made.notes.join("\n"), /npm run server, and npm run dev/);
-    await runJson(["init", project, "--undo", "--no-install"], env);
+    await runJson(["init", at.project, "--undo", "--no-install"], env);
     for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
     assert.deepEqual(await list(), [...Object.keys(original), "src"].sort());
 
-    await runJson(["init", project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
+    await runJson(["init", at.project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
     assert.match(
       await read("package.json"),
       /"tsx": "\^4[\s\S]*"server": "tsx --env-file=.env server.ts"/,
@@ -179,7 +156,7 @@ describe("upstow init", () => {
 
   it("adds a server of plain JavaScript where the pages are", async () => {
     await write({ "package.json": manifestOf("vite", "react"), "src/main.jsx": "render(<App />)\n" });
-    await runJson(["init", project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
+    await runJson(["init", at.project, "--yes", "--no-install"], { ...env, PATH: await makeNode(false) });
     assert.match(await read("package.json"), /"server": "node --env-file=.env server.mjs"/);
     assert.match(await read("server.mjs"), /from ".\/upload-router\.mjs"/);
     for (const path of ["server.mjs", "upload-router.mjs", "src/upload-provider.jsx"])
@@ -197,7 +174,7 @@ describe("upstow init", () => {
     };
     await write(original);
     const files = await list();
-    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    const made = await runJson(["init", at.project, "--yes", "--no-install"], env);
     assert.equal(made.framework, "react-router");
     assert.match(await read("app/routes/api.upload.ts"), /export const loader =[\s\S]*export const action =/);
     assert.match(await read("app/routes.ts"), /\[route\("api\/upload", "routes\/api\.upload\.ts"\), index/);
@@ -206,30 +183,33 @@ describe("upstow init", () => {
       await read("app/upload-provider.tsx"),
       /import type \{ Router \} from "\.\/routes\/api\.upload\.js";/,
     );
-    await runJson(["init", project, "--undo", "--no-install"], env);
+    await runJson(["init", at.project, "--undo", "--no-install"], env);
     assert.deepEqual(await list(), files);
   });
 
   it("gives Astro an endpoint, and says what an island and the endpoint need", async () => {
     await write({ "package.json": manifestOf("astro", "react") });
-    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    const made = await runJson(["init", at.project, "--yes", "--no-install"], env);
     assert.equal(made.framework, "astro");
     const code = await read("src/pages/api/upload.js");
     assert.match(code, /export const prerender = false;[\s\S]*export const POST = GET;/);
     await transform(code, { loader: "js" });
     assert.match(made.notes.join("\n"), /client:load[\s\S]*astro add node/);
     await write({ "package.json": manifestOf("astro", "@astrojs/node") });
-    assert.doesNotMatch((await runJson(["init", project, "--dry-run"], env)).notes.join("\n"), /astro add/);
+    assert.doesNotMatch(
+      (await runJson(["init", at.project, "--dry-run"], env)).notes.join("\n"),
+      /astro add/,
+    );
   });
 
   for (const type of ["module", "commonjs"]) {
     it(`says how a server of plain JavaScript takes the handler, and is right (${type})`, async () => {
       await write({ "package.json": JSON.stringify({ type, dependencies: { express: "5", fastify: "5" } }) });
-      await mkdir(join(project, "node_modules/@upstow"), { recursive: true });
+      await mkdir(join(at.project, "node_modules/@upstow"), { recursive: true });
       for (const name of ["express", "fastify", "hono"]) {
-        await symlink(join(modules, name), join(project, "node_modules", name));
+        await symlink(join(modules, name), join(at.project, "node_modules", name));
       }
-      await symlink(join(modules, "../packages/sdk"), join(project, "node_modules/@upstow/sdk"));
+      await symlink(join(modules, "../packages/sdk"), join(at.project, "node_modules/@upstow/sdk"));
       const load = (what: string, from: string) =>
         type === "module" ? `import ${what} from "${from}";` : `const ${what} = require("${from}");`;
       const servers = {
@@ -244,13 +224,13 @@ describe("upstow init", () => {
           app.request("/api/upload").then(async (answer) => console.log(await answer.text()));`,
       };
       for (const [framework, code] of Object.entries(servers)) {
-        const args = ["init", project, "--framework", framework, "--yes", "--no-install"];
+        const args = ["init", at.project, "--framework", framework, "--yes", "--no-install"];
         const { notes } = await runJson(args, env);
         const mount = /Add it to your server: (.*)/.exec(notes.join("\n"))?.[1] ?? "";
         await write({ "index.js": code.replace("MOUNT", mount) });
-        const { stdout } = await run(process.execPath, ["--no-warnings", "index.js"], { cwd: project });
+        const { stdout } = await run(process.execPath, ["--no-warnings", "index.js"], { cwd: at.project });
         assert.deepEqual(Object.keys(JSON.parse(stdout).routes), ["image"], framework);
-        await runJson(["init", project, "--undo", "--no-install"], env);
+        await runJson(["init", at.project, "--undo", "--no-install"], env);
       }
     });
   }
@@ -261,7 +241,7 @@ describe("upstow init", () => {
       "src/upload.ts": "// mine\n",
       ".env": "UPSTOW_URL=http://x\n",
     });
-    const made = await runJson(["init", project, "--yes", "--no-install"], env);
+    const made = await runJson(["init", at.project, "--yes", "--no-install"], env);
     assert.match(made.notes.join("\n"), /src\/upload\.ts is there already/);
     assert.match(
       made.notes.join("\n"),
@@ -270,7 +250,7 @@ describe("upstow init", () => {
     assert.equal(await read("src/upload.ts"), "// mine\n");
     assert.equal(await read(".env"), `UPSTOW_URL=http://x\nUPSTOW_API_KEY=${apiKey}\n`);
     await write({ ".env": "OTHER=1\n" });
-    const undone = await runUpstow(["init", project, "--undo", "--no-install", "--json"], env);
+    const undone = await runUpstow(["init", at.project, "--undo", "--no-install", "--json"], env);
     assert.equal(undone.code, 1);
     assert.deepEqual(JSON.parse(undone.stdout), { restored: ["package.json", ".gitignore"], kept: [".env"] });
     assert.equal(await read(".env"), "OTHER=1\n");
@@ -279,18 +259,18 @@ describe("upstow init", () => {
   it("takes back two runs, and nothing that was done between them", async () => {
     await write({ "package.json": manifestOf("express") });
     const files = await list();
-    const init = () => runJson(["init", project, "--yes", "--no-install"], env);
+    const init = () => runJson(["init", at.project, "--yes", "--no-install"], env);
     await init();
     const edited = (await read("package.json")).replace('"express"', '"react": "19",\n    "express"');
     await write({ "package.json": edited, ".env": "MINE=1\n" });
-    await rm(join(project, ".gitignore"));
+    await rm(join(at.project, ".gitignore"));
     assert.deepEqual((await init()).changes, [
       "package.json",
       "src/upload-provider.jsx",
       ".env",
       ".gitignore",
     ]);
-    await runJson(["init", project, "--undo", "--no-install"], env);
+    await runJson(["init", at.project, "--undo", "--no-install"], env);
     assert.equal(await read("package.json"), edited);
     assert.equal(await read(".env"), "MINE=1\n");
     assert.deepEqual(await list(), [".env", ...files]);
@@ -299,13 +279,13 @@ describe("upstow init", () => {
   it("puts the key in when it is run again with one", async () => {
     await write({ "package.json": manifestOf("express") });
     const init = (env: Record<string, string>) =>
-      runJson(["init", project, "--yes", "--no-install"], { HOME: home, ...env });
+      runJson(["init", at.project, "--yes", "--no-install"], { HOME: home, ...env });
     assert.match((await init({ UPSTOW_URL: "" })).notes[0], /`upstow login` and init again/);
     assert.equal(await read(".env"), "UPSTOW_URL=http://localhost:4000\nUPSTOW_API_KEY=svc_test_…\n");
     assert.equal((await init({})).written, false);
     assert.deepEqual((await init(env)).changes, [".env"]);
     assert.equal(await read(".env"), `UPSTOW_URL=https://files.example.com\nUPSTOW_API_KEY=${apiKey}\n`);
-    await runJson(["init", project, "--undo", "--no-install"], env);
+    await runJson(["init", at.project, "--undo", "--no-install"], env);
     assert.deepEqual(await list(), ["package.json"]);
   });
 
@@ -317,22 +297,25 @@ describe("upstow init", () => {
     };
     for (const [command, caller] of Object.entries(callers)) {
       await write({ "package.json": manifestOf("hono") });
-      const { stdout } = await runUpstow(["init", project, "--yes", "--no-install"], { ...env, ...caller });
-      assert.ok(stdout.includes(`\`${command.replace("PROJECT", project)}\` reverts`), stdout);
-      await runJson(["init", project, "--undo", "--no-install"], env);
+      const { stdout } = await runUpstow(["init", at.project, "--yes", "--no-install"], {
+        ...env,
+        ...caller,
+      });
+      assert.ok(stdout.includes(`\`${command.replace("PROJECT", at.project)}\` reverts`), stdout);
+      await runJson(["init", at.project, "--undo", "--no-install"], env);
     }
   });
 
   it("uses the package manager of the workspace that the project is in", async () => {
-    const root = project;
+    const root = at.project;
     const managers = {
       pnpm: { "package.json": "{}", "pnpm-workspace.yaml": "packages: [apps/*]\n", "pnpm-lock.yaml": "" },
       yarn: { "package.json": '{ "workspaces": ["apps/*"], "packageManager": "yarn@4.18.1" }' },
     };
     for (const [manager, files] of Object.entries(managers)) {
-      project = join(root, manager);
+      at.project = join(root, manager);
       await write({ ...files, "apps/web/package.json": manifestOf("hono") });
-      const plan = await runJson(["init", join(project, "apps/web"), "--dry-run"], {
+      const plan = await runJson(["init", join(at.project, "apps/web"), "--dry-run"], {
         ...env,
         UPSTOW_URL: "http://localhost:4000",
       });
@@ -342,109 +325,17 @@ describe("upstow init", () => {
   });
 
   it("knows frameworks and package managers, and says what it cannot know", async () => {
-    assert.match((await runFailing(["init", project], env)).message, /no package\.json/);
+    assert.match((await runFailing(["init", at.project], env)).message, /no package\.json/);
     await write({ "package.json": manifestOf("left-pad"), "pnpm-lock.yaml": "" });
-    const unknown = await runFailing(["init", project], env);
+    const unknown = await runFailing(["init", at.project], env);
     assert.deepEqual([unknown.exitCode, unknown.code], [1, "NOT_FOUND"]);
     assert.match(
       unknown.message,
       /next, express, fastify, hono, sveltekit, astro, react-router.*--framework/,
     );
-    const plan = await runJson(["init", project, "--framework", "hono", "--dry-run"], { HOME: home });
+    const plan = await runJson(["init", at.project, "--framework", "hono", "--dry-run"], { HOME: home });
     assert.deepEqual([plan.framework, plan.packageManager], ["hono", "pnpm"]);
     assert.match(plan.diff, /UPSTOW_API_KEY=svc_test_…/);
     assert.deepEqual(plan.changes, ["package.json", "src/upload.mjs", ".env", ".gitignore"]);
-  });
-
-  describe("with packages from a running instance", () => {
-    let app: TestApp;
-    before(async () => {
-      app = await startApp();
-    });
-    after(() => app.close());
-    const atInstance = () => ({ ...env, UPSTOW_URL: app.url });
-
-    it("installs them", async () => {
-      await write({ "package.json": '{ "name": "shop", "type": "module" }' });
-      // npm asks the instance, and init waits for npm with its whole process.
-      const { code, stderr } = await spawnUpstow(
-        ["init", project, "--framework", "hono", "--yes"],
-        atInstance(),
-      ).ended;
-      assert.equal(code, 0, stderr);
-      assert.equal(
-        JSON.parse(await read("package.json")).dependencies["@upstow/sdk"],
-        `${app.url}/packages/sdk.tgz`,
-      );
-      const check = 'import("@upstow/sdk").then((sdk) => console.log(typeof sdk.createUpstow))';
-      const { stdout } = await run(process.execPath, ["-e", check], { cwd: project });
-      assert.equal(stdout.trim(), "function");
-    });
-
-    it("leaves the project as it was when they cannot be installed, and says why", async () => {
-      const original = { "package.json": manifestOf("fastify"), ".gitignore": "node_modules\n" };
-      await write(original);
-      const files = await list();
-      const failure = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: "/nowhere" });
-      assert.deepEqual([failure.exitCode, failure.code], [1, "INSTALL_FAILED"]);
-      assert.match(failure.message, /npm install.*ENOENT[\s\S]*is unchanged/);
-      assert.deepEqual(await list(), files);
-      for (const [path, text] of Object.entries(original)) assert.equal(await read(path), text);
-      // A fake manager, since a real one would ask a registry.
-      const bin = await mkdtemp(join(home, "bin-"));
-      const script = '#!/bin/sh\necho "npm warn old"; echo "npm error 404 no such package"; exit 1\n';
-      await writeFile(join(bin, "npm"), script, { mode: 0o755 });
-      const path = `${bin}:${process.env["PATH"]}`;
-      const refused = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: path });
-      assert.match(refused.message, /failed: npm error 404 no such package/);
-      assert.deepEqual(await list(), files);
-    });
-
-    it("leaves no lockfile or packages of an install that failed halfway, and gives Yarn's own reason", async () => {
-      const lockfile = "# yarn\n\n__metadata:\n  version: 8\n";
-      await write({ "package.json": manifestOf("fastify"), "yarn.lock": lockfile });
-      const files = await list();
-      const bin = await mkdtemp(join(home, "bin-"));
-      const script = `#!/bin/sh
-[ "$YARN_ENABLE_IMMUTABLE_INSTALLS" = false ] || exit 3
-grep -q '"127.0.0.1"' .yarnrc.yml || exit 4
-mkdir node_modules && echo half > node_modules/half && echo changed > yarn.lock
-echo "➤ YN0002: │ a warning"; echo "➤ YN0035: │ no such package"; echo "➤ YN0000: · Failed with errors in 1s"; exit 1
-`;
-      await writeFile(join(bin, "yarn"), script, { mode: 0o755 });
-      const path = `${bin}:${process.env["PATH"]}`;
-      const refused = await runFailing(["init", project, "--yes"], { ...atInstance(), PATH: path });
-      assert.match(refused.message, /failed: ➤ YN0035: │ no such package\n/);
-      assert.deepEqual(await list(), files);
-      assert.equal(await read("yarn.lock"), lockfile);
-    });
-
-    it("says that the instance serves another version of this command", async () => {
-      await write({ "package.json": manifestOf("fastify") });
-      const packages = [{ name: "@upstow/cli", version: "99.0.0" }];
-      const server = createServer((_, response) => response.end(JSON.stringify({ packages }))).listen(0);
-      await once(server, "listening");
-      const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-      try {
-        const other = await runUpstow(["init", project], { ...env, UPSTOW_URL: url }, "n\n");
-        assert.match(
-          other.stderr,
-          new RegExp(`serves 99\\.0\\.0.*npx ${url}/packages/cli-99\\.0\\.0\\.tgz init`),
-        );
-        const same = await runUpstow(["init", project], atInstance(), "n\n");
-        assert.doesNotMatch(same.stderr, /packages\/cli/);
-      } finally {
-        server.close();
-      }
-    });
-
-    it("names a service that does not answer before it writes anything", async () => {
-      await write({ "package.json": manifestOf("fastify") });
-      const silent = { ...env, UPSTOW_URL: `http://localhost:${await pickFreePort()}` };
-      const failure = await runFailing(["init", project, "--yes"], silent);
-      assert.deepEqual([failure.exitCode, failure.code], [1, "SERVICE_UNAVAILABLE"]);
-      assert.match(failure.message, /does not serve its packages.*--no-install/);
-      assert.deepEqual(await list(), ["package.json"]);
-    });
   });
 });

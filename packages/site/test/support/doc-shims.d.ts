@@ -52,3 +52,8 @@ declare module "$env/dynamic/private" {
 
 declare function $state<T>(initial: T): T;
 declare function $effect(run: () => unknown): void;
+
+declare module "@vitejs/plugin-react" {
+  import type { PluginOption } from "vite";
+  export default function react(): PluginOption;
+}

@@ -17,6 +17,7 @@ import {
   renderProvider,
   renderRouteHandler,
   renderSvelteEnv,
+  renderViteServer,
   type SourceFile,
   USUAL_PACKAGES,
 } from "@upstow/mcp/scaffolds";
@@ -38,6 +39,8 @@ export function fillGenerated(markdown: string, { keepsFigures }: { keepsFigures
     return `<!-- generated: ${call} -->\n${render(...args)}\n<!-- /generated -->`;
   });
 }
+
+const imageRoute = { routeName: "image", maxFileSize: "4MB", allowedTypes: ["image/*"] };
 
 const blocks: Record<string, (...args: string[]) => string> = {
   capacity: () => {
@@ -61,16 +64,15 @@ const blocks: Record<string, (...args: string[]) => string> = {
       ),
     ),
   "route-handler": (framework = "next") =>
-    sourceFence(
-      renderRouteHandler({
-        framework: framework as Framework,
-        routeName: "image",
-        maxFileSize: "4MB",
-        allowedTypes: ["image/*"],
-      }),
-    ),
+    sourceFence(renderRouteHandler({ framework: framework as Framework, ...imageRoute })),
+  "vite-server": (file = "") => sourceFence(renderViteServer(imageRoute, 3000)[file as "router" | "server"]),
   commands: (group) => renderCommands(group === "user" ? program.userCommands : program.operatorCommands),
-  provider: () => sourceFence(renderProvider()),
+  provider: (tool) =>
+    sourceFence(
+      tool === "vite"
+        ? { path: "src/upload-provider.tsx", code: renderProvider("../upload-router.js").code }
+        : renderProvider(),
+    ),
   "svelte-env": () => sourceFence(renderSvelteEnv()),
   tiers: renderTiers,
   "rate-limits": () =>
