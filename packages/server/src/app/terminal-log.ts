@@ -69,7 +69,7 @@ export function styleWelcome(text: string, terminal: NodeJS.WriteStream): string
         /^( {2}(?:Live key|Test key|Project|Dashboard|Docs|Data) +)(\S.*)$/.exec(line) ?? [];
       if (label !== undefined)
         return `${style("dim", label)}${style(/^https?:/.test(value) ? "cyan" : "bold", value)}`;
-      return /^(UPLOAD=|curl )/.test(line) ? style("dim", line) : line;
+      return /^(UPLOAD=|curl |UPSTOW_URL=)/.test(line) ? style("dim", line) : line;
     })
     .join("\n");
 }
