@@ -265,7 +265,7 @@ describe("the container image", () => {
       /^✔ public URL +the installation in \/data answers at http:\/\/localhost:4000$/m,
     );
     assert.match(doctor.shown, /^✔ renderers +confined by .*namespaces \(bwrap\)/m);
-    assert.match(doctor.shown, /All is well\.\n$/);
+    assert.match(doctor.shown, /No problems found\.\n$/);
     assert.equal(await service.stop(), 0);
 
     const again = await serve(env);
