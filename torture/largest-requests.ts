@@ -13,6 +13,7 @@ import {
   UPLOAD_BATCH_MAX,
 } from "@upstow/contract";
 import type { Database } from "../packages/server/src/db/database.ts";
+import { serviceAuthor } from "../packages/server/src/kernel/actor.ts";
 import { createAccount, createProjectFor } from "../packages/server/src/projects/accounts/accounts.ts";
 import { createKeyFor } from "../packages/server/src/projects/accounts/manage-keys.ts";
 import { insertManyFiles } from "../packages/server/test/support/many-files.ts";
@@ -147,7 +148,7 @@ async function prepare(installation: Installation): Promise<Record<string, Send>
 }
 
 async function createCustomer(db: Database, url: string) {
-  const deps = { db, now: Date.now };
+  const deps = { db, now: Date.now, author: serviceAuthor };
   const email = "large@customer.example";
   const password = "a customer with large requests";
   const account = await createAccount(deps, { email, password, tier: "enterprise" });

@@ -1,4 +1,5 @@
 import type { TierName } from "@upstow/contract";
+import { serviceAuthor } from "../../packages/server/src/kernel/actor.ts";
 import { createAccount, createProjectFor } from "../../packages/server/src/projects/accounts/accounts.ts";
 import { createKeyFor } from "../../packages/server/src/projects/accounts/manage-keys.ts";
 import type { Installation } from "../installation.ts";
@@ -21,7 +22,7 @@ export async function createTenant(installation: Installation, role: Role): Prom
   const email = `${role.replaceAll(" ", "-")}@attacker.example`;
   const password = "hostile tenant password";
   return installation.withDatabase(async (db) => {
-    const deps = { db, now: Date.now };
+    const deps = { db, now: Date.now, author: serviceAuthor };
     const account = await createAccount(deps, { email, password, tier });
     const project = await createProjectFor(deps, email, "hostile");
     const { secret } = await createKeyFor(deps, { projectId: project.id, type: "live", name: "hostile" });

@@ -30,6 +30,8 @@ export interface Command {
 }
 
 export interface Call {
+  /** The name of the command. */
+  command: string;
   /** Read lazily, so that help works even when the configuration is broken. */
   config(): Config;
   env: NodeJS.ProcessEnv;

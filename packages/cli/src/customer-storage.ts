@@ -4,7 +4,7 @@ import type { Keyring } from "@upstow/server/kernel/security/keyring";
 import { type Call, OperatorError } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 
-type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
+type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now" | "author">;
 
 /** Runs `work` with the database and whatever customers' buckets need. */
 export async function withCustomerStorage<T>(
@@ -13,11 +13,11 @@ export async function withCustomerStorage<T>(
 ): Promise<T> {
   const { createCustomerBuckets, openKeyring } = await import("@upstow/server/app/compose");
   const { findInstallation } = await import("@upstow/server/projects/accounts/queries");
-  return withDatabase(call, async ({ config, db, now }) => {
+  return withDatabase(call, async ({ config, db, now, author }) => {
     const installation = await db.get(findInstallation, {});
     const keyring =
       installation === null ? openKeyring(config) : await getKeyring(config, installation.secret_check);
-    return work({ db, now, keyring, customerBuckets: createCustomerBuckets(config) });
+    return work({ db, now, author, keyring, customerBuckets: createCustomerBuckets(config) });
   });
 }
 

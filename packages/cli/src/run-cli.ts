@@ -68,6 +68,7 @@ async function dispatch(
     print(isJson ? JSON.stringify(json) : text);
   };
   const result = await command.run({
+    command: command.name,
     config: () => program.readConfig(io.env),
     env: io.env,
     version: program.version,

@@ -1,3 +1,4 @@
+export * from "./audit.ts";
 export * from "./errors.ts";
 export * from "./limits.ts";
 export * from "./schemas/api-keys.ts";

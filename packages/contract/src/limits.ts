@@ -156,6 +156,8 @@ export const TOOL_BODY_MAX_BYTES = 256 * KB;
 export const TOOL_BATCH_MAX = 100;
 /** Days that log entries are kept, unless the operator says otherwise. */
 export const LOG_RETENTION_DAYS = 90;
+/** Days that entries of the audit log are kept, unless the operator says otherwise. */
+export const AUDIT_RETENTION_DAYS = 365;
 /** Days that webhook deliveries and events are kept. */
 export const DELIVERY_RETENTION_DAYS = 30;
 /** Hours within which a repeated Idempotency-Key replays the first response. */

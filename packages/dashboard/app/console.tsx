@@ -11,6 +11,9 @@ import { renewPolicyFor } from "./storage-policy.ts";
 import { useProject } from "./use-project.ts";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
 
+const audit = (name: "ProjectAudit" | "AccountAudit" | "InstallationAudit") =>
+  lazy(async () => ({ default: (await import("./pages/audit/audit.tsx"))[name] }));
+
 const pages: Record<string, ComponentType> = {
   overview: lazy(() => import("./pages/overview/overview.tsx")),
   files: lazy(() => import("./pages/files/files.tsx")),
@@ -19,6 +22,7 @@ const pages: Record<string, ComponentType> = {
   webhooks: lazy(() => import("./pages/webhooks/webhooks.tsx")),
   logs: lazy(() => import("./pages/logs/logs.tsx")),
   usage: lazy(() => import("./pages/usage/usage.tsx")),
+  audit: audit("ProjectAudit"),
   members: lazy(() => import("./pages/members/members.tsx")),
   settings: lazy(() => import("./pages/settings/settings.tsx")),
 };
@@ -27,6 +31,8 @@ const environments: Environment[] = ["live", "test"];
 const others: Record<string, ComponentType> = {
   account: lazy(() => import("./pages/account/account.tsx")),
   admin: lazy(() => import("./pages/admin/admin.tsx")),
+  activity: audit("AccountAudit"),
+  "admin/audit": audit("InstallationAudit"),
 };
 
 /** Addresses are /p/<project>/<environment>/<page>, so that each can be kept and shared. */

@@ -15,13 +15,18 @@ const links: [page: string, label: string][] = [
   ["logs", "Logs"],
   ["usage", "Usage"],
   ["members", "Members"],
+  ["audit", "Audit log"],
   ["settings", "Settings"],
 ];
+/** Pages that only a project's owners may see. */
+const forOwners = ["audit"];
 
 /** Outside of any project. */
 const others: [page: string, label: string][] = [
   ["account", "Account"],
   ["admin", "Installation"],
+  ["activity", "Account activity"],
+  ["admin/audit", "Audit log"],
 ];
 
 interface ShellProps {
@@ -67,16 +72,18 @@ export function Shell(props: ShellProps) {
       <nav id="navigation" aria-label="Dashboard" className={isOpen ? "open" : undefined}>
         {workspace !== null && (
           <ul>
-            {links.map(([page, label]) => (
-              <li key={page}>
-                <Link
-                  to={`/p/${workspace.project.id}/${workspace.environment}/${page}`}
-                  aria-current={page === props.page ? "page" : undefined}
-                >
-                  {label}
-                </Link>
-              </li>
-            ))}
+            {links
+              .filter(([page]) => workspace.isOwner || !forOwners.includes(page))
+              .map(([page, label]) => (
+                <li key={page}>
+                  <Link
+                    to={`/p/${workspace.project.id}/${workspace.environment}/${page}`}
+                    aria-current={page === props.page ? "page" : undefined}
+                  >
+                    {label}
+                  </Link>
+                </li>
+              ))}
           </ul>
         )}
         <div className="foot">

@@ -15,6 +15,7 @@ import { openMetricsListener } from "./http/metrics-listener.ts";
 import { openRateLimiter } from "./http/rate-limiter/index.ts";
 import { openReadOnlyMode, unlessReadOnly } from "./http/read-only.ts";
 import type { Tracing } from "./http/tracing.ts";
+import { serviceAuthor } from "./kernel/actor.ts";
 import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
 import { createFairTurns } from "./kernel/fair-turns.ts";
 import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
@@ -125,6 +126,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     cdn: config.cdnPurge && createCdnPurge(config.cdnPurge),
     turns: createFairTurns(),
     passwordCost: options.passwordCost,
+    author: serviceAuthor,
     metrics,
     log,
     now,

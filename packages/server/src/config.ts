@@ -1,5 +1,11 @@
 import { resolve } from "node:path";
-import { CONNECTIONS_PER_ADDRESS, LOG_RETENTION_DAYS, RATE_LIMITS, type RateLimits } from "@upstow/contract";
+import {
+  AUDIT_RETENTION_DAYS,
+  CONNECTIONS_PER_ADDRESS,
+  LOG_RETENTION_DAYS,
+  RATE_LIMITS,
+  type RateLimits,
+} from "@upstow/contract";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config/delivery.ts";
 import {
   hostPart,
@@ -73,6 +79,7 @@ export interface Config {
   /** Where the keys of the first start are written. */
   firstStartKeys: FirstStartKeys;
   logRetentionDays: number;
+  auditRetentionDays: number;
   /** Unknown names with our prefix, most likely misspelt. */
   unknownVariables: string[];
 }
@@ -137,6 +144,7 @@ export function readConfig(env: Env): Config {
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
     firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),
     logRetentionDays: read("UPSTOW_LOG_RETENTION_DAYS", LOG_RETENTION_DAYS, wholeNumber(1, 36_500)),
+    auditRetentionDays: read("UPSTOW_AUDIT_RETENTION_DAYS", AUDIT_RETENTION_DAYS, wholeNumber(1, 36_500)),
   };
   const unknownVariables = Object.keys(env).filter((name) => name.startsWith("UPSTOW_") && !asked.has(name));
   return { ...config, unknownVariables };

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { Author } from "./kernel/actor.ts";
 import type { FairTurns } from "./kernel/fair-turns.ts";
 import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { RateLimiter } from "./kernel/rate-limiter.ts";
@@ -38,6 +39,8 @@ export interface Deps {
   turns: FairTurns;
   /** Lower in tests. */
   passwordCost: PasswordCost | undefined;
+  /** Who the audit trail says made a change: the service itself, unless a request or a command says otherwise. */
+  author: Author;
   metrics: Registry;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */

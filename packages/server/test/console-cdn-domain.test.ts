@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
+import { expectRecorded } from "./support/audit-trail.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
@@ -85,7 +86,10 @@ onBothDatabases("the CDN domain of a project", (database) => {
       .toBuffer();
     const before = await uploadFile(app, image, { key: tenant.live, name: "a.png", type: "image/png" });
     assert.ok(before.url.startsWith(`${app.url}/f/`));
-    assert.deepEqual((await set(`localhost:${cdn.port}/`)).body, { ownUrl: domain });
+    const recorded = await expectRecorded(app, { action: "domain.set", by: "user" }, async () => {
+      assert.deepEqual((await set(`localhost:${cdn.port}/`)).body, { ownUrl: domain });
+    });
+    assert.equal(recorded.changes, `{"domain":{"to":"${domain}/"}}`);
     assert.deepEqual((await owner("POST", `${path()}/check`)).body, { problem: null });
 
     const asked = await app.call("POST", "upload/request", {
@@ -119,7 +123,9 @@ onBothDatabases("the CDN domain of a project", (database) => {
       );
     }
 
-    assert.equal((await owner("DELETE", path())).status, 200);
+    await expectRecorded(app, { action: "domain.removed", by: "user" }, async () => {
+      assert.equal((await owner("DELETE", path())).status, 200);
+    });
     const after = await app.call("GET", `files/${encodeURIComponent(file.key)}`, { key: tenant.live });
     assert.equal(after.body.file.url, `${app.url}/f/${file.key}`);
     const served = await app.call("GET", new URL(before.url).pathname);

@@ -18,11 +18,12 @@ import { removeStorage, setStorage } from "../src/projects/customer-storage/cust
 import { resealCredentials } from "../src/projects/customer-storage/customer-stores.ts";
 import { findHeldDeletion, listStoresOfProject } from "../src/projects/customer-storage/queries.ts";
 import { UnknownStore } from "../src/storage/object-store.ts";
+import { expectRecorded } from "./support/audit-trail.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import {
   createUploadClient,
@@ -71,8 +72,12 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
     it("is set, probed and removed by the owner alone, and never shows its credentials", async () => {
       assert.deepEqual((await owner("GET", path())).body, { storage: null });
       const input = await inputFor();
-      const set = await owner("PUT", path(), input);
+      let set: Answer = await owner("GET", path());
+      const recorded = await expectRecorded(app, { action: "storage.set", by: "user" }, async () => {
+        set = await owner("PUT", path(), input);
+      });
       assert.equal(set.status, 200, JSON.stringify(set.body));
+      assert.deepEqual(JSON.parse(recorded.changes).credentials, {}, "set, and not shown");
       const { bucket, endpoint, prefix } = set.body.storage;
       assert.deepEqual([bucket, endpoint, prefix], [input.bucket, input.endpoint, "upstow/"]);
       for (const answer of [set, await owner("GET", path())])
@@ -91,7 +96,9 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
         const answer = await stranger(method, path() + suffix, method === "PUT" ? input : undefined);
         expectError(answer, 404, "NOT_FOUND");
       }
-      assert.deepEqual((await owner("DELETE", path())).body, { ok: true });
+      await expectRecorded(app, { action: "storage.removed", by: "user" }, async () => {
+        assert.deepEqual((await owner("DELETE", path())).body, { ok: true });
+      });
       assert.deepEqual((await owner("GET", path())).body, { storage: null });
       expectError(await owner("POST", `${path()}/probe`), 404, "NOT_FOUND");
     });
@@ -325,12 +332,11 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
     it("is sealed anew when the secret is replaced", async () => {
       assert.equal((await owner("PUT", path(), await inputFor())).status, 200);
       const file = await client.upload();
-      const { db } = app.app.deps;
       const newer = "a newer secret that was put in front of the old";
-      assert.equal(await resealCredentials({ db, keyring: createKeyring([newer, secret]) }), 1);
+      assert.equal(await resealCredentials({ ...app.app.deps, keyring: createKeyring([newer, secret]) }), 1);
       const broken = await fetch(file.url);
       assert.ok(broken.status >= 500, "the old secret no longer opens it");
-      assert.equal(await resealCredentials({ db, keyring: createKeyring([secret, newer]) }), 1);
+      assert.equal(await resealCredentials({ ...app.app.deps, keyring: createKeyring([secret, newer]) }), 1);
       assert.equal(await (await fetch(file.url)).text(), smallBody.toString());
       await client.remove(file.key);
       assert.equal((await owner("DELETE", path())).status, 200);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { TIERS } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
+import { serviceAuthor } from "../src/kernel/actor.ts";
 import { createId } from "../src/kernel/ids.ts";
 import { isApiKey } from "../src/kernel/security/api-key-secret.ts";
 import { createKey, revokeKey } from "../src/projects/api-keys/api-keys.ts";
@@ -155,7 +156,7 @@ onBothDatabases("API keys", (database) => {
     const id = (await list(tenant)).at(0).id;
     const { db } = app.app.deps;
     const now = app.clock.now();
-    const revoke = (at: number) => db.transact((tx) => revokeKey(tx, at, id));
+    const revoke = (at: number) => db.transact((tx) => revokeKey(tx, at, serviceAuthor, id));
     await revoke(now);
     await assert.rejects(revoke(now + 1), { code: "NOT_FOUND" });
     assert.equal((await create(tenant, tenant.live)).status, 201);

@@ -108,6 +108,7 @@ describe("the reference", () => {
     assert.equal(fixed["UPSTOW_WEBHOOK_RETRY_BASE_MS"], `\`${config.webhookRetryBaseMs}\``);
     assert.equal(fixed["UPSTOW_LOG_LEVEL"], `\`${config.logLevel}\``);
     assert.equal(fixed["UPSTOW_LOG_RETENTION_DAYS"], `\`${config.logRetentionDays}\``);
+    assert.equal(fixed["UPSTOW_AUDIT_RETENTION_DAYS"], `\`${config.auditRetentionDays}\``);
     const needed = { UPSTOW_S3_BUCKET: "b", UPSTOW_S3_ACCESS_KEY_ID: "a", UPSTOW_S3_SECRET_ACCESS_KEY: "s" };
     const { s3 } = readConfig(needed);
     assert.equal(fixed["UPSTOW_S3_REGION"], `\`${s3?.region}\``);

@@ -3,6 +3,7 @@ import { accountCreate } from "./account-create.ts";
 import { accountLoginLink } from "./account-login-link.ts";
 import { accountSetLimits } from "./account-set-limits.ts";
 import { accountSetTier } from "./account-set-tier.ts";
+import { auditExport } from "./audit-export.ts";
 import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
 import { keyCreate } from "./key-create.ts";
@@ -32,6 +33,7 @@ export const operatorCommands: readonly Command[] = [
   storageProbe,
   storageRemove,
   storageReseal,
+  auditExport,
   doctor,
   backup,
   migrateStorage,

@@ -8,6 +8,7 @@ import {
 } from "@upstow/server/ops/relocation/database/move-database";
 import { describeDatabase } from "@upstow/server/ops/relocation/follow-relocations";
 import { type Call, OperatorError } from "../command.ts";
+import { operatorOf } from "../operator.ts";
 import { alone, openEmbedded } from "./open-source.ts";
 import { createProgress } from "./progress.ts";
 import { resumable, unusable } from "./resumable.ts";
@@ -33,6 +34,7 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
         target,
         description: describeDatabase(url),
         now: Date.now,
+        author: operatorOf(call),
         onProgress: ({ step, done, total }) => progress.show(labels[step], done, total),
         onReadOnly() {
           isReadOnly = true;
@@ -63,7 +65,7 @@ export async function runAbandonDatabase(call: Call): Promise<AbandonReport> {
     await target?.check().catch((error: unknown) => {
       throw unusable("database", error, "UPSTOW_DATABASE_URL, or leave it out if that database is gone");
     });
-    const isMarked = await abandonDatabase(source, target, Date.now());
+    const isMarked = await abandonDatabase(source, target, Date.now(), operatorOf(call));
     return { isWritable: (await source.all(listReasons, {})).length === 0, isMarked };
   });
 }

@@ -14,6 +14,7 @@ import { isRowName, shardOf } from "@upstow/server/storage/disk/blob-name";
 import { findSmallBlob } from "@upstow/server/storage/disk/small-blobs";
 import { type Call, OperatorError } from "../command.ts";
 import { formatBytes } from "../format.ts";
+import { operatorOf } from "../operator.ts";
 import { alone, openDatabaseOfFiles } from "./open-source.ts";
 import { createProgress } from "./progress.ts";
 import { resumable, unusable } from "./resumable.ts";
@@ -47,6 +48,7 @@ export async function runMoveStorage(call: Call): Promise<MoveStorageReport> {
           target,
           openBlob: (blob) => openBlob(db, join(config.dataDir, "objects", "blobs"), blob),
           now: Date.now,
+          author: operatorOf(call),
           onProgress: (done, planned) => progress.show(label.text, done.bytes, planned.bytes),
           onReadOnly() {
             isReadOnly = true;
@@ -65,7 +67,7 @@ export async function runAbandonStorage(call: Call): Promise<void> {
   await alone(config, async () => {
     const db = await openDatabaseOfFiles(config);
     try {
-      await abandonStorage(db, Date.now());
+      await abandonStorage(db, Date.now(), operatorOf(call));
     } finally {
       await db.close();
     }

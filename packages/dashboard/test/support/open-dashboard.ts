@@ -12,6 +12,7 @@ export const pageNames = [
   "Logs",
   "Usage",
   "Members",
+  "Audit log",
   "Settings",
 ];
 

@@ -2,6 +2,7 @@ import { ConfigError } from "../config.ts";
 import { resealTotps } from "../dashboard/factors/totp.ts";
 import type { Deps } from "../deps.ts";
 import { unlessReadOnly } from "../http/read-only.ts";
+import { serviceAuthor } from "../kernel/actor.ts";
 import { createId } from "../kernel/ids.ts";
 import type { Keyring } from "../kernel/security/keyring.ts";
 import { createLoginToken, ownerEmail } from "../projects/accounts/accounts.ts";
@@ -12,6 +13,7 @@ import {
   setSecretCheck,
 } from "../projects/accounts/queries.ts";
 import { createKey } from "../projects/api-keys/api-keys.ts";
+import { record } from "../projects/audit/record.ts";
 import { resealOlderStores } from "../projects/customer-storage/customer-stores.ts";
 import { createProject } from "../projects/projects.ts";
 import { resealReadKeys } from "../serving/links/read-keys.ts";
@@ -56,6 +58,11 @@ export async function setUpInstallation(
     const live = await createKey(tx, now, { ...wanted, type: "live", name: "First live key" });
     const test = await createKey(tx, now, { ...wanted, type: "test", name: "First test key" });
     const loginToken = await createLoginToken(tx, now, account.id);
+    await record(tx, now, serviceAuthor, {
+      action: "installation.created",
+      target: { kind: "installation", id: account.id },
+      accountId: account.id,
+    });
     return {
       email: ownerEmail,
       projectId: project.id,
@@ -80,11 +87,18 @@ export function checkSecretUnchanged(keyring: Keyring, known: string): void {
  * that is recorded as the installation's, because from then on the service starts without the older one and must be
  * able to open everything. Keys of public variants are re-sealed at every start.
  */
-async function replaceSecret(deps: Pick<Deps, "db" | "keyring">, known: string): Promise<void> {
+async function replaceSecret(deps: Pick<Deps, "db" | "keyring" | "now">, known: string): Promise<void> {
   await resealSigningKeys(deps);
   await resealReadKeys(deps);
   await resealTotps(deps);
   await resealOlderStores(deps);
   const [secretCheck = ""] = deps.keyring.checks;
-  if (secretCheck !== known) await deps.db.run(setSecretCheck, { secretCheck });
+  if (secretCheck === known) return;
+  await deps.db.transact(async (tx) => {
+    await tx.run(setSecretCheck, { secretCheck });
+    await record(tx, deps.now(), serviceAuthor, {
+      action: "installation.secret-replaced",
+      target: { kind: "installation", id: "secret" },
+    });
+  });
 }

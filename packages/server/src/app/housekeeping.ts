@@ -8,6 +8,7 @@ import { deleteOldCalls } from "../http/idempotency-queries.ts";
 import { deleteEndedWindows } from "../http/rate-limiter/database.ts";
 import type { Background } from "../ops/background.ts";
 import type { LastUsed } from "../projects/api-keys/authenticate.ts";
+import { forgetOldEntries } from "../projects/audit/read-trail.ts";
 import { forgetOldLogs } from "../projects/logs/retention.ts";
 import { noteUsageDays } from "../projects/usage/usage-days.ts";
 import type { Bandwidth } from "../serving/bandwidth.ts";
@@ -50,4 +51,5 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   );
   background.everyInOne(3_600_000, "forget ended links", (signal) => forgetEndedLinks(deps, signal));
   background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
+  background.everyInOne(3_600_000, "forget old audit entries", (signal) => forgetOldEntries(deps, signal));
 }

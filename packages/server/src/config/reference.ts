@@ -145,7 +145,13 @@ export const configReference: readonly ConfigVariable[] = [
   {
     name: "UPSTOW_LOG_RETENTION_DAYS",
     default: "`90`",
-    about: "days that a project's log entries are kept, at least `1`",
+    about:
+      "days that a project's log entries are kept, and names and metadata of deleted files; at least `1`",
+  },
+  {
+    name: "UPSTOW_AUDIT_RETENTION_DAYS",
+    default: "`365`",
+    about: "days that entries of the [audit log](audit-log.md) are kept, at least `1`",
   },
   { name: "UPSTOW_S3_BUCKET", default: "none", about: "the bucket; setting it switches the store" },
   {

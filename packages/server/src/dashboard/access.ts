@@ -29,7 +29,7 @@ export async function enterProject(
       suggestion: "Ask the project's owner.",
     });
   }
-  return { ...bound, keyId: `session:${session.id}`, environment };
+  return { ...bound, keyId: `session:${session.id}`, name: session.email, environment };
 }
 
 export function roleOf(session: Session, project: { accountId: string; memberRole: Role | null }): Role {

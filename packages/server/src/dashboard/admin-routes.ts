@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { IdParam, PageQuery, StringEnum, TIER_NAMES, Type } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
 import { endPage, startPage } from "../http/paging.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { version } from "../kernel/version.ts";
@@ -11,6 +11,7 @@ import { changeAccount, createAccount, createLoginLink } from "../projects/accou
 import { findInstallation } from "../projects/accounts/queries.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "../webhooks/claim.ts";
 import { measureQueue } from "../webhooks/metrics.ts";
+import { installationAuditRoutes } from "./audit-routes.ts";
 import { findAccountById, listAccounts, measureInstallation } from "./queries.ts";
 
 const schema = { hide: true };
@@ -47,6 +48,7 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
     }
   });
 
+  installationAuditRoutes(app, deps);
   app.get("/status", { schema }, () => getStatus(deps));
 
   app.get("/accounts", { schema: { ...schema, querystring: AccountQuery } }, async ({ query }) => {
@@ -64,19 +66,20 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
     return { accounts, nextCursor, hasMore };
   });
 
-  app.post("/accounts", { schema: { ...schema, body: NewAccountBody } }, async ({ body }, reply) => {
-    const { email } = await createAccount(deps, { ...body, password: null });
-    const { link, expiresAt } = await createLoginLink(deps, email);
+  app.post("/accounts", { schema: { ...schema, body: NewAccountBody } }, async (request, reply) => {
+    const own = withAuthor(deps, request);
+    const { email } = await createAccount(own, { ...request.body, password: null });
+    const { link, expiresAt } = await createLoginLink(own, email);
     return reply.code(201).send({ email, link, expiresAt: isoTime(expiresAt) });
   });
 
   app.patch(
     "/accounts/:id",
     { schema: { ...schema, params: IdParam, body: AccountBody } },
-    async ({ params, body }) => {
-      const account = await deps.db.get(findAccountById, { id: params.id });
+    async (request) => {
+      const account = await deps.db.get(findAccountById, { id: request.params.id });
       if (account === null) throw notFound("Account");
-      await changeAccount(deps, account.email, body);
+      await changeAccount(withAuthor(deps, request), account.email, request.body);
       return { ok: true };
     },
   );

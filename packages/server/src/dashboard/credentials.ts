@@ -3,12 +3,14 @@ import { type Queryable, UniqueViolation } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
 import { normalizeEmail, ownerEmail } from "../projects/accounts/accounts.ts";
+import { record } from "../projects/audit/record.ts";
 import { deletePasskey, deletePasskeysOfAccount, deleteStepsOfAccount } from "./factors/queries.ts";
 import { endCodes } from "./factors/totp.ts";
 import { checkNewPassword, type PasswordWork } from "./password-work.ts";
 import {
   deleteLoginLinksOfAccount,
   deleteSessionsOfAccount,
+  findAccountById,
   findLoginLink,
   findPasswordHash,
   holdPassword,
@@ -16,7 +18,7 @@ import {
   setCredentials,
   takeLoginLink,
 } from "./queries.ts";
-import { createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
+import { authorOf, createSession, type Entrant, type Session, type Visitor } from "./sessions.ts";
 import type { SignedIn, SignInCredentials } from "./sign-in.ts";
 import { throttleAddress, throttleConfirmation } from "./throttle.ts";
 
@@ -52,12 +54,20 @@ export async function claim(
       const link = await tx.get(takeLoginLink, { tokenHash, now });
       if (link === null) throw usedLink();
       const accountId = link.account_id;
+      const before = await tx.get(findAccountById, { id: accountId });
       await tx.run(recoverCredentials, { accountId, email, passwordHash, now });
+      await record(tx, now, authorOf({ accountId, email }, visitor), {
+        action: "account.claimed",
+        target: { kind: "account", id: accountId, label: email },
+        accountId,
+        before: { email: before?.email, password_hash: before?.password_hash },
+        after: { email, password_hash: passwordHash },
+      });
       await endSessions(tx, accountId);
       await endCodes(tx, accountId);
       await tx.run(deletePasskeysOfAccount, { accountId });
       await tx.run(deleteLoginLinksOfAccount, { accountId });
-      return createSession(tx, now, accountId, visitor);
+      return createSession(tx, now, accountId, visitor, "login link");
     }),
   );
 }
@@ -85,7 +95,14 @@ export async function changeCredentials(
       await tx.run(setCredentials, { accountId, email, passwordHash, now });
       await endSessions(tx, accountId);
       await removePasskeys(tx, accountId, given.removePasskeys ?? []);
-      return createSession(tx, now, accountId, visitor);
+      await record(tx, now, deps.author, {
+        action: "account.updated",
+        target: { kind: "account", id: accountId, label: email },
+        accountId,
+        before: { email: session.email, password_hash: oldHash, passkeys: given.removePasskeys },
+        after: { email, password_hash: passwordHash },
+      });
+      return createSession(tx, now, accountId, visitor, "password");
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { IdParam, Type } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import { type ApiApp, signalGone } from "../http/request-context.ts";
+import { type ApiApp, signalGone, withAuthor } from "../http/request-context.ts";
 import {
   checkCdnDomain,
   checkPath,
@@ -40,23 +40,22 @@ export function customerStorageRoutes(app: ApiApp, deps: Deps): void {
     return { storage: await findStorage(deps, params.id) };
   });
 
-  app.put(
-    "/projects/:id/storage",
-    { schema: { ...schema, body: StorageBody } },
-    async ({ session, params, body }, reply) => {
-      await enter(session, params.id);
-      return { storage: await setStorage(deps, params.id, body, signalGone(reply.raw)) };
-    },
-  );
+  app.put("/projects/:id/storage", { schema: { ...schema, body: StorageBody } }, async (request, reply) => {
+    const { session, params, body } = request;
+    await enter(session, params.id);
+    const gone = signalGone(reply.raw);
+    return { storage: await setStorage(withAuthor(deps, request), params.id, body, gone) };
+  });
 
   app.post("/projects/:id/storage/probe", { schema }, async ({ session, params }, reply) => {
     await enter(session, params.id);
     return { probe: await probeStorage(deps, params.id, signalGone(reply.raw)) };
   });
 
-  app.delete("/projects/:id/storage", { schema }, async ({ session, params }) => {
+  app.delete("/projects/:id/storage", { schema }, async (request) => {
+    const { session, params } = request;
     await enter(session, params.id);
-    await removeStorage(deps, params.id);
+    await removeStorage(withAuthor(deps, request), params.id);
     return { ok: true };
   });
 }
@@ -70,9 +69,10 @@ export function cdnDomainRoutes(app: ApiApp, deps: Deps): void {
   const enter = (session: Session, projectId: string) =>
     enterProject(deps, session, { projectId, environment: "live" }, "owner");
 
-  app.put(path, { schema: { ...schema, body: DomainBody } }, async ({ session, params, body }) => {
+  app.put(path, { schema: { ...schema, body: DomainBody } }, async (request) => {
+    const { session, params, body } = request;
     await enter(session, params.id);
-    return { ownUrl: await setCdnDomain(deps, params.id, body.domain) };
+    return { ownUrl: await setCdnDomain(withAuthor(deps, request), params.id, body.domain) };
   });
 
   app.post(`${path}/check`, { schema }, async ({ session, params }) => {
@@ -80,9 +80,10 @@ export function cdnDomainRoutes(app: ApiApp, deps: Deps): void {
     return { problem: await checkCdnDomain(deps, params.id) };
   });
 
-  app.delete(path, { schema }, async ({ session, params }) => {
+  app.delete(path, { schema }, async (request) => {
+    const { session, params } = request;
     await enter(session, params.id);
-    await removeCdnDomain(deps, params.id);
+    await removeCdnDomain(withAuthor(deps, request), params.id);
     return { ok: true };
   });
 }

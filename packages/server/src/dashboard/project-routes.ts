@@ -2,7 +2,7 @@ import { CreateProjectBody, IdParam, UpdateProjectBody } from "@upstow/contract"
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { purgeProject } from "../files/purge-project.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import { notFound } from "../kernel/errors.ts";
 import { findSafeOrigin } from "../projects/customer-storage/rules.ts";
 import { createProject, deleteProject, updateProject } from "../projects/projects.ts";
@@ -37,23 +37,31 @@ export function ownProjectRoutes(app: ApiApp, deps: Deps): void {
   });
 
   app.post("/projects", { schema: { ...schema, body: CreateProjectBody } }, async (request, reply) => {
-    const { session, body } = request;
-    const project = await deps.db.transact((tx) => createProject(tx, deps.now(), session, body.name));
+    const { session, author, body } = request;
+    const owner = { accountId: session.accountId, tier: session.tier, author };
+    const project = await deps.db.transact((tx) => createProject(tx, deps.now(), owner, body.name));
     return reply.code(201).send({ project: toProject(project, "owner") });
   });
 
   app.patch(
     "/projects/:id",
     { schema: { ...schema, params: IdParam, body: UpdateProjectBody } },
-    async ({ session, params, body }) => {
+    async (request) => {
+      const { session, params, body } = request;
       const actor = await enterAsOwner(session, params.id);
-      return { project: toProject(await updateProject(deps, actor, params.id, body.name), "owner") };
+      return {
+        project: toProject(
+          await updateProject(withAuthor(deps, request), actor, params.id, body.name),
+          "owner",
+        ),
+      };
     },
   );
 
-  app.delete("/projects/:id", { schema: { ...schema, params: IdParam } }, async ({ session, params }) => {
+  app.delete("/projects/:id", { schema: { ...schema, params: IdParam } }, async (request) => {
+    const { session, params } = request;
     const actor = await enterAsOwner(session, params.id);
-    await deleteProject(deps, actor, params.id);
+    await deleteProject(withAuthor(deps, request), actor, params.id);
     return { ok: true };
   });
 }
@@ -84,10 +92,11 @@ export function deletedProjectRoutes(app: ApiApp, deps: Deps): void {
 
   const stop = new AbortController();
   app.addHook("preClose", async () => stop.abort());
-  app.post("/projects/:id/purge", { schema: { ...schema, params: IdParam } }, async ({ session, params }) => {
+  app.post("/projects/:id/purge", { schema: { ...schema, params: IdParam } }, async (request) => {
+    const { session, params } = request;
     const project = await deps.db.get(findPaidProject, { id: params.id, accountId: session.accountId });
     if (project === null) throw notFound("Project");
-    return purgeProject(deps, project.id, stop.signal);
+    return purgeProject(withAuthor(deps, request), project.id, stop.signal);
   });
 }
 

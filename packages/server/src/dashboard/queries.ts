@@ -52,7 +52,11 @@ export const touchSession = statement((q, p: { id: string; now: number; expiresA
 );
 
 export const deleteSession = statement((q, p: { id: string; accountId: string }) =>
-  q.deleteFrom("console_session").where("id", "=", p.id).where("account_id", "=", p.accountId),
+  q
+    .deleteFrom("console_session")
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .returning("id"),
 );
 
 export const deleteSessionByToken = statement((q, p: { tokenHash: string }) =>

@@ -3,6 +3,7 @@ import type { Deps } from "../deps.ts";
 import { typed } from "../http/request-context.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { adminRoutes } from "./admin-routes.ts";
+import { auditRoutes } from "./audit-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/routes.ts";
 import { cdnCheckRoutes, cdnDomainRoutes, customerStorageRoutes } from "./hosting-routes.ts";
 import { joinRoutes, memberRoutes } from "./members/routes.ts";
@@ -41,6 +42,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         cdnDomainRoutes(signedIn, deps);
         customerStorageRoutes(signedIn, deps);
         memberRoutes(signedIn, deps);
+        auditRoutes(signedIn, deps);
         workspaceRoutes(inner, deps, transforms);
         inner.register(async (admin) => adminRoutes(typed(admin), deps), { prefix: "/admin" });
       });

@@ -1,12 +1,13 @@
 import { IdParam, PASSKEYS_MAX, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import { notFound } from "../kernel/errors.ts";
 import { findInstallation } from "../projects/accounts/queries.ts";
 import { changeCredentials, claim, lookAtLink } from "./credentials.ts";
 import type { PasswordWork } from "./password-work.ts";
-import { deleteSession, listSessions } from "./queries.ts";
+import { listSessions } from "./queries.ts";
 import { letIn, letOut, visitorOf } from "./session/visitor.ts";
+import { endSession } from "./sessions.ts";
 import { signIn, signInWithCode } from "./sign-in.ts";
 
 const schema = { hide: true };
@@ -65,14 +66,13 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
   });
 
   app.post("/sign-out", { schema }, async (request, reply) => {
-    const { id, accountId } = request.session;
-    await deps.db.run(deleteSession, { id, accountId });
+    await endSession(withAuthor(deps, request), request.session);
     return letOut(request, reply);
   });
 
   app.put("/account", { schema: { ...schema, body: AccountBody } }, async (request, reply) =>
     letIn(deps, request, reply, (visitor) =>
-      changeCredentials(deps, passwords, request.session, request.body, visitor),
+      changeCredentials(withAuthor(deps, request), passwords, request.session, request.body, visitor),
     ),
   );
 
@@ -90,9 +90,10 @@ export function accountRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork):
     };
   });
 
-  app.delete("/sessions/:id", { schema: { ...schema, params: IdParam } }, async ({ session, params }) => {
-    const ended = await deps.db.run(deleteSession, { id: params.id, accountId: session.accountId });
-    if (ended === 0) throw notFound("Session");
+  app.delete("/sessions/:id", { schema: { ...schema, params: IdParam } }, async (request) => {
+    const { accountId } = request.session;
+    const isEnded = await endSession(withAuthor(deps, request), { id: request.params.id, accountId });
+    if (!isEnded) throw notFound("Session");
     return { ok: true };
   });
 }

@@ -3,11 +3,15 @@ import type { TierName } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { unlessReadOnly } from "../http/read-only.ts";
+import type { Author } from "../kernel/actor.ts";
 import { AppError } from "../kernel/errors.ts";
 import { createId } from "../kernel/ids.ts";
+import { record } from "../projects/audit/record.ts";
 import {
   deleteEndedSessions,
+  deleteSession,
   deleteSessionByToken,
+  findAccountById,
   findSessionByToken,
   insertSession,
   touchSession,
@@ -41,17 +45,28 @@ export interface Entrant extends Visitor {
   oldToken: string;
 }
 
+export function authorOf(
+  { accountId, email }: Pick<Session, "accountId" | "email">,
+  { address, userAgent }: Pick<Visitor, "address" | "userAgent">,
+): Author {
+  return { kind: "user", id: accountId, name: email, address, userAgent };
+}
+
+export type SignInMethod = "password" | "password and code" | "passkey" | "login link" | "invitation";
+
 /** Ends the session the browser came with. The database never sees a token. */
 export async function createSession(
   tx: Queryable,
   now: number,
   accountId: string,
   entrant: Omit<Entrant, "device">,
+  method: SignInMethod,
 ): Promise<{ accountId: string }> {
   await tx.run(deleteSessionByToken, { tokenHash: hash("sha256", entrant.oldToken) });
   await tx.run(deleteEndedSessions, { now });
+  const id = createId(now);
   await tx.run(insertSession, {
-    id: createId(now),
+    id,
     token_hash: hash("sha256", entrant.token),
     account_id: accountId,
     user_agent: entrant.userAgent.slice(0, 300),
@@ -60,7 +75,26 @@ export async function createSession(
     last_seen_at: now,
     expires_at: now + idleMs,
   });
+  const account = await tx.get(findAccountById, { id: accountId });
+  await record(tx, now, authorOf({ accountId, email: account?.email ?? "" }, entrant), {
+    action: "session.created",
+    target: { kind: "session", id },
+    accountId,
+    after: { method },
+  });
   return { accountId };
+}
+
+export async function endSession(
+  { db, now, author }: Pick<Deps, "db" | "now" | "author">,
+  { id, accountId }: Pick<Session, "id" | "accountId">,
+): Promise<boolean> {
+  return db.transact(async (tx) => {
+    if ((await tx.get(deleteSession, { id, accountId })) === null) return false;
+    const target = { kind: "session", id } as const;
+    await record(tx, now(), author, { action: "session.ended", target, accountId });
+    return true;
+  });
 }
 
 export async function findSession(deps: Pick<Deps, "db" | "now">, token: string): Promise<Session | null> {

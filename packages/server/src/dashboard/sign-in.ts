@@ -48,7 +48,7 @@ export async function signIn(
     const needsCode = totp !== null && totp.confirmed_at !== null;
     return needsCode
       ? { ticket: await openStep(tx, now, { kind: "code", accountId, challenge: "" }) }
-      : createSession(tx, now, accountId, visitor);
+      : createSession(tx, now, accountId, visitor, "password");
   });
 }
 
@@ -65,7 +65,7 @@ export async function signInWithCode(
   if (!(await checkCode(deps, accountId, given.code))) throw wrongCode();
   return deps.db.transact(async (tx) => {
     await takeStep(tx, now, "code", given.ticket);
-    return createSession(tx, now, accountId, visitor);
+    return createSession(tx, now, accountId, visitor, "password and code");
   });
 }
 

@@ -14,7 +14,7 @@ import type { Deps } from "../deps.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
-import { type ApiApp, signalGone, typed } from "../http/request-context.ts";
+import { type ApiApp, signalGone, typed, withAuthor } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
 import { rateLimitFor } from "../projects/api-keys/rate-limit.ts";
@@ -83,8 +83,8 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         const limit = (bucket: RateWindowName) => rateLimitFor(actor, bucket, deps.config.rateLimits);
         return { upload: limit("upload"), transform: limit("transform"), other: limit("other") };
       });
-      api.post("/routers/:id/test", { schema: { params: IdParam } }, async ({ actor, params }) => ({
-        delivery: await sendTestEvent(deps, actor, params.id),
+      api.post("/routers/:id/test", { schema: { params: IdParam } }, async (request) => ({
+        delivery: await sendTestEvent(withAuthor(deps, request), request.actor, request.params.id),
       }));
     },
     { prefix: "/in/:projectId/:environment" },

@@ -9,6 +9,7 @@ import type {
   TierName,
 } from "@upstow/contract";
 import type { Generated } from "#kysely";
+import type { AuditRow } from "./audit-schema.ts";
 import type { AudienceRevocationRow, CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 import type {
   DashboardSessionRow,
@@ -33,6 +34,7 @@ export type {
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
   migration: { id: string; applied_at: number; is_additive: Generated<number> };
+  audit: AuditRow;
   installation: { id: 1; owner_account_id: string; secret_check: string; created_at: number };
   account: AccountRow;
   login_link: { token_hash: string; account_id: string; expires_at: number };
@@ -71,7 +73,8 @@ export interface Schema {
   passkey: PasskeyRow;
   sign_in_step: SignInStepRow;
   invitation: InvitationRow;
-  usage_day: UsageDayRow;
+  /** The month's totals at the end of the day. */
+  usage_day: Omit<UsagePeriodRow, "period" | "reserved_uploads"> & { day: string };
   read_only: { reason: RelocationName; since: number };
   relocation: RelocationRow;
   relocated_object: { key: string; version: string; size_bytes: number };
@@ -360,17 +363,6 @@ export interface VariantRow {
   content_type: string | null;
   ready_at: number | null;
   used_at: number;
-}
-
-/** The month's totals at the end of the day. */
-export interface UsageDayRow {
-  project_id: string;
-  environment: Environment;
-  day: string;
-  uploads: number;
-  bandwidth_bytes: number;
-  transform_units: number;
-  stored_bytes: number;
 }
 
 export type RelocationName = "storage" | "database";

@@ -16,6 +16,7 @@ const everyTable = {
   usage_period: true,
   usage_day: true,
   log: true,
+  audit: true,
   file: true,
   file_move: true,
   storage_deletion: true,

@@ -1,7 +1,9 @@
 import type { Environment } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
+import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
+import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
@@ -72,6 +74,25 @@ export async function deleteFiles(
     reclaimedBytes: stored.reduce((sum, file) => sum + file.size_bytes, 0),
     deletions,
   };
+}
+
+/** The same, for the audit trail of what people and operators delete. */
+export async function deleteFilesBy(
+  tx: Queryable,
+  { now, author }: Pick<Deps, "now" | "author">,
+  scope: Scope,
+  keysOrIds: string[],
+): Promise<Deletion> {
+  const deletion = await deleteFiles(tx, now(), scope, keysOrIds);
+  const [first] = deletion.files;
+  if (first !== undefined)
+    await recordUnlessKey(tx, now(), author, {
+      action: "files.deleted",
+      target: { kind: "files", id: first.id },
+      projectId: scope.projectId,
+      before: { ids: deletion.files.map(({ id }) => id) },
+    });
+  return deletion;
 }
 
 /** A confirmed file counts as stored bytes, an open one as reserved bytes, a failed one as nothing. */

@@ -2,8 +2,9 @@ import { ENVIRONMENTS } from "@upstow/contract";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
+import { record } from "../projects/audit/record.ts";
 import { forgetProject } from "../webhooks/retention.ts";
-import { deleteFiles, interrupted } from "./delete-files.ts";
+import { deleteFilesBy, interrupted } from "./delete-files.ts";
 import { listFileRows } from "./queries.ts";
 
 const findAnyProject = statement((q, p: { id: string }) =>
@@ -32,7 +33,7 @@ export interface Purge {
  * was interrupted.
  */
 export async function purgeProject(
-  deps: Pick<Deps, "db" | "now">,
+  deps: Pick<Deps, "db" | "now" | "author">,
   id: string,
   stop?: AbortSignal,
 ): Promise<Purge> {
@@ -52,9 +53,9 @@ export async function purgeProject(
       if (stop?.aborted) throw interrupted(purge.deletedFiles);
       const batch = await deps.db.transact(async (tx) => {
         const files = await tx.all(listFileRows, { ...scope, before: newestFirst, take: batchSize });
-        return deleteFiles(
+        return deleteFilesBy(
           tx,
-          deps.now(),
+          deps,
           scope,
           files.map((file) => file.key),
         );
@@ -64,8 +65,16 @@ export async function purgeProject(
       purge.reclaimedBytes += batch.reclaimedBytes;
     }
   }
-  await deps.db.run(deleteReadKeys, { projectId: id });
-  await deps.db.run(deleteRevocations, { projectId: id });
+  await deps.db.transact(async (tx) => {
+    await tx.run(deleteReadKeys, { projectId: id });
+    await tx.run(deleteRevocations, { projectId: id });
+    await record(tx, deps.now(), deps.author, {
+      action: "project.purged",
+      target: { kind: "project", id, label: project.name },
+      projectId: id,
+      after: { deletedFiles: purge.deletedFiles },
+    });
+  });
   await forgetProject(deps.db, id);
   return purge;
 }

@@ -10,12 +10,12 @@ import {
   UpdateFileBody,
 } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
 import { cdnFor } from "../projects/file-url.ts";
 import { bulkBody, bulkResponses, bulkStatus, toFailures } from "./bulk-answer.ts";
-import { deleteFiles } from "./delete-files.ts";
+import { deleteFilesBy } from "./delete-files.ts";
 import { listFiles } from "./list-files.ts";
 import { findFile } from "./queries.ts";
 import { nameFile, toFile } from "./serialize.ts";
@@ -75,8 +75,9 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: FileEnvelope },
       },
     },
-    async ({ actor, params, body }) => {
-      const file = await updateFile(deps, actor, params["*"], body);
+    async (request) => {
+      const { actor, params, body } = request;
+      const file = await updateFile(withAuthor(deps, request), actor, params["*"], body);
       return { file: toFile(cdnFor(config, actor), file) };
     },
   );
@@ -84,9 +85,10 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/files/*",
     { schema: { tags, summary: "Delete a file", params: KeyParam, response: { 200: Ok } } },
-    async ({ actor, params }) => {
+    async (request) => {
+      const { actor, params } = request;
       const { deletions } = await db.transact((tx) =>
-        deleteFiles(tx, deps.now(), scopeOf(actor), [params["*"]]),
+        deleteFilesBy(tx, withAuthor(deps, request), scopeOf(actor), [params["*"]]),
       );
       if (deletions.length === 0) throw notFound("File");
       await removeBytes(deps, deletions);
@@ -105,10 +107,11 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         response: bulkResponses(BulkDeleteResult),
       },
     },
-    async ({ actor, body }, reply) => {
+    async (request, reply) => {
+      const { actor, body } = request;
       const keys = [...new Set(body.keys)];
       const { files, reclaimedBytes, deletions } = await db.transact((tx) =>
-        deleteFiles(tx, deps.now(), scopeOf(actor), keys),
+        deleteFilesBy(tx, withAuthor(deps, request), scopeOf(actor), keys),
       );
       await removeBytes(deps, deletions);
       const deleted = new Set(files.flatMap(({ id, key }) => [id, key]));

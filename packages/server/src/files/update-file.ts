@@ -4,6 +4,7 @@ import type { FileMoveRow, FileRow, StorageDeletionRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
+import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
 import { deleteVariantsOfFiles, type FileChanges, findFile, updateFile as updateRow } from "./queries.ts";
@@ -29,11 +30,19 @@ export async function updateFile(
   const named = { ...scope, ...nameFile(keyOrId) };
   const now = deps.now();
   const { file, aftermath } = await deps.db.transact(async (tx) => {
-    const before = changes.access === null ? null : await tx.get(findFile, named);
+    const isRecorded = deps.author.kind !== "key";
+    const before = changes.access === null && !isRecorded ? null : await tx.get(findFile, named);
     const updated = await tx.get(updateRow, { ...named, ...changes, now });
     if (updated === null) throw notFound("File");
     const message = describe(changes, updated);
     await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
+    await recordUnlessKey(tx, now, deps.author, {
+      action: "file.updated",
+      target: { kind: "files", id: updated.id },
+      projectId,
+      ...(before && { before }),
+      after: updated,
+    });
     const isNew = before !== null && before.access !== updated.access;
     const followUp = isNew ? await changeAccess(tx, now, updated) : { deletions: [], moves: [] };
     // Responses contain the name, and shared caches keep them for a year.

@@ -2,13 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { ErrorCode, RateWindowName } from "@upstow/contract";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
-import type { Actor } from "../kernel/actor.ts";
+import type { Deps } from "../deps.ts";
+import type { Actor, Author } from "../kernel/actor.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The caller; set on every route that requires a key before its handler runs. */
     actor: Actor;
+    /** The caller as the audit trail records them; on the same routes, and on those that require a session. */
+    author: Author;
     /** The client's address, as reported by the nearest trusted proxy. */
     clientAddress: string;
     /** The value of its response's Strict-Transport-Security; null without that header. */
@@ -72,6 +75,11 @@ export type ApiApp = FastifyInstance<
 
 export function typed(app: FastifyInstance): ApiApp {
   return app.withTypeProvider<TypeBoxTypeProvider>();
+}
+
+/** For a use case whose change the audit trail attributes to the caller. */
+export function withAuthor(deps: Deps, { author }: { author: Author }): Deps {
+  return { ...deps, author };
 }
 
 /** Aborted if the client disconnects before the response, because no one needs the work any more. */

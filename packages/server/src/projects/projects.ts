@@ -2,10 +2,11 @@ import { DELETED_PROJECTS_MAX, TIERS, type TierName } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
-import type { Actor } from "../kernel/actor.ts";
+import { type Actor, type Author, serviceAuthor } from "../kernel/actor.ts";
 import { AppError, notFound, raiseTier, unauthorized } from "../kernel/errors.ts";
 import { createId, randomText } from "../kernel/ids.ts";
 import { revokeKeysOfProject } from "./api-keys/queries.ts";
+import { record } from "./audit/record.ts";
 import { insertDefaultRoute } from "./file-routes/queries.ts";
 import { writeLog } from "./logs/queries.ts";
 import {
@@ -28,7 +29,7 @@ const unlimited = Number.MAX_SAFE_INTEGER;
 export async function createProject(
   tx: Queryable,
   now: number,
-  owner: { accountId: string; tier: TierName },
+  owner: { accountId: string; tier: TierName; author?: Author },
   name: string,
 ): Promise<ProjectRow> {
   const limit = TIERS[owner.tier].projects;
@@ -57,6 +58,12 @@ export async function createProject(
     environment: "live",
     type: "project.created",
     message: `Project "${name}" was created.`,
+  });
+  await record(tx, now, owner.author ?? serviceAuthor, {
+    action: "project.created",
+    target: { kind: "project", id: project.id, label: name },
+    projectId: project.id,
+    after: project,
   });
   return project;
 }
@@ -97,13 +104,21 @@ export async function updateProject(deps: Deps, actor: Actor, id: string, name: 
   if (name === undefined) return getProject(deps, actor, id);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
+    const before = await tx.get(findProject, { id, accountId: actor.accountId });
     const project = await tx.get(renameProject, { id, accountId: actor.accountId, name, now });
-    if (project === null) throw notFound("Project");
+    if (before === null || project === null) throw notFound("Project");
     await writeLog(tx, now, {
       projectId: id,
       environment: "live",
       type: "project.updated",
       message: `Project was renamed to "${name}".`,
+    });
+    await record(tx, now, deps.author, {
+      action: "project.updated",
+      target: { kind: "project", id, label: name },
+      projectId: id,
+      before,
+      after: project,
     });
     return project;
   });
@@ -122,6 +137,12 @@ export async function deleteProject(deps: Deps, actor: Actor, id: string): Promi
       environment: "live",
       type: "project.deleted",
       message: "Project was deleted and its keys were revoked.",
+    });
+    await record(tx, now, deps.author, {
+      action: "project.deleted",
+      target: { kind: "project", id, label: deleted.name },
+      projectId: id,
+      before: deleted,
     });
   });
 }

@@ -83,7 +83,7 @@ export const deleteProjectRow = statement((q, p: { id: string; accountId: string
     .where("id", "=", p.id)
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is", null)
-    .returning("id"),
+    .returning(["id", "name", "slug"]),
 );
 
 /**

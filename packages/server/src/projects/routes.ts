@@ -8,14 +8,15 @@ import {
   type Project as ProjectAnswer,
   type ProjectKey,
   ProjectListItem,
+  type TierName,
   Type,
   UpdateProjectBody,
 } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
-import type { Actor } from "../kernel/actor.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
+import type { Actor, Author } from "../kernel/actor.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { createCountedKey } from "./api-keys/api-keys.ts";
@@ -54,16 +55,17 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
         response: { 201: CreatedProject },
       },
     },
-    async ({ actor, body, idempotency }, reply) => {
+    async ({ actor, author, body, idempotency }, reply) => {
       const { createKeys } = body;
+      const owner = { accountId: actor.accountId, tier: actor.tier, author };
       const answer = await deps.db.transact(async (tx) => {
         const now = deps.now();
-        const project = toProject(await createProject(tx, now, actor, body.name));
+        const project = toProject(await createProject(tx, now, owner, body.name));
         if (createKeys === undefined) {
           await idempotency.remember(tx, 201, { project });
           return { project };
         }
-        const keys = await createKeysFor(tx, now, actor, project._id, createKeys);
+        const keys = await createKeysFor(tx, now, owner, project._id, createKeys);
         const masked = keys.map(({ secret: _, ...key }) => key);
         await idempotency.remember(tx, 201, { project, keys: masked });
         return { project, keys };
@@ -90,9 +92,12 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: ProjectEnvelope },
       },
     },
-    async ({ actor, params, body }) => ({
-      project: toProject(await updateProject(deps, actor, params.id, body.name)),
-    }),
+    async (request) => {
+      const { actor, params, body } = request;
+      return {
+        project: toProject(await updateProject(withAuthor(deps, request), actor, params.id, body.name)),
+      };
+    },
   );
 
   app.delete(
@@ -106,8 +111,8 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: Ok },
       },
     },
-    async ({ actor, params }) => {
-      await deleteProject(deps, actor, params.id);
+    async (request) => {
+      await deleteProject(withAuthor(deps, request), request.actor, request.params.id);
       return { ok: true };
     },
   );
@@ -135,13 +140,13 @@ function toProject(row: ProjectRow): ProjectAnswer {
 async function createKeysFor(
   tx: Queryable,
   now: number,
-  { accountId, tier }: Pick<Actor, "accountId" | "tier">,
+  { accountId, ...owner }: { accountId: string; tier: TierName; author: Author },
   projectId: string,
   types: readonly KeyType[],
 ): Promise<ProjectKey[]> {
   const keys: ProjectKey[] = [];
   for (const type of types) {
-    const wanted = { projectId, tier, type, name: `${type} key` };
+    const wanted = { ...owner, projectId, type, name: `${type} key` };
     const { key, secret } = await createCountedKey(tx, now, accountId, wanted);
     keys.push({ id: key.id, type, prefix: key.prefix, secret });
   }

@@ -3,6 +3,7 @@ import type { Database, Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
+import { record } from "../projects/audit/record.ts";
 import { serves } from "../projects/file-routes/find-route.ts";
 import { listRouteUrls } from "../projects/file-routes/queries.ts";
 import { deliveryBounds, toDelivery } from "./deliveries.ts";
@@ -44,6 +45,7 @@ export async function redeliverOne(
     const row = await tx.get(findDelivery, { id, projectId, environment });
     if (row === null) throw notFound("Delivery");
     const delivery = toDelivery(row);
+    await recordResend(tx, deps, actor, { ids: [id] });
     await onQueued(tx, delivery);
     return delivery;
   });
@@ -80,6 +82,7 @@ async function redeliverNamed(
   const urls = await currentUrls(deps, actor);
   const queued = await deps.db.transact(async (tx) => {
     await onQueued(tx);
+    await recordResend(tx, deps, actor, { ids: targets.map(({ id }) => id) });
     return requeue(tx, actor, targets, urls);
   });
   return { matched: targets.length, queued };
@@ -113,11 +116,22 @@ async function redeliverMatching(
     result.matched += targets.length;
     result.queued += await deps.db.transact(async (tx) => {
       await onQueued(tx);
+      await recordResend(tx, deps, actor, { filter: JSON.stringify(wanted) });
       return requeue(tx, actor, targets, urls);
     });
     // Sorts between the last id and every later one, because all ids have the same length.
     from = `${last.id}0`;
   }
+}
+
+function recordResend(
+  tx: Queryable,
+  { now, author }: Deps,
+  { projectId, environment }: Actor,
+  which: { ids: string[] } | { filter: string },
+): Promise<void> {
+  const target = { kind: "deliveries", id: environment } as const;
+  return record(tx, now(), author, { action: "deliveries.resent", target, projectId, after: which });
 }
 
 function findTargets(db: Database, actor: Actor, ids: string[]): Promise<Target[]> {

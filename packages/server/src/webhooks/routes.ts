@@ -10,8 +10,10 @@ import {
   SigningKeys,
   Type,
 } from "@upstow/contract";
+import type { Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
-import type { ApiApp } from "../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../http/request-context.ts";
+import { record } from "../projects/audit/record.ts";
 import { getDelivery, listOwnDeliveries } from "./deliveries.ts";
 import { eventStreamRoute } from "./event-stream.ts";
 import { redeliverMany, redeliverOne } from "./redeliver.ts";
@@ -39,7 +41,9 @@ export function testEventRoute(app: ApiApp, deps: Deps): void {
         response: { 200: DetailEnvelope },
       },
     },
-    async ({ actor, params }) => ({ delivery: await sendTestEvent(deps, actor, params.id) }),
+    async (request) => ({
+      delivery: await sendTestEvent(withAuthor(deps, request), request.actor, request.params.id),
+    }),
   );
 }
 
@@ -87,11 +91,12 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: Type.Object({ delivery: Delivery }) },
       },
     },
-    async ({ actor, params, idempotency }) => ({
-      delivery: await redeliverOne(deps, actor, params.id, (tx, delivery) =>
-        idempotency.remember(tx, 200, { delivery }),
-      ),
-    }),
+    async (request) => {
+      const { actor, params, idempotency } = request;
+      const own = withAuthor(deps, request);
+      const remember = (tx: Queryable, delivery: Delivery) => idempotency.remember(tx, 200, { delivery });
+      return { delivery: await redeliverOne(own, actor, params.id, remember) };
+    },
   );
 
   app.post(
@@ -104,7 +109,10 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: RedeliverResult },
       },
     },
-    async ({ actor, body, idempotency }) => redeliverMany(deps, actor, body, idempotency.hold),
+    async (request) => {
+      const { actor, body, idempotency } = request;
+      return redeliverMany(withAuthor(deps, request), actor, body, idempotency.hold);
+    },
   );
 }
 
@@ -134,10 +142,18 @@ export function signingKeyRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: SigningKeys },
       },
     },
-    async ({ actor, body, idempotency }) =>
+    async ({ actor, author, body, idempotency }) =>
       rotateSigningKeys(deps, ownerOf(actor), {
         force: body?.force ?? false,
-        onRotated: (tx) => idempotency.remember(tx, 200, {}),
+        async onRotated(tx) {
+          const { projectId, environment } = actor;
+          await record(tx, deps.now(), author, {
+            action: "signing-keys.rotated",
+            target: { kind: "environment", id: environment },
+            projectId,
+          });
+          await idempotency.remember(tx, 200, {});
+        },
       }),
   );
 }

@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid } from "../kernel/errors.ts";
 import { createId, randomText } from "../kernel/ids.ts";
+import { record } from "../projects/audit/record.ts";
 import { getRoute } from "../projects/file-routes/file-routes.ts";
 import { requireServes } from "../projects/file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../projects/file-url.ts";
@@ -46,6 +47,11 @@ async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteRow, url
     await tx.run(countLease, { id: endpointId });
     await tx.run(leaseMessages, { ids, token, leaseMs: deps.dispatcher.leaseMs });
     await tx.run(insertAttempts, { ids });
+    await record(tx, now, deps.author, {
+      action: "webhook.tested",
+      target: { kind: "route", id: route.id, label: route.slug },
+      projectId,
+    });
   });
   return {
     id: event.id,

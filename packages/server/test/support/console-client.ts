@@ -25,6 +25,6 @@ export async function createSessionToken(
   const token = randomBytes(32).toString("base64url");
   const entrant = { address: "127.0.0.1", userAgent, token, oldToken: "" };
   const { db, now, keyring } = app.app.deps;
-  await db.transact((tx) => createSession(tx, now(), accountId, entrant));
+  await db.transact((tx) => createSession(tx, now(), accountId, entrant, "password"));
   return createSessionSigner(keyring).sign(token);
 }

@@ -2,6 +2,7 @@ import { useContext, useState } from "react";
 import { type Account, ReloadAccount } from "../../app.tsx";
 import { useLoad } from "../../load.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
+import { Link } from "../../router.tsx";
 import { CodeSettings } from "./code-settings.tsx";
 import { Credentials } from "./credentials.tsx";
 import { DeletedProjects } from "./deleted-projects.tsx";
@@ -30,6 +31,9 @@ export default function AccountPage() {
       <section>
         <h2>Where you are signed in</h2>
         <Sessions key={changes} />
+        <p>
+          <Link to="/activity">Show sign-ins and changes to your account</Link>
+        </p>
       </section>
       {factors.error !== null && <Failure error={factors.error} retry={factors.reload} />}
       {factors.data !== null && (

@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatMany, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
+import { Link } from "../../router.tsx";
 import { Accounts } from "./accounts.tsx";
 import { Maintenance, type Report } from "./maintenance.tsx";
 
@@ -38,9 +39,14 @@ export default function Admin() {
     <>
       <div className="title">
         <h1>Installation</h1>
-        <button type="button" onClick={reload}>
-          Refresh
-        </button>
+        <p className="line">
+          <Link className="button" to="/admin/audit">
+            Audit log
+          </Link>
+          <button type="button" onClick={reload}>
+            Refresh
+          </button>
+        </p>
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
       {data === null && error === null && <Loading />}

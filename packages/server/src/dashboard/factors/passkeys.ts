@@ -4,13 +4,14 @@ import { PASSKEYS_MAX } from "@upstow/contract";
 import { UniqueViolation } from "../../db/database.ts";
 import type { PasskeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid } from "../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
+import { record } from "../../projects/audit/record.ts";
 import { findLastingSession, holdAccount } from "../queries.ts";
 import { createSession, type Entrant, type Session, signedOut, type Visitor } from "../sessions.ts";
 import type { SignedIn } from "../sign-in.ts";
 import { throttleAddress } from "../throttle.ts";
-import { findPasskey, insertPasskey, listPasskeys, usePasskey } from "./queries.ts";
+import { deletePasskey, findPasskey, insertPasskey, listPasskeys, usePasskey } from "./queries.ts";
 import { openStep, takeStep } from "./steps.ts";
 
 /** Loaded on first use, to keep startup fast. */
@@ -67,7 +68,7 @@ export async function addPasskey(
 
 /** Fails if the session has ended meanwhile: that may have been to take the account back from a thief. */
 export async function keepPasskey(
-  { db, now }: Pick<Deps, "db" | "now">,
+  { db, now, author }: Pick<Deps, "db" | "now" | "author">,
   session: Session,
   row: Omit<PasskeyRow, "last_used_at">,
 ): Promise<void> {
@@ -78,10 +79,32 @@ export async function keepPasskey(
       if ((await tx.get(findLastingSession, { id, now: now() })) === null) throw signedOut();
       if ((await tx.all(listPasskeys, { accountId })).length >= PASSKEYS_MAX) throw tooManyPasskeys();
       await tx.run(insertPasskey, row);
+      await record(tx, now(), author, {
+        action: "passkey.added",
+        target: { kind: "passkey", id: row.id, label: row.name },
+        accountId,
+        after: row,
+      });
     });
   } catch (error) {
     throw error instanceof UniqueViolation ? invalid("passkey", "is registered already") : error;
   }
+}
+
+export async function removePasskey(
+  { db, now, author }: Pick<Deps, "db" | "now" | "author">,
+  passkey: { id: string; accountId: string },
+): Promise<void> {
+  await db.transact(async (tx) => {
+    const removed = await tx.get(deletePasskey, passkey);
+    if (removed === null) throw notFound("Passkey");
+    await record(tx, now(), author, {
+      action: "passkey.removed",
+      target: { kind: "passkey", id: removed.id, label: removed.name },
+      accountId: passkey.accountId,
+      before: removed,
+    });
+  });
 }
 
 /** The browser offers the passkeys it has for this site, so users need not identify themselves first. */
@@ -125,7 +148,7 @@ export async function signInWithPasskey(
     await tx.run(holdAccount, { accountId: passkey.account_id });
     const signCount = authenticationInfo.newCounter;
     if ((await tx.run(usePasskey, { id: passkey.id, signCount, now })) === 0) throw unknownPasskey();
-    return createSession(tx, now, passkey.account_id, visitor);
+    return createSession(tx, now, passkey.account_id, visitor, "passkey");
   });
 }
 

@@ -140,7 +140,11 @@ export const deletePasskeysOfAccount = statement((q, p: { accountId: string }) =
 );
 
 export const deletePasskey = statement((q, p: { id: string; accountId: string }) =>
-  q.deleteFrom("passkey").where("id", "=", p.id).where("account_id", "=", p.accountId),
+  q
+    .deleteFrom("passkey")
+    .where("id", "=", p.id)
+    .where("account_id", "=", p.accountId)
+    .returning(["id", "name"]),
 );
 
 interface StepParams {

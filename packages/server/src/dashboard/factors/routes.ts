@@ -2,14 +2,19 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simp
 import { IdParam, Type } from "@upstow/contract";
 import type { FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/request-context.ts";
-import { invalid, notFound } from "../../kernel/errors.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import { confirmPassword } from "../credentials.ts";
 import type { PasswordWork } from "../password-work.ts";
 import { letIn, visitorOf, visitorOrigin } from "../session/visitor.ts";
-import { addPasskey, signInWithPasskey, startPasskey, startPasskeySignIn } from "./passkeys.ts";
-import { countRecoveryCodes, deletePasskey, findTotp, listPasskeys } from "./queries.ts";
-import { confirmCodes, createRecoveryCodes, endCodes, startCodes } from "./totp.ts";
+import {
+  addPasskey,
+  removePasskey,
+  signInWithPasskey,
+  startPasskey,
+  startPasskeySignIn,
+} from "./passkeys.ts";
+import { countRecoveryCodes, findTotp, listPasskeys } from "./queries.ts";
+import { confirmCodes, replaceRecoveryCodes, startCodes, turnOffCodes } from "./totp.ts";
 
 const schema = { hide: true };
 const ticket = Type.String({ minLength: 1, maxLength: 200 });
@@ -68,23 +73,23 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
   });
 
   app.post("/account/codes/confirm", { schema: { ...schema, body: CodeBody } }, async (request) => ({
-    recoveryCodes: await confirmCodes(deps, request.session.accountId, request.body.code),
+    recoveryCodes: await confirmCodes(
+      withAuthor(deps, request),
+      request.session.accountId,
+      request.body.code,
+    ),
   }));
 
   app.delete("/account/codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
     await confirm(request);
-    await deps.db.transact((tx) => endCodes(tx, request.session.accountId));
+    await turnOffCodes(withAuthor(deps, request), request.session.accountId);
     return { ok: true };
   });
 
   app.post("/account/recovery-codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
     await confirm(request);
     const { accountId } = request.session;
-    return deps.db.transact(async (tx) => {
-      const totp = await tx.get(findTotp, { accountId });
-      if (totp === null || totp.confirmed_at === null) throw invalid("codes", "are not turned on");
-      return { recoveryCodes: await createRecoveryCodes(tx, accountId) };
-    });
+    return { recoveryCodes: await replaceRecoveryCodes(withAuthor(deps, request), accountId) };
   });
 
   app.post("/account/passkeys/options", { schema: { ...schema, body: PasswordBody } }, async (request) => {
@@ -93,7 +98,7 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
   });
 
   app.post("/account/passkeys", { schema: { ...schema, body: NewPasskeyBody } }, async (request, reply) => {
-    await addPasskey(deps, request.session, visitorOrigin(request), request.body);
+    await addPasskey(withAuthor(deps, request), request.session, visitorOrigin(request), request.body);
     return reply.code(201).send({ ok: true });
   });
 
@@ -103,8 +108,7 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
     async (request) => {
       await confirm(request);
       const { accountId } = request.session;
-      const removed = await deps.db.run(deletePasskey, { id: request.params.id, accountId });
-      if (removed === 0) throw notFound("Passkey");
+      await removePasskey(withAuthor(deps, request), { id: request.params.id, accountId });
       return { ok: true };
     },
   );

@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
+import type { AuditAction } from "@upstow/contract";
 import type { TOTP } from "otpauth";
 import type { Queryable } from "../../db/database.ts";
 import type { TotpRow } from "../../db/people-schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
+import { type Change, record } from "../../projects/audit/record.ts";
 import {
   confirmTotp,
   countTry,
@@ -22,6 +24,7 @@ import {
 import { stepEnded } from "./steps.ts";
 
 type CodeDeps = Pick<Deps, "db" | "keyring" | "now">;
+type ChangeDeps = CodeDeps & Pick<Deps, "author">;
 
 export const totpPurpose = "one-time codes";
 const secretBytes = 20;
@@ -43,7 +46,7 @@ export async function startCodes(
 }
 
 /** From here on, a password alone is not enough to sign in. */
-export async function confirmCodes(deps: CodeDeps, accountId: string, code: string): Promise<string[]> {
+export async function confirmCodes(deps: ChangeDeps, accountId: string, code: string): Promise<string[]> {
   const row = await deps.db.get(findTotp, { accountId });
   if (row === null) throw invalid("code", "is asked for too early: scan the picture first");
   if (row.confirmed_at !== null) throw alreadyOn();
@@ -54,9 +57,33 @@ export async function confirmCodes(deps: CodeDeps, accountId: string, code: stri
     const confirmed = await tx.get(confirmTotp, { accountId, sealed: row.secret_sealed, now: deps.now() });
     if (confirmed === null) throw stepEnded();
     await tx.run(useStep, { accountId, step });
+    await record(tx, deps.now(), deps.author, ofAccount("codes.enabled", accountId));
     return createRecoveryCodes(tx, accountId);
   });
 }
+
+export async function turnOffCodes(deps: ChangeDeps, accountId: string): Promise<void> {
+  await deps.db.transact(async (tx) => {
+    await endCodes(tx, accountId);
+    await record(tx, deps.now(), deps.author, ofAccount("codes.disabled", accountId));
+  });
+}
+
+/** New ones, which end the earlier ones. */
+export async function replaceRecoveryCodes(deps: ChangeDeps, accountId: string): Promise<string[]> {
+  return deps.db.transact(async (tx) => {
+    const totp = await tx.get(findTotp, { accountId });
+    if (totp === null || totp.confirmed_at === null) throw invalid("codes", "are not turned on");
+    await record(tx, deps.now(), deps.author, ofAccount("recovery-codes.created", accountId));
+    return createRecoveryCodes(tx, accountId);
+  });
+}
+
+const ofAccount = (action: AuditAction, accountId: string): Change => ({
+  action,
+  target: { kind: "account", id: accountId },
+  accountId,
+});
 
 export async function endCodes(tx: Queryable, accountId: string): Promise<void> {
   await tx.run(deleteRecoveryCodes, { accountId });
@@ -134,7 +161,7 @@ const howMany = 10;
 const codeLength = 16;
 
 /** Replaces all earlier ones. They are shown only once. */
-export async function createRecoveryCodes(tx: Queryable, accountId: string): Promise<string[]> {
+async function createRecoveryCodes(tx: Queryable, accountId: string): Promise<string[]> {
   await tx.run(deleteRecoveryCodes, { accountId });
   const codes = Array.from({ length: howMany }, () => randomText(codeLength));
   for (const code of codes) await tx.run(insertRecoveryCode, { accountId, codeHash: hash("sha256", code) });

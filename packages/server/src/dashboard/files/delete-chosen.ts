@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import { deleteFiles, interrupted } from "../../files/delete-files.ts";
+import { deleteFilesBy, interrupted } from "../../files/delete-files.ts";
 import type { FileFilter } from "../../files/file-filter.ts";
 import { type Searcher, searchFiles } from "../../files/list-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
@@ -42,7 +42,7 @@ export async function deleteMatching(
 
 async function deleteBatch(deps: Deps, { projectId, environment }: Actor, ids: string[]): Promise<number> {
   if (ids.length === 0) return 0;
-  const done = await deps.db.transact((tx) => deleteFiles(tx, deps.now(), { projectId, environment }, ids));
+  const done = await deps.db.transact((tx) => deleteFilesBy(tx, deps, { projectId, environment }, ids));
   await removeBytes(deps, done.deletions);
   return done.files.length;
 }

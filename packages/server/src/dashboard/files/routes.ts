@@ -19,7 +19,7 @@ import { admitSearch, dashboardBudget, foldCase } from "../../files/look-through
 import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
 import { nameFile, toListItem } from "../../files/serialize.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
-import type { ApiApp } from "../../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
@@ -49,8 +49,8 @@ const KeyQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_
 const LinkQuery = Type.Object({ ...KeyQuery.properties, ...PageQuery.properties });
 
 export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
-  app.post("/files/delete", { schema: { body: DeleteBody } }, async ({ actor, body }) =>
-    deleteChosen(deps, actor, [...new Set(body.ids)]),
+  app.post("/files/delete", { schema: { body: DeleteBody } }, async (request) =>
+    deleteChosen(withAuthor(deps, request), request.actor, [...new Set(request.body.ids)]),
   );
 
   app.get("/variants", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
@@ -186,9 +186,12 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
 
   const stop = new AbortController();
   app.addHook("preClose", async () => stop.abort());
-  app.post("/search/delete", { schema: { body: DeleteFoundBody } }, async ({ actor, body }) =>
-    deleteMatching(deps, searcherOf(actor), actor, boundsOf(body, body.before), toFilter(body), stop.signal),
-  );
+  app.post("/search/delete", { schema: { body: DeleteFoundBody } }, async (request) => {
+    const { actor, body } = request;
+    const own = withAuthor(deps, request);
+    const bounds = boundsOf(body, body.before);
+    return deleteMatching(own, searcherOf(actor), actor, bounds, toFilter(body), stop.signal);
+  });
 }
 
 interface SearchQuery {

@@ -5,16 +5,18 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { normalizeEmail } from "../../projects/accounts/accounts.ts";
 import { findAccountByEmail, insertInvitedAccount } from "../../projects/accounts/queries.ts";
+import { record } from "../../projects/audit/record.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import type { Role } from "../access.ts";
 import { checkNewPassword, type PasswordWork } from "../password-work.ts";
 import { holdAccount } from "../queries.ts";
-import { createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
+import { authorOf, createSession, type Entrant, type Session, type Visitor } from "../sessions.ts";
 import { type SignedIn, signIn, wrongCredentials } from "../sign-in.ts";
 import { spend, throttleAddress, throttlePassword } from "../throttle.ts";
 import {
   countOpenInvitations,
   deleteEndedInvitations,
+  deleteInvitation,
   deleteInvitationsTo,
   findInvitation,
   findProjectOwner,
@@ -52,8 +54,9 @@ export async function invite(
       throw tooManyInvitations("This project", OPEN_INVITATIONS_MAX.project);
     if ((open?.account ?? 0) >= OPEN_INVITATIONS_MAX.account)
       throw tooManyInvitations("Your account", OPEN_INVITATIONS_MAX.account);
+    const id = createId(now);
     await tx.run(insertInvitation, {
-      id: createId(now),
+      id,
       token_hash: hash("sha256", token),
       project_id: projectId,
       email,
@@ -67,6 +70,12 @@ export async function invite(
       environment: "live",
       type: "member.invited",
       message: `${email} was invited as ${role}.`,
+    });
+    await record(tx, now, deps.author, {
+      action: "invitation.created",
+      target: { kind: "invitation", id, label: email },
+      projectId,
+      after: { email, role },
     });
   });
   return { link: `${deps.config.publicUrl}/dashboard/join#${token}`, expiresAt };
@@ -101,7 +110,29 @@ export async function signUp(
   return deps.db.transact(async (tx) => {
     const account = await tx.get(insertInvitedAccount, { id: createId(now), email, passwordHash, now });
     if (account === null) throw wrongCredentials();
-    return createSession(tx, now, account.id, visitor);
+    await record(tx, now, authorOf({ accountId: account.id, email }, visitor), {
+      action: "account.created",
+      target: { kind: "account", id: account.id, label: email },
+      accountId: account.id,
+      after: { email, tier: "free" },
+    });
+    return createSession(tx, now, account.id, visitor, "invitation");
+  });
+}
+
+export async function withdrawInvitation(
+  { db, now, author }: Pick<Deps, "db" | "now" | "author">,
+  invitation: { id: string; projectId: string },
+): Promise<void> {
+  await db.transact(async (tx) => {
+    const withdrawn = await tx.get(deleteInvitation, invitation);
+    if (withdrawn === null) throw notFound("Invitation");
+    await record(tx, now(), author, {
+      action: "invitation.withdrawn",
+      target: { kind: "invitation", id: invitation.id, label: withdrawn.email },
+      projectId: invitation.projectId,
+      before: withdrawn,
+    });
   });
 }
 
@@ -122,6 +153,12 @@ export async function accept(deps: Deps, session: Session, token: string): Promi
       environment: "live",
       type: "member.joined",
       message: `${session.email} joined as ${role}.`,
+    });
+    await record(tx, now, deps.author, {
+      action: "member.joined",
+      target: { kind: "member", id: session.accountId, label: session.email },
+      projectId,
+      after: { role },
     });
     return projectId;
   });

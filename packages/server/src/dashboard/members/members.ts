@@ -1,11 +1,13 @@
 import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { notFound } from "../../kernel/errors.ts";
+import { record } from "../../projects/audit/record.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import type { Role } from "../access.ts";
 import {
   deleteInvitationsBy,
   deleteMember,
+  findMember,
   findProjectOwner,
   listMembers,
   setMemberRole,
@@ -38,28 +40,43 @@ export async function getMembers(deps: Pick<Deps, "db">, projectId: string): Pro
 }
 
 export async function changeRole(
-  deps: Pick<Deps, "db" | "now">,
+  deps: Pick<Deps, "db" | "now" | "author">,
   member: { projectId: string; accountId: string },
   role: Role,
 ): Promise<void> {
   const now = deps.now();
   await deps.db.transact(async (tx) => {
-    if ((await tx.run(setMemberRole, { ...member, role })) === 0) throw notFound("Member");
+    const before = await tx.get(findMember, member);
+    if (before === null || (await tx.run(setMemberRole, { ...member, role })) === 0) throw notFound("Member");
     if (role !== "owner") await tx.run(deleteInvitationsBy, member);
     await logChange(tx, now, member.projectId, "member.updated", `A member is ${role} from now on.`);
+    await record(tx, now, deps.author, {
+      action: "member.updated",
+      target: { kind: "member", id: member.accountId, label: before.email },
+      projectId: member.projectId,
+      before,
+      after: { role },
+    });
   });
 }
 
 /** Takes effect on their next request. Links they created are revoked too, or one could let them back in. */
 export async function removeMember(
-  deps: Pick<Deps, "db" | "now">,
+  deps: Pick<Deps, "db" | "now" | "author">,
   member: { projectId: string; accountId: string },
 ): Promise<void> {
   const now = deps.now();
   await deps.db.transact(async (tx) => {
-    if ((await tx.run(deleteMember, member)) === 0) throw notFound("Member");
+    const before = await tx.get(findMember, member);
+    if (before === null || (await tx.run(deleteMember, member)) === 0) throw notFound("Member");
     await tx.run(deleteInvitationsBy, member);
     await logChange(tx, now, member.projectId, "member.removed", "A member left or was removed.");
+    await record(tx, now, deps.author, {
+      action: "member.removed",
+      target: { kind: "member", id: member.accountId, label: before.email },
+      projectId: member.projectId,
+      before,
+    });
   });
 }
 

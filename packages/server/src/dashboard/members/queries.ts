@@ -64,7 +64,11 @@ export const takeInvitation = statement((q, p: { tokenHash: string; now: number 
 );
 
 export const deleteInvitation = statement((q, p: { id: string; projectId: string }) =>
-  q.deleteFrom("invitation").where("id", "=", p.id).where("project_id", "=", p.projectId),
+  q
+    .deleteFrom("invitation")
+    .where("id", "=", p.id)
+    .where("project_id", "=", p.projectId)
+    .returning(["email", "role"]),
 );
 
 export const deleteInvitationsTo = statement((q, p: { projectId: string; email: string }) =>
@@ -127,6 +131,17 @@ export const setMemberRole = statement((q, p: Member & { role: ProjectRole }) =>
     .set({ role: p.role })
     .where("project_id", "=", p.projectId)
     .where("account_id", "=", p.accountId),
+);
+
+/** Locked on PostgreSQL, so that the role is the one that the change replaces. */
+export const findMember = statement((q, p: Member, dialect) =>
+  q
+    .selectFrom("project_member")
+    .innerJoin("account", "account.id", "project_member.account_id")
+    .select(["account.email as email", "project_member.role as role"])
+    .where("project_member.project_id", "=", p.projectId)
+    .where("project_member.account_id", "=", p.accountId)
+    .$if(dialect === "postgres", (select) => select.forUpdate("project_member")),
 );
 
 export const deleteMember = statement((q, p: Member) =>

@@ -1,14 +1,13 @@
 import { IdParam, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/request-context.ts";
-import { notFound } from "../../kernel/errors.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import { enterProject, type Role } from "../access.ts";
 import type { PasswordWork } from "../password-work.ts";
 import { letIn, visitorOf } from "../session/visitor.ts";
 import type { Session } from "../sessions.ts";
-import { accept, invite, lookAtInvitation, signUp } from "./invitations.ts";
+import { accept, invite, lookAtInvitation, signUp, withdrawInvitation } from "./invitations.ts";
 import { changeRole, getMembers, removeMember } from "./members.ts";
-import { deleteInvitation, listInvitations } from "./queries.ts";
+import { listInvitations } from "./queries.ts";
 
 const schema = { hide: true };
 const role = StringEnum(["owner", "developer", "viewer"]);
@@ -35,8 +34,8 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   const enter = (session: Session, projectId: string, needed: Role) =>
     enterProject(deps, session, { projectId, environment: "live" }, needed);
 
-  app.post("/invitations/accept", { schema: { ...schema, body: TokenBody } }, async ({ session, body }) => ({
-    projectId: await accept(deps, session, body.token),
+  app.post("/invitations/accept", { schema: { ...schema, body: TokenBody } }, async (request) => ({
+    projectId: await accept(withAuthor(deps, request), request.session, request.body.token),
   }));
 
   app.get(
@@ -51,9 +50,14 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   app.patch(
     "/projects/:id/members/:accountId",
     { schema: { ...schema, params: MemberParams, body: RoleBody } },
-    async ({ session, params, body }) => {
+    async (request) => {
+      const { session, params, body } = request;
       await enter(session, params.id, "owner");
-      await changeRole(deps, { projectId: params.id, accountId: params.accountId }, body.role);
+      await changeRole(
+        withAuthor(deps, request),
+        { projectId: params.id, accountId: params.accountId },
+        body.role,
+      );
       return { ok: true };
     },
   );
@@ -61,10 +65,11 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/projects/:id/members/:accountId",
     { schema: { ...schema, params: MemberParams } },
-    async ({ session, params }) => {
+    async (request) => {
+      const { session, params } = request;
       const isLeaving = params.accountId === session.accountId;
       await enter(session, params.id, isLeaving ? "viewer" : "owner");
-      await removeMember(deps, { projectId: params.id, accountId: params.accountId });
+      await removeMember(withAuthor(deps, request), { projectId: params.id, accountId: params.accountId });
       return { ok: true };
     },
   );
@@ -86,9 +91,11 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/projects/:id/invitations",
     { schema: { ...schema, params: IdParam, body: InviteBody } },
-    async ({ session, params, body }, reply) => {
+    async (request, reply) => {
+      const { session, params, body } = request;
       await enter(session, params.id, "owner");
-      const { link, expiresAt } = await invite(deps, session, { projectId: params.id, ...body });
+      const wanted = { projectId: params.id, ...body };
+      const { link, expiresAt } = await invite(withAuthor(deps, request), session, wanted);
       return reply.code(201).send({ link, expiresAt: new Date(expiresAt).toISOString() });
     },
   );
@@ -96,10 +103,10 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/projects/:id/invitations/:invitationId",
     { schema: { ...schema, params: InvitationParams } },
-    async ({ session, params }) => {
+    async (request) => {
+      const { session, params } = request;
       await enter(session, params.id, "owner");
-      const wanted = { id: params.invitationId, projectId: params.id };
-      if ((await deps.db.run(deleteInvitation, wanted)) === 0) throw notFound("Invitation");
+      await withdrawInvitation(withAuthor(deps, request), { id: params.invitationId, projectId: params.id });
       return { ok: true };
     },
   );

@@ -9,7 +9,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
-import { findSession, type Session as Person, signedOut } from "../sessions.ts";
+import { authorOf, findSession, type Session as Person, signedOut } from "../sessions.ts";
 import {
   cookieAttributes,
   cookieName,
@@ -18,6 +18,7 @@ import {
   finishCookies,
   isHttps,
 } from "./session-cookie.ts";
+import { visitorOf } from "./visitor.ts";
 
 declare module "fastify" {
   /** The signed-in user; set by `requireSession`. */
@@ -82,6 +83,11 @@ function createSessionStore(deps: Pick<Deps, "db" | "now">): SessionStore {
 }
 
 export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">): void {
+  app.decorateRequest("author", {
+    getter() {
+      return authorOf(this.session, visitorOf(this));
+    },
+  });
   app.addHook("onRequest", async (request) => {
     const { session } = request;
     if (session.accountId === undefined) throw signedOut();

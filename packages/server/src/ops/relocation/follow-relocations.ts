@@ -4,8 +4,9 @@ import type { Database } from "../../db/database.ts";
 import type { RelocationRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { findRelocation, listReasons } from "../../http/read-only.ts";
+import { serviceAuthor } from "../../kernel/actor.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
-import { changeState } from "./queries.ts";
+import { changeState, recordMove } from "./queries.ts";
 import { switchStorage } from "./switch-storage.ts";
 
 type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
@@ -73,7 +74,12 @@ function checkBucket(bucket: string, { state, target }: RelocationRow): void {
 export async function followRelocations(deps: FollowDeps): Promise<void> {
   const { config, db, now } = deps;
   if (db.dialect === "postgres") {
-    await db.run(changeState, { name: "database", from: "copied", to: "done", now: now() });
+    const change = { name: "database", from: "copied", to: "done", now: now() } as const;
+    await db.transact(async (tx) => {
+      const isSwitching = (await tx.run(changeState, change)) > 0;
+      const move = await tx.get(findRelocation, { name: "database" });
+      if (isSwitching && move !== null) await recordMove(tx, serviceAuthor, move);
+    });
     // It may have been cancelled since the first check.
     checkCopy(await db.get(findRelocation, { name: "database" }));
   }

@@ -1,6 +1,10 @@
 import { sql } from "#kysely";
+import type { Database, Queryable } from "../../db/database.ts";
 import type { RelocationName, RelocationRow, RelocationState } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { listReasons } from "../../http/read-only.ts";
+import type { Author } from "../../kernel/actor.ts";
+import { record } from "../../projects/audit/record.ts";
 
 export const putRelocation = statement((q, p: RelocationRow) =>
   q
@@ -57,3 +61,29 @@ const renameStoreOf = (table: "file" | "variant" | "storage_deletion") =>
   );
 
 export const renameStores = (["file", "variant", "storage_deletion"] as const).map(renameStoreOf);
+
+const actions = {
+  storage: "installation.storage-moved",
+  database: "installation.database-moved",
+} as const;
+
+/** While another move keeps the installation read-only, nothing can be recorded; its switch will be. */
+export async function recordMove(
+  tx: Queryable,
+  author: Author,
+  move: Pick<RelocationRow, "name" | "target" | "state" | "changed_at">,
+): Promise<void> {
+  if ((await tx.all(listReasons, {})).length > 0) return;
+  await record(tx, move.changed_at, author, {
+    action: actions[move.name],
+    target: { kind: "installation", id: move.name },
+    after: { state: move.state, target: move.target },
+  });
+}
+
+export async function startMove(db: Database, author: Author, move: RelocationRow): Promise<void> {
+  await db.transact(async (tx) => {
+    await tx.run(putRelocation, move);
+    await recordMove(tx, author, move);
+  });
+}

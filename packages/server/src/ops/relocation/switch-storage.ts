@@ -3,9 +3,10 @@ import type { TableName } from "../../db/table-names.ts";
 import type { Deps } from "../../deps.ts";
 import { findRelocation } from "../../http/read-only.ts";
 import { closeForGood, leaveReadOnly } from "../../http/read-only-switch.ts";
+import { serviceAuthor } from "../../kernel/actor.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
-import { changeState, renameStores, setState } from "./queries.ts";
+import { changeState, recordMove, renameStores, setState } from "./queries.ts";
 
 /** The name of the store in files and variants. */
 export const storeNames = { from: "disk", to: "s3" };
@@ -22,7 +23,8 @@ export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | 
   await db.run(changeState, { name: "storage", from: "copied", to: "switching", now: now() });
   await leaveReadOnly(db, "storage", async (tx) => {
     // Another instance was first.
-    if ((await tx.get(findRelocation, { name: "storage" }))?.state === "done") return;
+    const move = await tx.get(findRelocation, { name: "storage" });
+    if (move === null || move.state === "done") return;
     for (const rename of renameStores) {
       for (let after = ""; ; ) {
         const renamed = await tx.all(rename, { ...storeNames, after, take: batchSize });
@@ -34,7 +36,9 @@ export async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | 
     for (const table of ["relocated_object", ...tablesOfDisk]) await tx.script(`DELETE FROM ${table}`);
     // With a shared database, another process may still use the disk, and files it received now would be lost.
     if (db.dialect === "postgres") await tx.script(closeForGood(tablesOfDisk));
-    await tx.run(setState, { name: "storage", state: "done", now: now() });
+    const done = { name: "storage", state: "done", now: now() } as const;
+    await tx.run(setState, done);
+    await recordMove(tx, serviceAuthor, { ...move, state: "done", changed_at: done.now });
   });
   log.info("the files are served from the bucket now");
 }

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { hashPassword } from "../../kernel/security/passwords.ts";
+import { record } from "../audit/record.ts";
 import { createProject } from "../projects.ts";
 import {
   findAccountByEmail,
@@ -16,7 +17,7 @@ import {
   setTier,
 } from "./queries.ts";
 
-type OperatorDeps = Pick<Deps, "db" | "now">;
+type OperatorDeps = Pick<Deps, "db" | "now" | "author">;
 
 /** Undefined keeps the current value, null resets it to the tier's. */
 export interface OwnLimitsChange {
@@ -40,12 +41,18 @@ export async function changeAccount(
   const email = normalizeEmail(emailText);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
-    const account =
-      tier === undefined
-        ? await tx.get(findAccountByEmail, { email })
-        : await tx.get(setTier, { email, tier, now });
-    if (account === null) throw unknownAccount(email);
-    return limits === undefined ? account : changeOwnLimits(tx, now, account, limits);
+    const before = await tx.get(findAccountByEmail, { email });
+    const account = tier === undefined ? before : await tx.get(setTier, { email, tier, now });
+    if (before === null || account === null) throw unknownAccount(email);
+    const changed = limits === undefined ? account : await changeOwnLimits(tx, now, account, limits);
+    await record(tx, now, deps.author, {
+      action: "account.updated",
+      target: { kind: "account", id: account.id, label: email },
+      accountId: account.id,
+      before,
+      after: changed,
+    });
+    return changed;
   });
 }
 
@@ -78,7 +85,12 @@ export async function createProjectFor(deps: OperatorDeps, emailText: string, na
   return deps.db.transact(async (tx) => {
     const account = await tx.get(findAccountByEmail, { email });
     if (account === null) throw unknownAccount(email);
-    return createProject(tx, deps.now(), { accountId: account.id, tier: account.tier }, name);
+    return createProject(
+      tx,
+      deps.now(),
+      { accountId: account.id, tier: account.tier, author: deps.author },
+      name,
+    );
   });
 }
 
@@ -103,22 +115,25 @@ interface NewAccount {
   tier: TierName;
 }
 
-export async function createAccount(deps: Pick<Deps, "db" | "now">, wanted: NewAccount): Promise<AccountRow> {
+export async function createAccount(deps: OperatorDeps, wanted: NewAccount): Promise<AccountRow> {
   const email = normalizeEmail(wanted.email);
   // Reserved for the first start, even if an operator's command ran first.
   if (email === ownerEmail) throw emailTaken(email);
   if (wanted.password === "") throw invalid("password", "must not be empty");
   const passwordHash = wanted.password === null ? null : await hashPassword(wanted.password);
   const now = deps.now();
-  const [account] = await deps.db.change(insertAccount, {
-    id: createId(now),
-    email,
-    passwordHash,
-    tier: wanted.tier,
-    now,
+  return deps.db.transact(async (tx) => {
+    const id = createId(now);
+    const account = await tx.get(insertAccount, { id, email, passwordHash, tier: wanted.tier, now });
+    if (account === null) throw emailTaken(email);
+    await record(tx, now, deps.author, {
+      action: "account.created",
+      target: { kind: "account", id, label: email },
+      accountId: id,
+      after: account,
+    });
+    return account;
   });
-  if (account === undefined) throw emailTaken(email);
-  return account;
 }
 
 function emailTaken(email: string): AppError {
@@ -162,7 +177,7 @@ function loginLinkOf(config: { publicUrl: string }, token: string): string {
 
 /** A sign-in link for someone who lost access; for the installation's owner by default. */
 export async function createLoginLink(
-  deps: Pick<Deps, "config" | "db" | "now">,
+  deps: OperatorDeps & Pick<Deps, "config">,
   emailText: string | undefined,
 ): Promise<{ id: string; email: string; isEmailVerified: boolean; link: string; expiresAt: number }> {
   const email = emailText === undefined ? null : normalizeEmail(emailText);
@@ -172,6 +187,11 @@ export async function createLoginLink(
       email === null ? await tx.get(findInstallationOwner, {}) : await tx.get(findAccountByEmail, { email });
     if (account === null) throw email === null ? neverStarted() : unknownAccount(email);
     const token = await createLoginToken(tx, now, account.id);
+    await record(tx, now, deps.author, {
+      action: "login-link.created",
+      target: { kind: "account", id: account.id, label: account.email },
+      accountId: account.id,
+    });
     return {
       id: account.id,
       email: account.email,

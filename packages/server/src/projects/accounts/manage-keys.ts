@@ -7,7 +7,7 @@ import { createKey, revokeKey } from "../api-keys/api-keys.ts";
 import { findKey } from "../api-keys/queries.ts";
 import { findAccountOfProject } from "./queries.ts";
 
-type OperatorDeps = Pick<Deps, "db" | "now">;
+type OperatorDeps = Pick<Deps, "db" | "now" | "author">;
 
 const nameMax = 100;
 
@@ -25,7 +25,7 @@ export async function createKeyFor(
         suggestion: "Check the id; a deleted project takes no new keys.",
       });
     }
-    return createKey(tx, deps.now(), { ...wanted, tier: account.tier });
+    return createKey(tx, deps.now(), { ...wanted, tier: account.tier, author: deps.author });
   });
 }
 
@@ -49,7 +49,7 @@ export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiK
         suggestion: "Nothing is left to do.",
       });
     }
-    await revokeKey(tx, deps.now(), id);
+    await revokeKey(tx, deps.now(), deps.author, id);
     return key;
   });
 }

@@ -2,10 +2,11 @@ import { KEYS_PER_HOUR, type KeyType, TIERS, type TierName } from "@upstow/contr
 import type { Queryable } from "../../db/database.ts";
 import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { Actor } from "../../kernel/actor.ts";
+import { type Actor, type Author, serviceAuthor } from "../../kernel/actor.ts";
 import { AppError, notFound, raiseTier, unauthorized } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { createApiKeySecret } from "../../kernel/security/api-key-secret.ts";
+import { record } from "../audit/record.ts";
 import { writeLog } from "../logs/queries.ts";
 import {
   countActiveKeys,
@@ -25,6 +26,7 @@ export interface NewKey {
   tier: TierName;
   type: KeyType;
   name: string;
+  author?: Author;
 }
 
 /** A key requested by a user. Operator commands call `createKey` directly and are not counted. */
@@ -73,6 +75,12 @@ export async function createKey(
     message: `API key "${wanted.name}" was created.`,
     data: { keyId: key.id, prefix },
   });
+  await record(tx, now, wanted.author ?? serviceAuthor, {
+    action: "key.created",
+    target: { kind: "key", id: key.id, label: key.name },
+    projectId: key.project_id,
+    after: key,
+  });
   return { key, secret };
 }
 
@@ -106,11 +114,11 @@ export async function revokeOwnKey(deps: Deps, actor: Actor, id: string): Promis
         "a test key cannot revoke live keys",
         "A test key revokes only test keys. Send a live key.",
       );
-    await revokeKey(tx, deps.now(), id);
+    await revokeKey(tx, deps.now(), deps.author, id);
   });
 }
 
-export async function revokeKey(tx: Queryable, now: number, id: string): Promise<void> {
+export async function revokeKey(tx: Queryable, now: number, author: Author, id: string): Promise<void> {
   const revoked = await tx.get(revokeKeyRow, { id, now });
   if (revoked === null) throw notFound("API key");
   await tx.run(freeKeyPlace, { projectId: revoked.project_id });
@@ -120,5 +128,11 @@ export async function revokeKey(tx: Queryable, now: number, id: string): Promise
     type: "key.revoked",
     message: `API key "${revoked.name}" was revoked.`,
     data: { keyId: id, prefix: revoked.prefix },
+  });
+  await record(tx, now, author, {
+    action: "key.revoked",
+    target: { kind: "key", id, label: revoked.name },
+    projectId: revoked.project_id,
+    before: revoked,
   });
 }

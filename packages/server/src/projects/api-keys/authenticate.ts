@@ -14,6 +14,13 @@ const scheme = "Bearer ";
 export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
   const findActor = createActorFinder(deps.db);
   app.decorateRequest("actor");
+  app.decorateRequest("author", {
+    getter() {
+      const { keyId: id, name } = this.actor;
+      const userAgent = this.headers["user-agent"] ?? "";
+      return { kind: "key", id, name, address: this.clientAddress, userAgent } as const;
+    },
+  });
   app.addHook("onRequest", (request, _reply, done) => {
     const secret = presentedKey(request);
     const admit = (actor: Actor | null) => {

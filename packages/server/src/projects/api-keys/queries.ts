@@ -13,6 +13,7 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
     .where("project.deleted_at", "is", null)
     .select([
       "api_key.id as keyId",
+      "api_key.name as name",
       "api_key.type as environment",
       "project.id as projectId",
       "project.store_id as storeName",

@@ -9,7 +9,7 @@ import {
 } from "@upstow/contract";
 import type { ApiKeyRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { requireOwnProject } from "../projects.ts";
 import { createCountedKey, revokeOwnKey, typeForNewKey } from "./api-keys.ts";
@@ -50,10 +50,10 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
         response: { 201: CreatedKey },
       },
     },
-    async ({ actor, body, idempotency }, reply) => {
+    async ({ actor, author, body, idempotency }, reply) => {
       const type = typeForNewKey(actor, body.type);
       const { projectId, accountId, tier } = actor;
-      const wanted = { projectId, tier, type, name: body.name ?? `${type} key` };
+      const wanted = { projectId, tier, type, name: body.name ?? `${type} key`, author };
       const created = await deps.db.transact(async (tx) => {
         const { key, secret } = await createCountedKey(tx, deps.now(), accountId, wanted);
         await idempotency.remember(tx, 201, { key: toApiKey(key) });
@@ -66,8 +66,8 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/keys/:id",
     { schema: { tags, summary: "Revoke a key at once", params: IdParam, response: { 200: Ok } } },
-    async ({ actor, params }) => {
-      await revokeOwnKey(deps, actor, params.id);
+    async (request) => {
+      await revokeOwnKey(withAuthor(deps, request), request.actor, request.params.id);
       return { ok: true };
     },
   );

@@ -12,9 +12,10 @@ import { isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import type { OutboundGuard } from "../../kernel/net/outbound-guard.ts";
 import { parseOutboundUrl } from "../../kernel/net/outbound-url.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
+import { record } from "../audit/record.ts";
 import { writeLog } from "../logs/queries.ts";
 
-type DomainDeps = Pick<Deps, "config" | "customHosts" | "db" | "keyring" | "webhookGuard" | "now">;
+type DomainDeps = Pick<Deps, "config" | "customHosts" | "db" | "keyring" | "webhookGuard" | "now" | "author">;
 
 /**
  * From now on, URLs of the project's files and variants use the domain, which serves nothing else. Earlier URLs keep
@@ -67,8 +68,17 @@ async function save(
   const now = deps.now();
   try {
     await deps.db.transact(async (tx) => {
-      if ((await tx.get(setCdnUrl, { projectId, cdnUrl, now })) === null) throw notFound("Project");
+      const before = await tx.get(findCdnUrl, { projectId });
+      const changed = await tx.get(setCdnUrl, { projectId, cdnUrl, now });
+      if (before === null || changed === null) throw notFound("Project");
       await writeLog(tx, now, { projectId, environment: "live", type: "project.updated", message });
+      await record(tx, now, deps.author, {
+        action: cdnUrl === null ? "domain.removed" : "domain.set",
+        target: { kind: "project", id: projectId, label: changed.name },
+        projectId,
+        before: { cdn_url: before.cdnUrl },
+        after: { cdn_url: cdnUrl },
+      });
     });
   } catch (error) {
     throw error instanceof UniqueViolation ? invalid("domain", "is used by another project") : error;
@@ -179,5 +189,5 @@ export const setCdnUrl = statement((q, p: { projectId: string; cdnUrl: string | 
     .set({ cdn_url: p.cdnUrl, updated_at: p.now })
     .where("id", "=", p.projectId)
     .where("deleted_at", "is", null)
-    .returning("id"),
+    .returning("name"),
 );

@@ -1,7 +1,9 @@
 import type { Queryable } from "../../db/database.ts";
 import type { CustomerStoreRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import type { Author } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound, refusedUrl } from "../../kernel/errors.ts";
+import { record } from "../audit/record.ts";
 import { writeLog } from "../logs/queries.ts";
 import {
   type BucketFindings,
@@ -28,6 +30,7 @@ import {
 import { checkPlace, isSamePlace, type StorageInput } from "./rules.ts";
 
 type StorageDeps = Pick<Deps, "db" | "keyring" | "customerBuckets" | "now">;
+type ChangeDeps = StorageDeps & Pick<Deps, "author">;
 
 /** A store without its credentials. */
 export interface ShownStore extends BucketPlace {
@@ -52,7 +55,7 @@ export async function findStorage(deps: StorageDeps, projectId: string): Promise
 
 /** New files of the project go to the bucket from now on; the bucket is probed before anything is saved. */
 export async function setStorage(
-  deps: StorageDeps,
+  deps: ChangeDeps,
   projectId: string,
   input: StorageInput,
   signal?: AbortSignal,
@@ -66,18 +69,21 @@ export async function setStorage(
   if (!report.ok) throw invalid("bucket", `cannot be used: ${explain(report)}`);
   const now = deps.now();
   const sealed = sealCredentials(deps.keyring, input);
-  const row = await deps.db.transact((tx) => save(tx, now, projectId, place, sealed));
+  const row = await deps.db.transact((tx) =>
+    save(tx, { now, author: deps.author }, projectId, place, sealed),
+  );
   return toShown(row);
 }
 
 async function save(
   tx: Queryable,
-  now: number,
+  { now, author }: { now: number; author: Author },
   projectId: string,
   place: BucketPlace,
   sealed: string,
 ): Promise<CustomerStoreRow> {
   const { forcePathStyle, ...where } = place;
+  const before = await tx.get(findStoreOfProject, { projectId });
   const known = await tx.all(listStoresOfProject, { projectId });
   const same = known.find((row) => isSamePlace(placeOf(row), place));
   const row: CustomerStoreRow = {
@@ -96,6 +102,13 @@ async function save(
   // A previous bucket stays known as long as it contains files.
   for (const other of known) if (other.id !== row.id) await forgetIfEmpty(tx, other);
   await log(tx, now, projectId, "storage.set", `New files go to the bucket "${place.bucket}".`);
+  await record(tx, now, author, {
+    action: "storage.set",
+    target: { kind: "bucket", id: row.id, label: row.bucket },
+    projectId,
+    ...(before && { before }),
+    after: row,
+  });
   return row;
 }
 
@@ -109,7 +122,7 @@ export async function probeStorage(
   return probe(deps.customerBuckets.open(row.id, placeOf(row), credentials), signal);
 }
 
-export async function removeStorage(deps: StorageDeps, projectId: string): Promise<void> {
+export async function removeStorage(deps: ChangeDeps, projectId: string): Promise<void> {
   const row = await getRow(deps, projectId);
   const now = deps.now();
   await deps.db.transact(async (tx) => {
@@ -125,6 +138,12 @@ export async function removeStorage(deps: StorageDeps, projectId: string): Promi
     }
     if ((await tx.run(leaveStore, { projectId, storeId: row.id, now })) === 0) throw noBucket();
     await log(tx, now, projectId, "storage.removed", `New files no longer go to the bucket "${row.bucket}".`);
+    await record(tx, now, deps.author, {
+      action: "storage.removed",
+      target: { kind: "bucket", id: row.id, label: row.bucket },
+      projectId,
+      before: row,
+    });
   });
 }
 

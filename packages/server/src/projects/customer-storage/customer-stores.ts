@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { createId } from "../../kernel/ids.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 import { type ObjectStore, type ObjectStores, UnknownStore } from "../../storage/object-store.ts";
+import { record } from "../audit/record.ts";
 import { findStore, listStores, resealStore } from "./queries.ts";
 
 /** Buckets change; opening one costs next to nothing. */
@@ -118,9 +119,19 @@ const batchSize = 100;
 type ResealDeps = Pick<Deps, "db" | "keyring">;
 
 /** Seals all credentials with the newest secret, so that an older one can be dropped. Returns how many. */
-export function resealCredentials(deps: ResealDeps): Promise<number> {
-  const { keyring } = deps;
-  return resealStores(deps, (sealed) => sealCredentials(keyring, openCredentials(keyring, sealed)));
+export async function resealCredentials(deps: ResealDeps & Pick<Deps, "now" | "author">): Promise<number> {
+  const { db, keyring, now, author } = deps;
+  const seal = (sealed: string) => sealCredentials(keyring, openCredentials(keyring, sealed));
+  const count = await resealStores(deps, seal);
+  // Rows are resealed one by one, so this states the total.
+  await db.transact((tx) =>
+    record(tx, now(), author, {
+      action: "installation.credentials-resealed",
+      target: { kind: "installation", id: "credentials" },
+      after: { count },
+    }),
+  );
+  return count;
 }
 
 /** Only those sealed with an older secret; those that no secret opens are left as they are. */

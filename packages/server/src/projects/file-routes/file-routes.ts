@@ -11,6 +11,7 @@ import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound, refusedUrl, unauthorized } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
+import { record } from "../audit/record.ts";
 import { writeLog } from "../logs/queries.ts";
 import {
   deleteRouteRow,
@@ -52,6 +53,7 @@ export async function createRoute(
     });
     if (route === null) throw duplicateSlug(body.slug);
     await logChange(tx, now, actor, "router.created", route.slug);
+    await record(tx, now, deps.author, { action: "route.created", ...target(route), after: route });
     await onSaved(tx, route);
     return route;
   });
@@ -73,7 +75,7 @@ export async function updateRoute(
   await checkWebhookUrl(deps, body.webhookUrl);
   try {
     for (;;) {
-      const updated = await deps.db.transact((tx) => mergeAndUpdate(tx, deps.now(), actor, id, body));
+      const updated = await deps.db.transact((tx) => mergeAndUpdate(tx, deps, actor, id, body));
       if (updated !== null) return updated;
     }
   } catch (error) {
@@ -85,7 +87,7 @@ export async function updateRoute(
 /** Null if another call changed the route since it was read; then the merge has to be repeated. */
 async function mergeAndUpdate(
   tx: Queryable,
-  time: number,
+  deps: Pick<Deps, "now" | "author">,
   actor: Actor,
   id: string,
   body: UpdateRouterBody,
@@ -95,7 +97,7 @@ async function mergeAndUpdate(
   mayChange(actor, route.environment);
   mayChange(actor, body.environment ?? route.environment);
   // Strictly later than the value read, so that the guard can distinguish any two versions.
-  const now = Math.max(time, route.updated_at + 1);
+  const now = Math.max(deps.now(), route.updated_at + 1);
   const updated = await tx.get(updateRouteRow, {
     ...route,
     slug: body.slug ?? route.slug,
@@ -110,6 +112,12 @@ async function mergeAndUpdate(
   if (updated === null) return null;
   if (updated.slug !== route.slug) await takeUploadsAlong(tx, route, updated.slug);
   await logChange(tx, now, actor, "router.updated", updated.slug);
+  await record(tx, now, deps.author, {
+    action: "route.updated",
+    ...target(updated),
+    before: route,
+    after: updated,
+  });
   return updated;
 }
 
@@ -128,6 +136,7 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
     mayChange(actor, route.environment);
     await tx.run(freeRoutePlace, { projectId: actor.projectId });
     await logChange(tx, now, actor, "router.deleted", route.slug);
+    await record(tx, now, deps.author, { action: "route.deleted", ...target(route), before: route });
   });
 }
 
@@ -165,6 +174,11 @@ function duplicateSlug(slug: string): AppError {
     suggestion: "Choose another slug, or change the existing route.",
   });
 }
+
+const target = ({ id, slug, project_id }: FileRouteRow) => ({
+  target: { kind: "route" as const, id, label: slug },
+  projectId: project_id,
+});
 
 async function logChange(
   tx: Queryable,

@@ -118,9 +118,5 @@ export const moveOpenUploads = statement((q, p: Renamed) =>
 );
 
 export const deleteRouteRow = statement((q, p: { id: string; projectId: string }) =>
-  q
-    .deleteFrom("file_route")
-    .where("id", "=", p.id)
-    .where("project_id", "=", p.projectId)
-    .returning(["slug", "environment"]),
+  q.deleteFrom("file_route").where("id", "=", p.id).where("project_id", "=", p.projectId).returningAll(),
 );

@@ -10,7 +10,7 @@ import {
   UpdateRouterBody,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import type { ApiApp } from "../../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import { requireOwnProject } from "../projects.ts";
 import { createRoute, deleteRoute, getRoute, updateRoute } from "./file-routes.ts";
 import { listAllAsJson, listPage, toRouter } from "./find-route.ts";
@@ -53,8 +53,9 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
         response: { 201: RouterEnvelope },
       },
     },
-    async ({ actor, body, idempotency }, reply) => {
-      const route = await createRoute(deps, actor, body, (tx, saved) =>
+    async (request, reply) => {
+      const { actor, body, idempotency } = request;
+      const route = await createRoute(withAuthor(deps, request), actor, body, (tx, saved) =>
         idempotency.remember(tx, 201, { router: toRouter(saved, actor) }),
       );
       return reply.code(201).send({ router: toRouter(route, actor) });
@@ -79,9 +80,12 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: RouterEnvelope },
       },
     },
-    async ({ actor, params, body }) => ({
-      router: toRouter(await updateRoute(deps, actor, params.id, body), actor),
-    }),
+    async (request) => {
+      const { actor, params, body } = request;
+      return {
+        router: toRouter(await updateRoute(withAuthor(deps, request), actor, params.id, body), actor),
+      };
+    },
   );
 
   app.delete(
@@ -94,8 +98,8 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: Ok },
       },
     },
-    async ({ actor, params }) => {
-      await deleteRoute(deps, actor, params.id);
+    async (request) => {
+      await deleteRoute(withAuthor(deps, request), request.actor, request.params.id);
       return { ok: true };
     },
   );

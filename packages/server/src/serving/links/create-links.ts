@@ -13,6 +13,7 @@ import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
+import { recordUnlessKey } from "../../projects/audit/record.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import {
@@ -84,6 +85,17 @@ export async function planLinks(
         files: plan.links.map(({ facts }) => facts.fileId),
         expiresAt: isoTime(expiresAt),
         maxUses: body.maxUses ?? null,
+      },
+    });
+    const [first] = plan.links;
+    await recordUnlessKey(tx, now, deps.author, {
+      action: "links.created",
+      target: { kind: "files", id: first?.facts.fileId ?? "" },
+      projectId,
+      after: {
+        ids: plan.links.map(({ facts }) => facts.fileId),
+        expiresAt: isoTime(expiresAt),
+        maxUses: body.maxUses,
       },
     });
     await onSaved(tx, plan);
@@ -187,6 +199,12 @@ export async function planGrant(
       type: "grant.created",
       message: `A grant for the ${scope.kind} "${scope.value}" was created${reader}.`,
       data: { ...scope, subject: body.subject ?? null, expiresAt: isoTime(facts.expiresAt) },
+    });
+    await recordUnlessKey(tx, now, deps.author, {
+      action: "grant.created",
+      target: { kind: "environment", id: environment },
+      projectId,
+      after: { ...scope, subject: body.subject, expiresAt: isoTime(facts.expiresAt) },
     });
     await onSaved(tx, facts);
   });

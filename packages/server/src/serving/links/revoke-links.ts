@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { nameFile } from "../../files/serialize.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { invalid } from "../../kernel/errors.ts";
+import { record } from "../../projects/audit/record.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import {
   deleteEndedLinks,
@@ -42,6 +43,15 @@ export async function revokeLinks(
   const revocation = await deps.db.transact(async (tx) => {
     const files = await revoke(tx, owner, { wanted, audience, now });
     const found = new Set(files.flatMap(({ id, key }) => [id, key]));
+    await record(tx, now, deps.author, {
+      action: "links.revoked",
+      target:
+        wanted.length === 0
+          ? { kind: "environment", id: environment }
+          : { kind: "files", id: files[0]?.id ?? wanted[0] ?? "" },
+      projectId,
+      after: { ids: files.map(({ id }) => id), audience, all },
+    });
     const done = { revoked: files.length, missing: wanted.filter((key) => !found.has(key)) };
     await onSaved(tx, done);
     return done;

@@ -10,8 +10,9 @@ import {
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { bulkBody, bulkResponses, bulkStatus, toFailures } from "../../files/bulk-answer.ts";
-import type { ApiApp } from "../../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
+import { record } from "../../projects/audit/record.ts";
 import { type LinkPlan, planGrant, planLinks, signPlan, signPlannedGrant } from "./create-links.ts";
 import { getReadKeys, rotateReadKeys } from "./read-keys.ts";
 import { revokeLinks } from "./revoke-links.ts";
@@ -39,8 +40,9 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         response: bulkResponses(CreatedLinks),
       },
     },
-    async ({ actor, body, idempotency }, reply) => {
-      const plan = await planLinks(deps, actor, body, (tx, saved) =>
+    async (request, reply) => {
+      const { actor, body, idempotency } = request;
+      const plan = await planLinks(withAuthor(deps, request), actor, body, (tx, saved) =>
         idempotency.remember(tx, bulkStatus(saved.links.length, saved.missing), saved),
       );
       const status = bulkStatus(plan.links.length, plan.missing);
@@ -59,8 +61,10 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         response: bulkResponses(RevokedLinks),
       },
     },
-    async ({ actor, body, idempotency }, reply) => {
-      const done = await revokeLinks(deps, actor, body, async (tx, { revoked, missing }) => {
+    async (request, reply) => {
+      const { actor, body, idempotency } = request;
+      const own = withAuthor(deps, request);
+      const done = await revokeLinks(own, actor, body, async (tx, { revoked, missing }) => {
         const status = bulkStatus(revoked, missing);
         if (status === 404) return;
         await idempotency.remember(tx, status, { revoked, failures: toFailures(missing) });
@@ -86,8 +90,11 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: Type.Object({ grant: Grant }) },
       },
     },
-    async ({ actor, body, idempotency }) => {
-      const facts = await planGrant(deps, actor, body, (tx, saved) => idempotency.remember(tx, 200, saved));
+    async (request) => {
+      const { actor, body, idempotency } = request;
+      const facts = await planGrant(withAuthor(deps, request), actor, body, (tx, saved) =>
+        idempotency.remember(tx, 200, saved),
+      );
       return { grant: await signPlannedGrant(deps, actor, facts) };
     },
   );
@@ -116,7 +123,14 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: ReadKeys },
       },
     },
-    async ({ actor: { projectId, environment }, idempotency }) =>
-      rotateReadKeys(deps, { projectId, environment }, (tx) => idempotency.remember(tx, 200, {})),
+    async ({ actor: { projectId, environment }, author, idempotency }) =>
+      rotateReadKeys(deps, { projectId, environment }, async (tx) => {
+        await record(tx, deps.now(), author, {
+          action: "read-keys.rotated",
+          target: { kind: "environment", id: environment },
+          projectId,
+        });
+        await idempotency.remember(tx, 200, {});
+      }),
   );
 }

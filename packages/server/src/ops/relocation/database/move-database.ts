@@ -4,8 +4,9 @@ import type { RelocationRow } from "../../../db/schema.ts";
 import { tableNames } from "../../../db/table-names.ts";
 import { findRelocation, listReasons } from "../../../http/read-only.ts";
 import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
+import type { Author } from "../../../kernel/actor.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { changeState, putRelocation, setState } from "../queries.ts";
+import { changeState, putRelocation, recordMove, setState, startMove } from "../queries.ts";
 import { getInstallationId } from "../switch-storage.ts";
 import { compareTable, copyTable, type TableDigest } from "./copy-table.ts";
 import { type CopyPlan, countRows, describeTable, planCopy, raw, type TableShape } from "./table-shape.ts";
@@ -18,6 +19,7 @@ export interface MoveDatabaseDeps {
   /** Describes the target, without credentials. */
   description: string;
   now: () => number;
+  author: Author;
   onProgress: (progress: { step: "copy" | "compare"; done: number; total: number }) => void;
   onReadOnly: () => void;
 }
@@ -49,7 +51,7 @@ export async function moveDatabase(deps: MoveDatabaseDeps): Promise<MoveDatabase
   const begun = { name: "database", installation, target: description, started_at: startedAt } as const;
   const isInBucket = storage?.state === "copied";
   const plan = planCopy(isInBucket);
-  if (!isResumed) await source.run(putRelocation, { ...begun, state: "copying", changed_at: now() });
+  if (!isResumed) await startMove(source, deps.author, { ...begun, state: "copying", changed_at: now() });
   await enterReadOnly(source, "database", now());
   deps.onReadOnly();
   // Rows copied by an earlier, cancelled attempt are out of date.
@@ -120,6 +122,7 @@ export async function abandonDatabase(
   source: Database,
   target: Database | null,
   now: number,
+  author: Author,
 ): Promise<boolean> {
   const begun = await source.get(findRelocation, { name: "database" });
   // An interrupted run has left the mode on.
@@ -130,7 +133,8 @@ export async function abandonDatabase(
   // The copy first, because it is out of date as soon as the source accepts changes.
   const isMarked = target !== null && (await markAbandoned(target, begun, now));
   await source.run(setState, { name: "database", state: "abandoned", now });
-  await leaveReadOnly(source, "database");
+  const abandoned = { ...begun, state: "abandoned", changed_at: now } as const;
+  await leaveReadOnly(source, "database", (tx) => recordMove(tx, author, abandoned));
   return isMarked;
 }
 

@@ -2,8 +2,9 @@ import type { Database } from "../../../db/database.ts";
 import type { RelocationRow, RelocationState } from "../../../db/schema.ts";
 import { findRelocation, listReasons } from "../../../http/read-only.ts";
 import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
+import type { Author } from "../../../kernel/actor.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { putRelocation, setState } from "../queries.ts";
+import { recordMove, setState, startMove } from "../queries.ts";
 import { getInstallationId, storeNames } from "../switch-storage.ts";
 import { type Amount, copyMissing, copyStaged, type DamagedObject, type PassDeps } from "./copy-pass.ts";
 import { countOpenMultipart, forgetAll, measureMoved } from "./queries.ts";
@@ -11,6 +12,7 @@ import { checkOwn, takeCensus } from "./take-census.ts";
 
 export interface MoveStorageDeps extends PassDeps {
   now: () => number;
+  author: Author;
   onReadOnly: () => void;
 }
 
@@ -96,7 +98,7 @@ async function copyRest(deps: MoveStorageDeps, report: MoveStorageReport): Promi
 }
 
 /** Returns an earlier run's state; null for the first run. */
-async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationState | null> {
+async function begin({ db, target, now, author }: MoveStorageDeps): Promise<RelocationState | null> {
   const { description } = target;
   const installation = await getInstallationId(db);
   const database = await db.get(findRelocation, { name: "database" });
@@ -115,7 +117,7 @@ async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationSt
   if (begun !== null && begun.state !== "abandoned") throw otherTarget(begun);
   if (!(await target.isEmpty())) throw notEmpty(description);
   await db.run(forgetAll, {});
-  await db.run(putRelocation, {
+  await startMove(db, author, {
     name: "storage",
     installation,
     target: description,
@@ -127,7 +129,7 @@ async function begin({ db, target, now }: MoveStorageDeps): Promise<RelocationSt
 }
 
 /** Cancels the move: the service accepts changes again. Copied files stay in the bucket for another attempt. */
-export async function abandonStorage(db: Database, now: number): Promise<void> {
+export async function abandonStorage(db: Database, now: number, author: Author): Promise<void> {
   const begun = await db.get(findRelocation, { name: "storage" });
   // An interrupted run has left the mode on.
   const isReadOnly = (await db.all(listReasons, {})).some(({ reason }) => reason === "storage");
@@ -138,7 +140,8 @@ export async function abandonStorage(db: Database, now: number): Promise<void> {
   if (db.dialect === "sqlite" && (database?.state === "copying" || database?.state === "copied"))
     throw databaseFirst();
   await db.run(setState, { name: "storage", state: "abandoned", now });
-  await leaveReadOnly(db, "storage");
+  const abandoned = { ...begun, state: "abandoned", changed_at: now } as const;
+  await leaveReadOnly(db, "storage", (tx) => recordMove(tx, author, abandoned));
 }
 
 function alreadyThere({ target }: RelocationRow): AppError {

@@ -1,0 +1,171 @@
+import type { AuditAction, AuditTarget } from "@upstow/contract";
+import type { AuditRow } from "../../db/audit-schema.ts";
+import type { Queryable } from "../../db/database.ts";
+import { statement } from "../../db/statement.ts";
+import type { Author } from "../../kernel/actor.ts";
+import { createId } from "../../kernel/ids.ts";
+
+/**
+ * The fields that may be recorded, by their names in rows and in the trail. Everything else in a row is left out, so a
+ * new column with a secret never ends up here. Of a hidden field, only the fact that it changed is recorded.
+ */
+const recordedFields: Record<AuditTarget, Record<string, string>> = {
+  account: {
+    email: "email",
+    tier: "tier",
+    rate_upload: "rateUpload",
+    rate_transform: "rateTransform",
+    rate_other: "rateOther",
+    transform_units: "transformUnits",
+    email_verified: "emailVerified",
+    may_own_projects: "mayOwnProjects",
+    password_hash: "password",
+    passkeys: "passkeys",
+  },
+  session: { method: "method" },
+  passkey: { name: "name" },
+  project: { name: "name", slug: "slug", cdn_url: "domain", deletedFiles: "deletedFiles" },
+  key: { name: "name", type: "type", prefix: "prefix" },
+  route: {
+    slug: "slug",
+    allowed_types: "allowedTypes",
+    max_file_size_bytes: "maxFileSize",
+    webhook_url: "webhookUrl",
+    environment: "environment",
+    access: "access",
+  },
+  deliveries: { ids: "ids", filter: "filter" },
+  environment: {
+    audience: "audience",
+    all: "all",
+    kind: "kind",
+    value: "value",
+    subject: "subject",
+    expiresAt: "expiresAt",
+  },
+  files: {
+    ids: "ids",
+    access: "access",
+    name: "name",
+    metadata: "metadata",
+    audience: "audience",
+    expiresAt: "expiresAt",
+    maxUses: "maxUses",
+  },
+  bucket: {
+    endpoint: "endpoint",
+    region: "region",
+    bucket: "bucket",
+    prefix: "prefix",
+    force_path_style: "forcePathStyle",
+    sealed: "credentials",
+  },
+  invitation: { email: "email", role: "role" },
+  member: { role: "role" },
+  installation: { state: "state", target: "target", count: "count" },
+};
+
+/**
+ * Secrets, and what people wrote: names and metadata of files have to go away with the files, long before the trail
+ * does.
+ */
+const hiddenFields: Partial<Record<AuditTarget, readonly string[]>> = {
+  account: ["password_hash"],
+  bucket: ["sealed"],
+  files: ["name", "metadata", "audience"],
+};
+
+const valueMax = 500;
+const listMax = 100;
+const changesMaxBytes = 8_192;
+const userAgentMax = 300;
+const nameMax = 300;
+
+export interface Change {
+  action: AuditAction;
+  target: { kind: AuditTarget; id: string; label?: string | null };
+  /** The project or account whose owners see it; neither for the installation. */
+  projectId?: string;
+  accountId?: string;
+  /** Rows or parts of them. Fields that are equal in both are left out. */
+  before?: object;
+  after?: object;
+}
+
+const insertAudit = statement((q, p: AuditRow) =>
+  q.insertInto("audit").values({
+    id: p.id,
+    project_id: p.project_id,
+    account_id: p.account_id,
+    author_kind: p.author_kind,
+    author_id: p.author_id,
+    author_name: p.author_name,
+    address: p.address,
+    user_agent: p.user_agent,
+    action: p.action,
+    target_kind: p.target_kind,
+    target_id: p.target_id,
+    target_label: p.target_label,
+    changes: p.changes,
+    created_at: p.created_at,
+  }),
+);
+
+/** Part of the transaction that makes the change: neither is there without the other. */
+export async function record(tx: Queryable, now: number, author: Author, change: Change): Promise<void> {
+  const { target } = change;
+  await tx.run(insertAudit, {
+    id: createId(now),
+    project_id: change.projectId ?? null,
+    account_id: change.accountId ?? null,
+    author_kind: author.kind,
+    author_id: author.id,
+    author_name: author.name.slice(0, nameMax),
+    address: author.address,
+    user_agent: author.userAgent.slice(0, userAgentMax),
+    action: change.action,
+    target_kind: target.kind,
+    target_id: target.id,
+    target_label: target.label?.slice(0, nameMax) ?? null,
+    changes: describeChanges(target.kind, change.before, change.after),
+    created_at: now,
+  });
+}
+
+/** For what applications do all day with their keys, which the project's log has: only others are recorded. */
+export async function recordUnlessKey(
+  tx: Queryable,
+  now: number,
+  author: Author,
+  change: Change,
+): Promise<void> {
+  if (author.kind !== "key") await record(tx, now, author, change);
+}
+
+type Row = Record<string, unknown>;
+
+export function describeChanges(kind: AuditTarget, before: object = {}, after: object = {}): string {
+  const [old, fresh] = [before as Row, after as Row];
+  const changes: Record<string, { from?: unknown; to?: unknown }> = {};
+  for (const [field, name] of Object.entries(recordedFields[kind])) {
+    const [from, to] = [old[field] ?? null, fresh[field] ?? null];
+    if (JSON.stringify(from) === JSON.stringify(to)) continue;
+    const isHidden = hiddenFields[kind]?.includes(field);
+    changes[name] = isHidden
+      ? {}
+      : { ...(from !== null && { from: shorten(from) }), ...(to !== null && { to: shorten(to) }) };
+  }
+  const text = JSON.stringify(changes);
+  return Buffer.byteLength(text) <= changesMaxBytes
+    ? text
+    : JSON.stringify(Object.fromEntries(Object.keys(changes).map((name) => [name, {}])));
+}
+
+/** URLs lose what may be a credential. */
+function shorten(value: unknown): unknown {
+  if (Array.isArray(value) && value.length > listMax) return [...value.slice(0, listMax), "…"];
+  if (typeof value !== "string") return value;
+  const url = /^https?:/.test(value) ? URL.parse(value) : null;
+  const text = url === null ? value : `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
+  return text.length > valueMax ? `${text.slice(0, valueMax)}…` : text;
+}
