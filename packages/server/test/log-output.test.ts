@@ -13,7 +13,8 @@ async function startLogging(t: TestContext, stdout: Stdout) {
   const kept = await keepData(anyDatabase);
   t.after(() => kept.remove());
   const port = await pickFreePort();
-  const env = { ...(await envOf(kept)), UPSTOW_PORT: String(port), UPSTOW_LOG_LEVEL: "info" };
+  // Probes are logged at this level only.
+  const env = { ...(await envOf(kept)), UPSTOW_PORT: String(port), UPSTOW_LOG_LEVEL: "debug" };
   const child = spawnMain(env, stdout);
   t.after(() => child.kill("SIGKILL"));
   const url = `http://localhost:${port}`;

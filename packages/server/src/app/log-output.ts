@@ -8,6 +8,9 @@ export interface LogOutput {
   flush(): void;
 }
 
+/** Names levels, as most programs that read logs expect. */
+export const logFormat = { formatters: { level: (level: string) => ({ level }) } };
+
 const mostWaitingBytes = 256 * 1024;
 const retryMs = 20;
 

@@ -6,7 +6,7 @@ import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { keepShapes } from "./keep-shapes.ts";
-import { createLogOutput, type LogOutput } from "./log-output.ts";
+import { createLogOutput, type LogOutput, logFormat } from "./log-output.ts";
 import { createSystemd, type Systemd } from "./notify-systemd.ts";
 import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
 import { trimMemorySoon } from "./trim-memory.ts";
@@ -41,7 +41,7 @@ const isRead = stdout.isTTY === true && !process.argv.includes("--json");
 function createLogger({ logLevel }: Config, output: LogOutput): Logger {
   const isQuiet = process.argv.includes("--quiet") && ["info", "debug", "trace"].includes(logLevel);
   const level = isQuiet ? "warn" : logLevel;
-  return isRead ? pino({ level }, createTerminalLog(stdout)) : pino({ level }, output);
+  return pino({ level, ...logFormat }, isRead ? createTerminalLog(stdout) : output);
 }
 
 function showWelcome(config: Config, { firstStart }: App): void {

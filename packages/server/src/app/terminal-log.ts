@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 type Style = (format: Parameters<typeof styleText>[0], text: string) => string;
 
 interface LogLine {
-  level: number;
+  level: string;
   time: number;
   msg?: string;
   method?: string;
@@ -36,13 +36,10 @@ function describeRequest(style: Style, { method = "", route, status = 0, ms }: L
   return `${words.join("  ")}  ${style("dim", `${ms} ms`)}`;
 }
 
-const warnLevel = 40;
-const errorLevel = 50;
-
 function describeMessage(style: Style, entry: LogLine): string {
   const { level, time: _, msg = "", pid: __, hostname: ___, err, ...fields } = entry;
-  const mark =
-    level >= errorLevel ? style("red", "error  ") : level >= warnLevel ? style("yellow", "warning  ") : "";
+  const isError = level === "error" || level === "fatal";
+  const mark = isError ? style("red", "error  ") : level === "warn" ? style("yellow", "warning  ") : "";
   const facts = Object.entries(fields)
     .filter(([, value]) => typeof value !== "object")
     .map(([name, value]) => clean(`${name}=${value}`));

@@ -56,9 +56,11 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
         response: { 200: FileEnvelope },
       },
     },
-    async ({ actor, params }) => {
+    async (request) => {
+      const { actor, params } = request;
       const file = await db.get(findFile, { ...scopeOf(actor), ...nameFile(params["*"]) });
       if (file === null) throw notFound("File");
+      request.fileId = file.id;
       return { file: toFile(cdnFor(config, actor), file) };
     },
   );
@@ -78,6 +80,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     async (request) => {
       const { actor, params, body } = request;
       const file = await updateFile(withAuthor(deps, request), actor, params["*"], body);
+      request.fileId = file.id;
       return { file: toFile(cdnFor(config, actor), file) };
     },
   );
@@ -87,10 +90,11 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
     { schema: { tags, summary: "Delete a file", params: KeyParam, response: { 200: Ok } } },
     async (request) => {
       const { actor, params } = request;
-      const { deletions } = await db.transact((tx) =>
+      const { deletions, files } = await db.transact((tx) =>
         deleteFilesBy(tx, withAuthor(deps, request), scopeOf(actor), [params["*"]]),
       );
       if (deletions.length === 0) throw notFound("File");
+      request.fileId = files[0]?.id;
       await removeBytes(deps, deletions);
       return { ok: true };
     },

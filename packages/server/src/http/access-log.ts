@@ -1,33 +1,69 @@
+import type { Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
 import { Gauge, type Registry } from "prom-client";
 import type { WorkSource } from "../kernel/event-loop-guard.ts";
+import { isId } from "../kernel/ids.ts";
+
+/** Asked every few seconds by machines, so they would be most of the log. */
+const probes = ["/healthz", "/readyz", "/metrics"];
 
 /**
  * One line per request. Logs the route's pattern instead of the path, because paths and queries of presigned and signed
  * URLs contain signatures.
  */
 export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
+  app.decorateRequest("fileId", undefined);
+  app.decorateRequest("userId", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
   });
   if (!["info", "debug", "trace"].includes(log.level)) return;
   app.addHook("onResponse", (request, reply, done) => {
-    log.info(
-      {
-        requestId: request.id,
-        traceId: request.traceId,
-        method: request.method,
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        keyId: request.actor?.keyId,
-        projectId: request.actor?.projectId,
-      },
-      "request",
-    );
+    const { actor, userId } = request;
+    const route = request.routeOptions.url;
+    const bytes = countBytes(request.raw.socket);
+    const line = {
+      requestId: request.id,
+      traceId: request.traceId,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      address: request.clientAddress,
+      bytesIn: bytes.read,
+      bytesOut: bytes.written,
+      fileId: request.fileId ?? namedFile(request.body),
+      keyId: userId === undefined ? actor?.keyId : undefined,
+      userId,
+      projectId: actor?.projectId,
+    };
+    if (route !== undefined && probes.includes(route)) log.debug(line, "request");
+    else log.info(line, "request");
     done();
   });
+}
+
+const counted = Symbol("bytes that earlier lines have counted");
+
+interface CountedSocket extends Socket {
+  [counted]?: { read: number; written: number };
+}
+
+/** What has crossed the connection since its last line, headers included. */
+function countBytes(socket: CountedSocket): { read: number; written: number } {
+  const { bytesRead, bytesWritten } = socket;
+  const before = socket[counted];
+  socket[counted] = { read: bytesRead, written: bytesWritten };
+  if (before === undefined) return { read: bytesRead, written: bytesWritten };
+  return { read: bytesRead - before.read, written: bytesWritten - before.written };
+}
+
+/** Steps of an upload name their file in the body. */
+function namedFile(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null || !("fileId" in body)) return undefined;
+  const { fileId } = body;
+  return typeof fileId === "string" && isId(fileId) ? fileId : undefined;
 }
 
 /** Beyond this, the oldest are dropped: most of them are downloads waiting for their readers. */

@@ -14,6 +14,10 @@ declare module "fastify" {
     author: Author;
     /** The client's address, as reported by the nearest trusted proxy. */
     clientAddress: string;
+    /** The file that the request is about, for the log. */
+    fileId: string | undefined;
+    /** The account of the person who is signed in, for the log. */
+    userId: string | undefined;
     /** The value of its response's Strict-Transport-Security; null without that header. */
     hsts: string | null;
     /** Set if the request is traced. */

@@ -72,6 +72,7 @@ export function sendObject(
   reply: FastifyReply,
   object: ServedObject,
 ): Promise<FastifyReply> | undefined {
+  request.fileId = object.fileId;
   const answer = whole.find(object, request);
   if (answer === undefined)
     return sendAsAsked(deps, request, reply, object).catch((error) => {

@@ -6,6 +6,7 @@ import { describe } from "node:test";
 import type { TierName } from "@upstow/contract";
 import { pino } from "pino";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
+import { logFormat } from "../../src/app/log-output.ts";
 import { type App, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createId } from "../../src/kernel/ids.ts";
@@ -93,7 +94,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const databaseUrl = options.reuse?.databaseUrl ?? database?.url;
   const clock = createClock();
   const logLines: string[] = [];
-  const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
+  const logger = pino({ level: "info", ...logFormat }, { write: (line: string) => void logLines.push(line) });
   const port = await pickFreePort();
   const config = readConfig({
     UPSTOW_HOST: "127.0.0.1",

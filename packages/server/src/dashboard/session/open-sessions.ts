@@ -91,6 +91,7 @@ export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">
   app.addHook("onRequest", async (request) => {
     const { session } = request;
     if (session.accountId === undefined) throw signedOut();
+    request.userId = session.accountId;
     // Counted per account, so that another session does not get another window.
     const hit = await deps.limiter.hit(`${windowOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
     if (!hit.isAllowed) throw rateLimited(hit);

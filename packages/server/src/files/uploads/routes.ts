@@ -81,13 +81,14 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
           ),
       },
     },
-    async ({ actor, body, idempotency }) =>
-      toRequested(
-        actor,
-        await requestUpload(deps, actor, body, (tx, file) =>
-          idempotency.remember(tx, 200, { fileId: file.id }),
-        ),
-      ),
+    async (request) => {
+      const { actor, body, idempotency } = request;
+      const file = await requestUpload(deps, actor, body, (tx, saved) =>
+        idempotency.remember(tx, 200, { fileId: saved.id }),
+      );
+      request.fileId = file.id;
+      return toRequested(actor, file);
+    },
   );
 
   app.post(
@@ -130,13 +131,14 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
           ),
       },
     },
-    async ({ actor, body, idempotency }) =>
-      toInitiated(
-        actor,
-        await initMultipart(deps, actor, body, (tx, file) =>
-          idempotency.remember(tx, 200, { fileId: file.id }),
-        ),
-      ),
+    async (request) => {
+      const { actor, body, idempotency } = request;
+      const file = await initMultipart(deps, actor, body, (tx, saved) =>
+        idempotency.remember(tx, 200, { fileId: saved.id }),
+      );
+      request.fileId = file.id;
+      return toInitiated(actor, file);
+    },
   );
 
   app.get(
