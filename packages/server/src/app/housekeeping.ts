@@ -2,6 +2,7 @@ import { GB } from "@upstow/contract";
 import { inSteps } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
 import { runMoves } from "../files/file-moves.ts";
+import { scrubDeletedFiles } from "../files/scrub-deleted.ts";
 import { runDeletions } from "../files/storage-deletions.ts";
 import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";
@@ -51,5 +52,6 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   );
   background.everyInOne(3_600_000, "forget ended links", (signal) => forgetEndedLinks(deps, signal));
   background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
+  background.everyInOne(3_600_000, "scrub deleted files", (signal) => scrubDeletedFiles(deps, signal));
   background.everyInOne(3_600_000, "forget old audit entries", (signal) => forgetOldEntries(deps, signal));
 }

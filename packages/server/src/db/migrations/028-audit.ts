@@ -1,6 +1,7 @@
 /**
  * Who changed what, and from where. Rows have the project or the account they are about, or neither if they are about
- * the installation. `changes` holds the changed fields as JSON.
+ * the installation. `changes` holds the changed fields as JSON. The last index finds deleted files whose names are still
+ * there; uploads and changes never touch it.
  */
 export const audit = `
 CREATE TABLE audit (
@@ -21,4 +22,5 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_of_project ON audit (project_id, id) WHERE project_id IS NOT NULL;
 CREATE INDEX audit_of_account ON audit (account_id, id) WHERE account_id IS NOT NULL;
+CREATE INDEX file_named_deleted ON file (updated_at) WHERE status = 'DELETED' AND name <> '';
 `;
