@@ -22,15 +22,14 @@ const between = (q: QueryCreator<Schema>, p: Stretch) =>
     .selectAll()
     .where("id", "<", p.before)
     .where("id", ">=", p.from)
-    .orderBy("id", "desc")
-    .limit(p.take);
+    .orderBy("id", "desc");
 
-const listAll = statement((q, p: Stretch) => between(q, p));
+const listAll = statement((q, p: Stretch) => between(q, p).limit(p.take));
 const listOfProject = statement((q, p: Stretch & { projectId: string }) =>
-  between(q, p).where("project_id", "=", p.projectId),
+  between(q, p).where("project_id", "=", p.projectId).limit(p.take),
 );
 const listOfAccount = statement((q, p: Stretch & { accountId: string }) =>
-  between(q, p).where("account_id", "=", p.accountId),
+  between(q, p).where("account_id", "=", p.accountId).limit(p.take),
 );
 
 /** Whose entries: a project's, an account's, or all of the installation. */
