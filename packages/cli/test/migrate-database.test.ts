@@ -11,6 +11,7 @@ import { openDatabase } from "../../server/src/app/compose.ts";
 import { ConfigError, readConfig } from "../../server/src/config.ts";
 import { planCopy } from "../../server/src/ops/relocation/database/table-shape.ts";
 import { setState } from "../../server/src/ops/relocation/queries.ts";
+import { listMoves } from "../../server/test/support/audit-trail.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
@@ -145,6 +146,7 @@ describe("migrate database", () => {
       reuse: { dataDir, databaseUrl: database.url },
     });
     try {
+      assert.deepEqual(await listMoves(moved), ["operator: copying", "service: done"]);
       assert.deepEqual(await readAllOf(moved.url, furnished), wanted);
       const client = createUploadClient(moved, furnished.tenant.live);
       await client.upload(Buffer.from("new here"));
@@ -166,6 +168,7 @@ describe("migrate database", () => {
     await app.close();
     app = await start();
     assert.equal((await requestUpload()).status, 200);
+    assert.deepEqual(await listMoves(app), ["operator: copying", "operator: abandoned"]);
   });
 
   it("given up, leaves the installation as it was; begun again, copies what is there by then", async () => {

@@ -13,6 +13,7 @@ import { createSdkClient } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
 import { setState } from "../../server/src/ops/relocation/queries.ts";
+import { listMoves } from "../../server/test/support/audit-trail.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient, partPieces, put } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
@@ -139,6 +140,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     await app.close();
     await assert.rejects(start({ ...bucketEnv, UPSTOW_S3_PREFIX: "other" }), /but the files were copied to/);
     app = await start(bucketEnv);
+    assert.deepEqual(await listMoves(app), ["operator: copying", "service: done"]);
     assert.deepEqual(await readAllOf(app.url, furnished), wanted);
     assert.equal((await readAll(app.url + new URL(late.url).pathname)).bytes.length, 20_000);
     const afterwards = clientOf(furnished);

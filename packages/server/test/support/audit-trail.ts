@@ -14,6 +14,12 @@ const findLast = statement((q, _: object) =>
 /** Everything in it, the oldest first. */
 export const listTrail = (app: TestApp): Promise<AuditRow[]> => app.app.deps.db.all(listAudit, { after: "" });
 
+/** Who moved the installation, and how far, such as "operator: copying". */
+export async function listMoves(app: TestApp): Promise<string[]> {
+  const rows = (await listTrail(app)).filter(({ action }) => /^installation\..*-moved$/.test(action));
+  return rows.map((row) => `${row.author_kind}: ${JSON.parse(row.changes).state.to}`);
+}
+
 /** What the audit trail says about a piece of work. */
 export async function readTrail(app: TestApp, work: () => Promise<unknown>): Promise<AuditRow[]> {
   const { db } = app.app.deps;
