@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import type { Page } from "playwright-core";
+import { listTrail } from "../../../server/test/support/audit-trail.ts";
 import { createPerson, password } from "../../../server/test/support/console-people.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
@@ -128,6 +129,18 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
   await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByText("The passkey was not used.").waitFor();
+  const trail = (await listTrail(dashboard.app)).filter((entry) => entry.author_name === email);
+  assert.deepEqual(
+    trail.map(({ action, changes }) => [action, changes]),
+    [
+      ["session.created", '{"method":{"to":"password"}}'],
+      ["passkey.added", '{"name":{"to":"my laptop"}}'],
+      ["session.ended", "{}"],
+      ["session.created", '{"method":{"to":"passkey"}}'],
+      ["passkey.removed", '{"name":{"from":"my laptop"}}'],
+      ["session.ended", "{}"],
+    ],
+  );
   await context.close();
 });
 

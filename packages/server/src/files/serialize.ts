@@ -3,6 +3,7 @@ import type { FileRow } from "../db/schema.ts";
 import { isId } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { type Cdn, fileUrl } from "../projects/file-url.ts";
+import { fileIdIn } from "../storage/storage-key.ts";
 import type { ListedFile } from "./queries.ts";
 
 export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
@@ -36,14 +37,7 @@ export interface NamedFile {
   key: string;
 }
 
-/** The third part of a key, read without splitting it, because this happens on every read of a file. */
-function idIn(key: string): string {
-  const start = key.indexOf("/", key.indexOf("/") + 1) + 1;
-  const end = key.indexOf("/", start);
-  return start === 0 ? "" : key.slice(start, end === -1 ? undefined : end);
-}
-
 /** A key contains its file's id, which is used to find the row; a second index on long keys would slow every upload. */
 export function nameFile(key: string): NamedFile {
-  return { id: isId(key) ? key : idIn(key), key };
+  return { id: isId(key) ? key : fileIdIn(key), key };
 }

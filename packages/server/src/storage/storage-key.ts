@@ -60,6 +60,13 @@ export function keyOfObject(storeKey: string): string {
   return isApart(storeKey) ? storeKey.slice(apartMark.length) : storeKey;
 }
 
+/** The id of the file: the third part of its key, read without splitting it, because this happens on every read of a file. */
+export function fileIdIn(key: string): string {
+  const start = key.indexOf("/", key.indexOf("/") + 1) + 1;
+  const end = key.indexOf("/", start);
+  return start === 0 ? "" : key.slice(start, end === -1 ? undefined : end);
+}
+
 const needsNoEncoding = /^[\w.~!*'()/-]*$/;
 
 /** The path under which a key is served: every segment percent-encoded, the slashes kept. */

@@ -15,7 +15,7 @@ export interface StagedUploads {
     target: UploadTarget,
     arrival: Arrival,
     writeBlob: () => Promise<SealedBlob>,
-  ): Promise<{ etag: string }>;
+  ): Promise<{ etag: string; key: string }>;
   /** Finalises the staged bytes of a key; null if there are none. */
   finish(tx: Queryable, key: string): Promise<StoredObject | null>;
   /** Whether a body or part for this key is being received; the key's tombstone must outlive it. */
@@ -56,7 +56,7 @@ export function createStagedUploads(
         const key = needsNoAsking(target, sizeBytes) ? target.key : await getOpenKey(db, target, sizeBytes);
         arriving.set(key, (arriving.get(key) ?? 0) + 1);
         try {
-          return await write(target, writeBlob);
+          return { ...(await write(target, writeBlob)), key };
         } finally {
           const others = (arriving.get(key) ?? 0) - 1;
           if (others > 0) arriving.set(key, others);

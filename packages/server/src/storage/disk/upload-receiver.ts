@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fast
 import { AppError } from "../../kernel/errors.ts";
 import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { type RateLimiter, rateLimited } from "../../kernel/rate-limiter.ts";
-import { uploadPath } from "../storage-key.ts";
+import { fileIdIn, keyOfObject, uploadPath } from "../storage-key.ts";
 import type { BlobWriter } from "./blob-writer.ts";
 import type { Arrivals } from "./free-space.ts";
 import type { UploadTarget, UploadTokens } from "./presigned-url.ts";
@@ -33,7 +33,7 @@ export function preflightHeaders(request: IncomingMessage): Record<string, strin
 
 export interface UploadReceiver {
   /** Receives the PUT of a presigned URL and resolves once its bytes are durable. Rejections are thrown as `AppError`. */
-  receive(request: IncomingMessage, response: ServerResponse): Promise<{ etag: string }>;
+  receive(request: IncomingMessage, response: ServerResponse): Promise<{ etag: string; key: string }>;
 }
 
 export function createUploadReceiver(
@@ -102,7 +102,10 @@ export function presignedUploadRoutes(
   const answer: onRequestHookHandler = (request, reply, done) => {
     reply.headers(uploadCorsHeaders);
     receiver.receive(request.raw, reply.raw).then(
-      ({ etag }) => reply.header("etag", `"${etag}"`).send(),
+      ({ etag, key }) => {
+        request.fileId = fileIdIn(keyOfObject(key));
+        reply.header("etag", `"${etag}"`).send();
+      },
       (error) => limitGuessing(request, error).then(done, done),
     );
   };
