@@ -25,7 +25,7 @@ import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { failedFiles } from "./migrations/023-failed-files.ts";
 import { privateFiles } from "./migrations/024-private-files.ts";
 import { additiveMigrations } from "./migrations/025-additive-migrations.ts";
-import { audit } from "./migrations/028-audit.ts";
+import { audit, namedDeletedFiles } from "./migrations/028-audit.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -58,7 +58,7 @@ const migrations: readonly Migration[] = [
   { id: "023-failed-files", sql: "", index: failedFiles },
   { id: "024-private-files", sql: privateFiles },
   { id: marksAdditive, sql: additiveMigrations },
-  { id: "028-audit", sql: audit, isAdditive: true },
+  { id: "028-audit", sql: audit, index: namedDeletedFiles, isAdditive: true },
 ];
 
 interface Migration {

@@ -1,7 +1,6 @@
 /**
  * Who changed what, and from where. Rows have the project or the account they are about, or neither if they are about
- * the installation. `changes` holds the changed fields as JSON. The last index finds deleted files whose names are still
- * there; uploads and changes never touch it.
+ * the installation. `changes` holds the changed fields as JSON.
  */
 export const audit = `
 CREATE TABLE audit (
@@ -22,5 +21,10 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_of_project ON audit (project_id, id) WHERE project_id IS NOT NULL;
 CREATE INDEX audit_of_account ON audit (account_id, id) WHERE account_id IS NOT NULL;
-CREATE INDEX file_named_deleted ON file (updated_at) WHERE status = 'DELETED' AND name <> '';
 `;
+
+/** Finds deleted files whose names are still there. Uploads and changes never touch this index. */
+export const namedDeletedFiles = {
+  name: "file_named_deleted",
+  sql: "CREATE INDEX file_named_deleted ON file (updated_at) WHERE status = 'DELETED' AND name <> '';",
+};
