@@ -28,6 +28,7 @@ import {
   followRelocations,
   refuseEmptyTarget,
 } from "./ops/relocation/follow-relocations.ts";
+import { createDamageMetrics } from "./ops/verify/damage-metrics.ts";
 import { createLastUsed } from "./projects/api-keys/authenticate.ts";
 import { createCustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import { createObjectStores } from "./projects/customer-storage/customer-stores.ts";
@@ -128,6 +129,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     passwordCost: options.passwordCost,
     author: serviceAuthor,
     metrics,
+    ...createDamageMetrics(metrics, { db, log }),
     log,
     now,
   };

@@ -42,6 +42,8 @@ export interface Deps {
   /** Who the audit trail says made a change: the service itself, unless a request or a command says otherwise. */
   author: Author;
   metrics: Registry;
+  /** A reader was refused because the file's bytes are missing or not the confirmed ones. */
+  onDamagedRead: (fileId: string) => void;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */
   now: () => number;

@@ -268,11 +268,11 @@ onBothDatabases("delivery", (database) => {
       await damage(blob);
       for (const method of ["GET", "HEAD", "GET"]) {
         const answer = await read(file.url, {}, method);
-        assert.equal(answer.status, 404);
+        assert.equal(answer.status, 500);
         assert.equal(answer.headers.get("etag"), null);
         assert.equal(answer.headers.get("content-disposition"), null);
         assert.equal(answer.headers.get("cache-control"), "no-store");
-        if (method === "GET") assert.equal(JSON.parse(await answer.text()).error.code, "NOT_FOUND");
+        if (method === "GET") assert.equal(JSON.parse(await answer.text()).error.code, "FILE_DAMAGED");
       }
     }
   });

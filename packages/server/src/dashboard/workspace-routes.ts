@@ -187,7 +187,7 @@ function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
       signal: () => signalGone(reply.raw),
     });
     transforms.touch(variant.id);
-    const bytes = await deps.store.read(variant.store_key);
+    const bytes = await deps.store.read(variant.store_key, { etag: variant.etag ?? undefined });
     if (bytes === null) {
       await transforms.variants.forget(variant);
       throw notFound("Variant");

@@ -49,6 +49,7 @@ export interface Schema {
   log: LogRow;
   file: FileRow;
   file_move: FileMoveRow;
+  file_damage: { file_id: string; reason: DamageReason; found_at: number };
   storage_deletion: StorageDeletionRow;
   transform_use: { project_id: string; period: string; variant: string };
   variant: VariantRow;
@@ -82,6 +83,9 @@ export interface Schema {
   job_lease: { name: string; token: number; held_until: number };
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
+
+/** `unreadable`: the disk reports an error. */
+export type DamageReason = "missing" | "wrong-size" | "wrong-etag" | "wrong-checksum" | "unreadable";
 
 export interface AccountRow {
   id: string;

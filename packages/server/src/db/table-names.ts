@@ -19,6 +19,7 @@ const everyTable = {
   audit: true,
   file: true,
   file_move: true,
+  file_damage: true,
   storage_deletion: true,
   transform_use: true,
   variant: true,

@@ -78,7 +78,20 @@ export class StorageFull extends Error {
 }
 
 export function fileNotFound(): AppError {
-  const error = notFound("File");
+  return servedError(notFound("File"));
+}
+
+/** The file exists, but its bytes are missing or are not the ones that were confirmed. */
+export function fileDamaged(): AppError {
+  return servedError(
+    new AppError("FILE_DAMAGED", "The file is damaged in storage and is not served.", {
+      suggestion: "Upload it again, or ask the operator to restore its bytes.",
+    }),
+  );
+}
+
+/** Pages of any origin may see it, and no cache may keep it. */
+function servedError(error: AppError): AppError {
   error.headers["cache-control"] = "no-store";
   error.headers["access-control-allow-origin"] = "*";
   return error;

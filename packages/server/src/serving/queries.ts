@@ -15,6 +15,8 @@ export const servedColumns = [
   "file.store",
   "file.access",
   "file.stored_apart",
+  "file.sha256",
+  "file.upload_id",
 ] as const;
 
 /** What serving a file needs; no row once it is deleted, whatever caches have. */

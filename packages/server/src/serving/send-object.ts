@@ -12,10 +12,10 @@ import {
   parseRange,
   type RangeAnswer,
 } from "./conditional.ts";
-import { readMoved } from "./moved-files.ts";
 import { sharedCacheHeaders } from "./purge.ts";
 import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
 import { findHandover, sendStream } from "./send-stream.ts";
+import { type ObjectOfFile, readStored } from "./stored-bytes.ts";
 import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
 
 export const crossOrigin = {
@@ -36,7 +36,7 @@ const privacyHeaders: Record<ServedObject["privacy"], Record<string, string>> = 
 const longBytes = 64 * 1024;
 
 /** The stored object behind a URL: a file, or a variant of it. */
-export interface ServedObject {
+export interface ServedObject extends ObjectOfFile {
   fileId: string;
   /** Who may cache it: everyone, the reader only, or nobody. */
   privacy: "public" | "private" | "unrepeatable";
@@ -53,7 +53,6 @@ export interface ServedObject {
   isVariant?: boolean;
   /** The name of its store. */
   store: string;
-  storeKey: string;
   sizeBytes: number;
   etag: string;
   modifiedMs: number;
@@ -192,7 +191,10 @@ async function sendHead(
   { type }: Description,
 ): Promise<FastifyReply> {
   const store = await deps.stores.get(object.store);
-  if ((await readWhereItIs(deps, object, (key) => store.head(key))) === null) throw bytesNotFound(reply);
+  await readWhereItIs(deps, object, async ({ storeKey, storeEtag }) => {
+    const head = await store.head(storeKey);
+    return head?.sizeBytes === object.sizeBytes && (storeEtag ?? head.etag) === head.etag ? head : null;
+  });
   return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
@@ -209,19 +211,24 @@ async function readBytes(
 ): Promise<ObjectBytes> {
   const isLong = range.end - range.start >= longBytes;
   const store = await deps.stores.get(object.store);
-  const options = isLong ? { range, signal: signalGone(reply.raw) } : { range };
-  const bytes = await readWhereItIs(deps, object, (key) => store.read(key, options));
-  if (bytes === null) throw bytesNotFound(reply);
-  return bytes;
+  const signal = isLong ? signalGone(reply.raw) : undefined;
+  return readWhereItIs(deps, object, ({ storeKey, storeEtag: etag }) =>
+    store.read(storeKey, { range, etag, signal }),
+  );
 }
 
-function readWhereItIs<T>(
+async function readWhereItIs<T>(
   deps: Deps,
-  { fileId, storeKey, privacy, isVariant }: ServedObject,
-  read: (storeKey: string) => Promise<T | null>,
-): Promise<T | null> {
-  if (isVariant) return read(storeKey);
-  return readMoved(deps, { fileId, storeKey, isPublicRead: privacy === "public" }, read);
+  object: ServedObject,
+  read: (object: ObjectOfFile) => Promise<T | null>,
+): Promise<T> {
+  if (!object.isVariant) {
+    const reading = { fileId: object.fileId, object, isPublicRead: object.privacy === "public" };
+    return readStored(deps, reading, read);
+  }
+  const found = await read(object);
+  if (found === null) throw fileNotFound();
+  return found;
 }
 
 function preconditionFailed(): AppError {
@@ -241,12 +248,6 @@ function rangeNotSatisfiable(sizeBytes: number): AppError {
     suggestion: "Ask for a range within the size that Content-Range names.",
     headers: { "content-range": `bytes */${sizeBytes}` },
   });
-}
-
-/** The row exists but its bytes do not: just deleted, or damaged. The response is no longer the file. */
-function bytesNotFound(reply: FastifyReply) {
-  clearHeaders(reply);
-  return fileNotFound();
 }
 
 /** Removes the headers that describe the file. */

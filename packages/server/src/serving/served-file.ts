@@ -1,6 +1,6 @@
-import { objectKey } from "../storage/storage-key.ts";
 import type { ServedFile } from "./queries.ts";
 import type { ServedObject } from "./send-object.ts";
+import { objectOfFile } from "./stored-bytes.ts";
 
 type Sharing = Pick<ServedObject, "privacy" | "mayBeShared">;
 
@@ -17,7 +17,7 @@ export function createServedFiles(
         fileId: file.id,
         isLasting: true,
         store: file.store,
-        storeKey: objectKey(file),
+        ...objectOfFile(file),
         sizeBytes: file.size_bytes,
         etag: file.etag ?? "",
         modifiedMs: file.completed_at ?? 0,

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Queryable } from "../db/database.ts";
+import type { DamageReason } from "../db/schema.ts";
 
 /**
  * Stores bytes by key. The service decides who may upload what.
@@ -29,6 +30,7 @@ export interface ObjectStore {
   readonly localFiles?: LocalFiles;
   readonly directReads?: DirectReads;
   readonly copies?: Copies;
+  readonly inventory?: Inventory;
 
   /** A URL that accepts one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
@@ -56,9 +58,15 @@ export interface ObjectStore {
   head(key: string): Promise<StoredObject | null>;
   /**
    * Bytes `range.start` to `range.end` (both inclusive), or everything. Null as in `head`, also if the damage is only
-   * found now. A stream that cannot be completed fails, so that it is never considered complete.
+   * found now. A stream that cannot be completed fails, so that it is never considered complete. With `etag`, a store
+   * whose objects others could replace returns null for an object with a different one, without an additional request.
    */
-  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBytes | null>;
+  read(key: string, options?: ReadOptions): Promise<ObjectBytes | null>;
+  /**
+   * What is wrong with a final object, or null if it is as recorded. With `readsBytes`, its bytes are read to the end, and
+   * compared with their checksum if there is one.
+   */
+  inspect(key: string, recorded: RecordedObject, options: InspectOptions): Promise<DamageReason | null>;
   /** Stores bytes created by the service itself (an image variant), final immediately, replacing existing ones. */
   write(key: string, bytes: Uint8Array, options: { contentType: string }): Promise<StoredObject>;
   /**
@@ -70,6 +78,24 @@ export interface ObjectStore {
   /** A quick health check; throws `StorageUnavailable` with the reason. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface RecordedObject {
+  sizeBytes: number;
+  /** Undefined if the store's own was not recorded. */
+  etag: string | undefined;
+  sha256: string | null;
+}
+
+export interface InspectOptions {
+  readsBytes: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ReadOptions {
+  range?: ByteRange | undefined;
+  etag?: string | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** A store with its records in the service's own database finishes uploads within the service's transaction. */
@@ -106,6 +132,22 @@ export interface DirectReads {
 export interface Copies {
   /** Copies a final object; an earlier copy of it may exist. Null if there is no such object. */
   copy(fromKey: string, toKey: string): Promise<StoredObject | null>;
+}
+
+/** Lists what is in the store, to be compared with what should be. */
+export interface Inventory {
+  /** Objects and strays that have not changed since `before`, from a cursor on; the first one is empty. */
+  list(cursor: string, before: number): Promise<InventoryPage>;
+  removeStrays(names: string[]): Promise<void>;
+}
+
+export interface InventoryPage {
+  /** Keys of final objects. */
+  keys: string[];
+  /** Names of files that the store itself has no record of. */
+  strays: string[];
+  /** Null after the last page. */
+  next: string | null;
 }
 
 /** A small object may be returned whole, which costs a reader far less than a stream. */

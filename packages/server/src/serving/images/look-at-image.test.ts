@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { openSqlite } from "../../db/sqlite/sqlite.ts";
 import { StorageUnavailable } from "../../storage/object-store.ts";
 import { createS3Store } from "../../storage/s3/s3-store.ts";
 import { createLookAtImage } from "./look-at-image.ts";
@@ -34,6 +35,7 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
   });
 
   it("ends at its deadline, and so does the read", async () => {
+    const db = openSqlite(":memory:");
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const store = createS3Store({
       name: "s3",
@@ -47,8 +49,9 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
       prefix: "",
       headersOf: (contentType) => ({ contentType }),
     });
-    const look = createLookAtImage({ store }, 300);
-    const file = { id: "file", key: "key", stored_apart: 0, etag: "x", size_bytes: 1_000_000 };
+    const look = createLookAtImage({ store, db, onDamagedRead: assert.fail }, 300);
+    const stored = { key: "key", stored_apart: 0, etag: "x", sha256: null, upload_id: null };
+    const file = { id: "file", size_bytes: 1_000_000, ...stored };
     await assert.rejects(look(file), (error) => {
       assert.ok(error instanceof StorageUnavailable);
       assert.match(error.message, /took too long to show an image/);
@@ -56,5 +59,6 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
     });
     while (sending.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await store.close();
+    await db.close();
   });
 });

@@ -1,13 +1,14 @@
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { mediaType } from "../../files/uploads/rules.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
-import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
-import { objectKey } from "../../storage/storage-key.ts";
+import { type ByteRange, StorageUnavailable } from "../../storage/object-store.ts";
+import { objectOfFile, readStored } from "../stored-bytes.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 
-type LookedAt = Pick<FileRow, "id" | "key" | "stored_apart" | "etag" | "size_bytes">;
+type LookedAt = Pick<FileRow, "id" | "key" | "stored_apart" | "etag" | "sha256" | "upload_id" | "size_bytes">;
+type LookDeps = Pick<Deps, "db" | "store" | "onDamagedRead">;
 
 /** Throws the caller's error if a stored file is not an image that can be transformed. */
 export type LookAtImage = (file: LookedAt) => Promise<void>;
@@ -16,13 +17,13 @@ const mostRemembered = 10_000;
 /** For all reads of one check. */
 const lookWithinMs = 10_000;
 
-export function createLookAtImage({ store }: Pick<Deps, "store">, withinMs = lookWithinMs): LookAtImage {
+export function createLookAtImage(deps: LookDeps, withinMs = lookWithinMs): LookAtImage {
   const verdicts = createShortMemory<HeaderVerdict>(mostRemembered);
   return async (file) => {
     const version = `${file.id} ${file.etag}`;
     let verdict = verdicts.find(version);
     if (verdict === undefined) {
-      verdict = await examine(store, file, withinMs);
+      verdict = await examine(deps, file, withinMs);
       verdicts.remember(version, verdict);
     }
     if (verdict === "unsupported") throw unsupportedType();
@@ -30,12 +31,12 @@ export function createLookAtImage({ store }: Pick<Deps, "store">, withinMs = loo
   };
 }
 
-async function examine(store: ObjectStore, file: LookedAt, withinMs: number): Promise<HeaderVerdict> {
+async function examine(deps: LookDeps, file: LookedAt, withinMs: number): Promise<HeaderVerdict> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), withinMs);
   try {
     return await examineHeader(
-      (start, length) => read(store, objectKey(file), start, length, late.signal),
+      (start, length) => read(deps, file, { start, end: start + length - 1 }, late.signal),
       file.size_bytes,
     );
   } catch (error) {
@@ -47,15 +48,12 @@ async function examine(store: ObjectStore, file: LookedAt, withinMs: number): Pr
 }
 
 /** Exactly this many bytes, whatever a store sends. */
-async function read(
-  store: ObjectStore,
-  key: string,
-  start: number,
-  length: number,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  const source = await store.read(key, { range: { start, end: start + length - 1 }, signal });
-  if (source === null) throw notFound("File");
+async function read(deps: LookDeps, file: LookedAt, range: ByteRange, signal: AbortSignal): Promise<Buffer> {
+  const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: false };
+  const source = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
+    deps.store.read(storeKey, { range, etag, signal }),
+  );
+  const length = range.end - range.start + 1;
   const bytes = Buffer.isBuffer(source) ? source : await collect(source, length);
   if (bytes.length !== length)
     throw new StorageUnavailable("the storage sent another length than it was asked for");

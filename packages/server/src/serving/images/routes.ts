@@ -32,6 +32,7 @@ export function transformRoutes(app: ApiApp, deps: Deps, transforms: Transforms)
           "NOT_FOUND",
           "UNSUPPORTED_TRANSFORM_TYPE",
           "IMAGE_TRANSFORM_LIMIT_EXCEEDED",
+          "FILE_DAMAGED",
         ],
         replay: ({ actor, body }, first) =>
           repeatTransform(
@@ -181,6 +182,7 @@ function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boo
     isVariant: true,
     store: variant.store,
     storeKey: variant.store_key,
+    storeEtag: variant.etag ?? undefined,
     sizeBytes: variant.size_bytes ?? 0,
     etag: variant.etag ?? "",
     modifiedMs: variant.ready_at ?? 0,

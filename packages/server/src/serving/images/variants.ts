@@ -8,7 +8,7 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
 import { objectKey, placeFor } from "../../storage/storage-key.ts";
-import { readMoved } from "../moved-files.ts";
+import { objectOfFile, readStored } from "../stored-bytes.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
@@ -37,7 +37,16 @@ import { variantId, variantStoreKey } from "./variant-signature.ts";
 
 type SourceFile = Pick<
   FileRow,
-  "id" | "key" | "access" | "stored_apart" | "size_bytes" | "store" | "project_id"
+  | "id"
+  | "key"
+  | "access"
+  | "stored_apart"
+  | "size_bytes"
+  | "store"
+  | "project_id"
+  | "etag"
+  | "sha256"
+  | "upload_id"
 >;
 
 /** Extended while the holder is alive, so that a claim expires only if it died. */
@@ -248,9 +257,10 @@ async function render(
 }
 
 async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
-  const place = { fileId: file.id, storeKey: objectKey(file), isPublicRead: file.access === "public" };
-  const source = await readMoved(deps, place, (key) => deps.store.read(key));
-  if (source === null) throw notFound("File");
+  const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: file.access === "public" };
+  const source = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
+    deps.store.read(storeKey, { etag }),
+  );
   return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import type { DamageReason } from "../../db/schema.ts";
 import { StorageFull } from "../../kernel/errors.ts";
 import { StorageUnavailable } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
@@ -7,7 +8,7 @@ import { markBlob } from "./blob-records.ts";
 export interface Damage {
   key: string;
   blob: string;
-  reason: "missing" | "wrong-size" | "wrong-checksum" | "unreadable";
+  reason: Exclude<DamageReason, "wrong-etag">;
 }
 
 /** A blob that does not match its record. */

@@ -11,6 +11,7 @@ import { createRateWatch } from "./body-writer.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
 import { createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
+import { createDiskInspect, createDiskInventory } from "./inspect.ts";
 import { createDiskMultipart, finishUpload } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal, renameObject } from "./object-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
@@ -88,6 +89,8 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       rename: (tx, fromKey, toKey) => renameObject(tx, { fromKey, toKey, now: now() }),
     },
     arrivals: uploads,
+    ...createDiskInspect({ db, files, report }),
+    inventory: createDiskInventory({ db, files }),
 
     async write(key, bytes) {
       const expected = { sizeBytes: bytes.byteLength, receivedBytes: 0 };

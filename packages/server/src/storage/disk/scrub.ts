@@ -68,9 +68,7 @@ async function checkBlob(
 ): Promise<void> {
   result.checkedBlobs++;
   try {
-    result.checkedBytes += await (isRowName(row.blob)
-      ? readRow(db, row)
-      : readThrough(files.pathOf(row.blob), row, options));
+    result.checkedBytes += await readBlob({ db, files }, row, options);
   } catch (error) {
     if (!(error instanceof BlobDamaged)) throw error;
     const damage = await report(error);
@@ -81,7 +79,16 @@ async function checkBlob(
   if (mended !== null) result.mended.push(mended);
 }
 
-async function readRow(db: Database, row: BlobRow): Promise<number> {
+/** Throws `BlobDamaged` if the bytes are not the recorded ones; returns how many there are. */
+export function readBlob(
+  { db, files }: { db: Database; files: BlobFiles },
+  row: Omit<BlobRow, "damaged">,
+  options: Omit<ScrubOptions, "maxBlobs">,
+): Promise<number> {
+  return isRowName(row.blob) ? readRow(db, row) : readThrough(files.pathOf(row.blob), row, options);
+}
+
+async function readRow(db: Database, row: Omit<BlobRow, "damaged">): Promise<number> {
   const bytes = await getSmallBlob(db, row.blob);
   if (hash("sha256", bytes) !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
   return bytes.length;
@@ -89,8 +96,8 @@ async function readRow(db: Database, row: BlobRow): Promise<number> {
 
 async function readThrough(
   path: string,
-  row: BlobRow,
-  { bytesPerSec, signal }: ScrubOptions,
+  row: Omit<BlobRow, "damaged">,
+  { bytesPerSec, signal }: Omit<ScrubOptions, "maxBlobs">,
 ): Promise<number> {
   const digest = createHash("sha256");
   let sizeBytes = 0;

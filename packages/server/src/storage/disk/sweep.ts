@@ -24,6 +24,8 @@ export interface DiskSweepReport {
   capped: boolean;
 }
 
+type ShardDeps = Pick<SweepDeps, "db" | "files">;
+
 export interface SweepDeps {
   db: Database;
   files: BlobFiles;
@@ -85,9 +87,9 @@ async function sweepTemp(
 }
 
 /** The shards on disk and in the database, so that a lost directory is noticed too. */
-async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
-  const onDisk = (await files.listShards()).filter(isShard).sort();
-  let after = "";
+async function* eachShard({ db, files }: ShardDeps, afterShard = ""): AsyncGenerator<string> {
+  const onDisk = (await files.listShards()).filter((name) => isShard(name) && name > afterShard).sort();
+  let after = afterShard === "" ? "" : `${afterShard}~`;
   for (;;) {
     const [record] = await listBlobFiles(db, { after, before: "~", limit: 1 });
     const [fromDisk] = onDisk;
@@ -104,7 +106,7 @@ async function* eachShard({ db, files }: SweepDeps): AsyncGenerator<string> {
  * The directory is listed before the records are read: a blob that gains its record in between is then seen as
  * needed, and only blobs older than the grace period are considered.
  */
-async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: number) {
+async function compareShard({ db, files }: ShardDeps, shard: string, olderThan: number) {
   const isOld = (blob: string) => isFileName(blob) && blobNamedAt(blob) < olderThan;
   const found = new Set((await files.listShard(shard)).filter(isOld));
   const orphans = new Set(found);
@@ -121,4 +123,21 @@ async function compareShard({ db, files }: SweepDeps, shard: string, olderThan: 
   }
   for (const blob of files.inUse) orphans.delete(blob);
   return { orphans: [...orphans], missing };
+}
+
+const shardsAtOnce = 100;
+
+/** Blobs without a record in the next directories, and the last of these; null if there are no more. */
+export async function listStrays(
+  deps: ShardDeps,
+  afterShard: string,
+  before: number,
+): Promise<{ strays: string[]; lastShard: string | null }> {
+  const strays: string[] = [];
+  let count = 0;
+  for await (const shard of eachShard(deps, afterShard)) {
+    strays.push(...(await compareShard(deps, shard, before)).orphans);
+    if (++count === shardsAtOnce) return { strays, lastShard: shard };
+  }
+  return { strays, lastShard: null };
 }

@@ -12,6 +12,11 @@ export interface ListedObject {
   modifiedAt: number;
 }
 
+export interface ObjectPage {
+  objects: ListedObject[];
+  next: string | null;
+}
+
 export interface ListedUpload {
   key: string;
   uploadId: string;
@@ -25,6 +30,8 @@ export interface BucketCalls {
   check(deadlineMs: number): Promise<void>;
   /** All pages within the deadline, what the caller does in between included; that of every list unless given. */
   listObjects(prefix: string, deadlineMs?: number): AsyncGenerator<ListedObject>;
+  /** One request; the first token is empty, and the next one null after the last page. */
+  listPage(prefix: string, token: string): Promise<ObjectPage>;
   listUploads(prefix: string, deadlineMs?: number): AsyncGenerator<ListedUpload>;
   /** Any number; keys that do not exist count as removed. Returns the store's errors by key. */
   removeAll(keys: string[]): Promise<Refusals>;
@@ -45,6 +52,22 @@ export function createBucketCalls(
     const { xml } = await call({ method: "GET", query: { ...query, "encoding-type": "url" }, signal });
     if (xml === null) throw new S3Error(502, "", "a list was cut off");
     return xml;
+  }
+
+  async function listPage(prefix: string, token: string, signal: AbortSignal): Promise<ObjectPage> {
+    const query = { "list-type": "2", prefix, "max-keys": String(pageSize) };
+    const xml = await list({ ...query, ...(token === "" ? {} : { "continuation-token": token }) }, signal);
+    const decode = decoderOf(xml);
+    const objects = childrenOf(xml, "Contents").map((item) => ({
+      key: readKey(decode(textOf(item, "Key")), prefix),
+      sizeBytes: readSize(textOf(item, "Size")),
+      modifiedAt: readTime(textOf(item, "LastModified")),
+    }));
+    if (textOf(xml, "IsTruncated") !== "true") return { objects, next: null };
+    // Tokens are unordered, and so are the keys of some stores.
+    const next = textOf(xml, "NextContinuationToken");
+    if (next === "" || next === token) throw new BucketFault("the bucket's list of objects does not get on");
+    return { objects, next };
   }
 
   async function removeBatch(keys: string[]): Promise<Refusals> {
@@ -105,28 +128,14 @@ export function createBucketCalls(
 
     async *listObjects(prefix, deadlineMs = listDeadlineMs) {
       const signal = AbortSignal.timeout(deadlineMs);
-      const query = { "list-type": "2", prefix, "max-keys": String(pageSize) };
-      for (let token = ""; ; ) {
-        const xml = await list(
-          { ...query, ...(token === "" ? {} : { "continuation-token": token }) },
-          signal,
-        );
-        const decode = decoderOf(xml);
-        for (const item of childrenOf(xml, "Contents")) {
-          yield {
-            key: readKey(decode(textOf(item, "Key")), prefix),
-            sizeBytes: readSize(textOf(item, "Size")),
-            modifiedAt: readTime(textOf(item, "LastModified")),
-          };
-        }
-        if (textOf(xml, "IsTruncated") !== "true") return;
-        // Tokens are unordered, and so are the keys of some stores.
-        const next = textOf(xml, "NextContinuationToken");
-        if (next === "" || next === token)
-          throw new BucketFault("the bucket's list of objects does not get on");
-        token = next;
+      for (let token: string | null = ""; token !== null; ) {
+        const page: ObjectPage = await listPage(prefix, token, signal);
+        yield* page.objects;
+        token = page.next;
       }
     },
+
+    listPage: (prefix, token) => listPage(prefix, token, AbortSignal.timeout(listDeadlineMs)),
 
     async *listUploads(prefix, deadlineMs = listDeadlineMs) {
       const signal = AbortSignal.timeout(deadlineMs);

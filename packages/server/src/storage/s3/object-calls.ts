@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { ByteRange } from "../object-store.ts";
+import type { ReadOptions } from "../object-store.ts";
 import { readEtag, readSize } from "./bucket-values.ts";
 import { encodePath } from "./location.ts";
 import type { S3Calls } from "./s3-call.ts";
@@ -38,10 +38,8 @@ export interface CopyRequest extends ObjectHeaders {
 export interface ObjectCalls {
   put(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<{ etag: string }>;
   findHead(key: string, options?: { signal?: AbortSignal }): Promise<ObjectHead | null>;
-  get(
-    key: string,
-    options: { range?: ByteRange; etag?: string; signal?: AbortSignal; isDownload?: boolean },
-  ): Promise<ObjectBody>;
+  /** With `etag`, only the object that has it. */
+  get(key: string, options: ReadOptions & { isDownload?: boolean }): Promise<ObjectBody>;
   /** Not retried: the caller checks first whether the last attempt succeeded after all. */
   copy(request: CopyRequest): Promise<{ etag: string }>;
   remove(key: string): Promise<void>;
@@ -82,12 +80,18 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
       }
     },
 
-    async get(key, { range, etag, ...options }) {
+    async get(key, { range, etag, signal, isDownload = false }) {
       const headers = {
         ...(range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }),
         ...(etag === undefined ? {} : { "if-match": `"${etag}"` }),
       };
-      const answer = await open({ method: "GET", key, headers, ...options });
+      const answer = await open({
+        method: "GET",
+        key,
+        headers,
+        isDownload,
+        ...(signal === undefined ? {} : { signal }),
+      });
       try {
         return { head: toHead(answer.headers), stream: answer.stream };
       } catch (error) {

@@ -1,5 +1,5 @@
 import { addAbortSignal } from "node:stream";
-import { type ByteRange, type ObjectStore, StorageUnavailable } from "../object-store.ts";
+import { type ByteRange, type ObjectStore, type ReadOptions, StorageUnavailable } from "../object-store.ts";
 import type { AccessProbe } from "./access-probe.ts";
 import { readTime } from "./bucket-values.ts";
 import type { ObjectNames } from "./location.ts";
@@ -7,7 +7,7 @@ import type { ObjectBody } from "./object-calls.ts";
 import { createObjectStream } from "./object-stream.ts";
 import { withDeadline } from "./s3-call.ts";
 import type { S3Client } from "./s3-client.ts";
-import { isMissing } from "./s3-error.ts";
+import { isMissing, isStatus } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
 
 type Reads = Pick<ObjectStore, "head" | "read" | "findReceived">;
@@ -30,16 +30,15 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
   const findHead = (key: string, { objects: limited } = client) =>
     probe.nullIfForbidden(() => limited.findHead(key));
 
-  async function findBody(key: string, range: ByteRange | undefined, signal: AbortSignal | undefined) {
-    const options = {
-      isDownload: true,
-      ...(range === undefined ? {} : { range }),
-      ...(signal === undefined ? {} : { signal }),
-    };
+  async function findBody(key: string, options: ReadOptions): Promise<ObjectBody | null> {
     try {
-      return await probe.nullIfForbidden(() => objects.get(key, options));
+      const body = await probe.nullIfForbidden(() => objects.get(key, { isDownload: true, ...options }));
+      // Not every store supports If-Match.
+      if (body === null || body.head.etag === (options.etag ?? body.head.etag)) return body;
+      body.stream.destroy();
+      return null;
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isMissing(error) || (options.etag !== undefined && isStatus(error, 412))) return null;
       throw error;
     }
   }
@@ -66,9 +65,10 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
       return head && toStored(head);
     },
 
-    async read(key, { range, signal } = {}) {
+    async read(key, options = {}) {
+      const { range, signal } = options;
       const name = names.finalOf(key);
-      const body = await findBody(name, range, signal);
+      const body = await findBody(name, options);
       if (body === null) return null;
       const { sizeBytes: lengthBytes, etag } = body.head;
       checkLength(body, range);
@@ -78,12 +78,7 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
         lengthBytes,
         reopen: async (skipBytes) => {
           const rest = { start: start + skipBytes, end: start + lengthBytes - 1 };
-          const again = await objects.get(name, {
-            range: rest,
-            etag,
-            isDownload: true,
-            ...(signal === undefined ? {} : { signal }),
-          });
+          const again = await objects.get(name, { range: rest, etag, isDownload: true, signal });
           checkLength(again, rest);
           return again.stream;
         },

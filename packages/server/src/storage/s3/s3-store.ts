@@ -11,6 +11,7 @@ import { copyDeadlineOf, createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
 import { createObjectImport, type ObjectImport } from "./import-objects.ts";
+import { createBucketInspect, createBucketInventory } from "./inspect.ts";
 import { createLocation, createObjectNames } from "./location.ts";
 import { createBucketMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
@@ -72,6 +73,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
   const probe = createAccessProbe(client, names, probeDeadlineMs);
   const { signer } = client;
   const shared = { client, names, probe, headersOf, readIdleMs, findDeadlineMs: probeDeadlineMs };
+  const reads = createBucketReads(shared);
   const untilProbed = (signal?: AbortSignal) =>
     AbortSignal.any([AbortSignal.timeout(probeDeadlineMs), ...(signal === undefined ? [] : [signal])]);
   const publicLocation = createLocation({ ...options, endpoint: options.publicEndpoint });
@@ -105,7 +107,9 @@ export function createS3Store(options: S3StoreOptions): S3Store {
   return {
     name: options.name,
     maxPutBytes: BUCKET_PUT_MAX_BYTES,
-    ...createBucketReads(shared),
+    ...reads,
+    ...createBucketInspect(reads),
+    inventory: createBucketInventory(client.bucket, names),
     ...createBucketMultipart(shared, finishDeadlineMs),
     finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),
 

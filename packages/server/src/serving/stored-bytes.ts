@@ -1,0 +1,85 @@
+import type { FileRow } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
+import { fileDamaged, fileNotFound } from "../kernel/errors.ts";
+import { isId } from "../kernel/ids.ts";
+import { objectKey } from "../storage/storage-key.ts";
+
+const objectColumns = ["key", "stored_apart", "etag", "sha256", "upload_id"] as const;
+
+/** The object that a file's row refers to. */
+export interface ObjectOfFile {
+  storeKey: string;
+  /** The object must have this one; undefined if its store gave it another that was not recorded. */
+  storeEtag: string | undefined;
+}
+
+export function objectOfFile(file: Pick<FileRow, (typeof objectColumns)[number]>): ObjectOfFile {
+  const storeEtag = file.etag === null || isEtagOfDisk(file) ? undefined : file.etag;
+  return { storeKey: objectKey(file), storeEtag };
+}
+
+/** A file that was moved from the disk to a bucket keeps its ETag. Only the disk knows a SHA-256, and has ids like ours. */
+function isEtagOfDisk({ sha256, upload_id }: Pick<FileRow, "sha256" | "upload_id">): boolean {
+  return sha256 !== null || (upload_id !== null && isId(upload_id));
+}
+
+const findPlace = statement((q, p: { id: string }) =>
+  q
+    .selectFrom("file")
+    .select([...objectColumns, "access"])
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADED"),
+);
+
+interface Reading {
+  fileId: string;
+  object: ObjectOfFile;
+  /** The right to read it was that it is public. */
+  isPublicRead: boolean;
+}
+
+export interface Outcome<T> {
+  found: T | null;
+  /** Nothing was found although there has to be something. */
+  isDamaged: boolean;
+}
+
+/** More than a change back and forth during one read. */
+const mostPlaces = 3;
+
+/**
+ * Looks at a file's object. A change of access moves it: if it is gone, it is looked for where its row says now. Rows
+ * change before bytes are removed, so bytes that are missing although their row still refers to them are lost.
+ */
+export async function lookWhereItIs<T>(
+  { db }: Pick<Deps, "db">,
+  { fileId, isPublicRead, object: recorded }: Reading,
+  look: (object: ObjectOfFile) => Promise<T | null>,
+): Promise<Outcome<T>> {
+  let object = recorded;
+  for (let places = 1; places <= mostPlaces; places++) {
+    const found = await look(object);
+    if (found !== null) return { found, isDamaged: false };
+    const place = await db.get(findPlace, { id: fileId });
+    if (place === null || (isPublicRead && place.access === "private")) break;
+    const current = objectOfFile(place);
+    if (current.storeKey === object.storeKey && current.storeEtag === object.storeEtag)
+      return { found: null, isDamaged: true };
+    object = current;
+  }
+  return { found: null, isDamaged: false };
+}
+
+/** Throws the caller's error if the file is gone or damaged. */
+export async function readStored<T>(
+  deps: Pick<Deps, "db" | "onDamagedRead">,
+  reading: Reading,
+  read: (object: ObjectOfFile) => Promise<T | null>,
+): Promise<T> {
+  const outcome = await lookWhereItIs(deps, reading, read);
+  if (outcome.found !== null) return outcome.found;
+  if (!outcome.isDamaged) throw fileNotFound();
+  deps.onDamagedRead(reading.fileId);
+  throw fileDamaged();
+}

@@ -1,0 +1,107 @@
+import { stat } from "node:fs/promises";
+import type { Database, Queryable } from "../../db/database.ts";
+import { statement } from "../../db/statement.ts";
+import type { Inventory, ObjectStore } from "../object-store.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import { isRowName } from "./blob-name.ts";
+import { type BlobRow, markBlob } from "./blob-records.ts";
+import { BlobDamaged, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
+import { listPartRows } from "./part-records.ts";
+import { readBlob } from "./scrub.ts";
+import { getSmallBlob } from "./small-blobs.ts";
+import { listStrays } from "./sweep.ts";
+
+interface InspectDeps {
+  db: Database;
+  files: BlobFiles;
+  report: ReportDamage;
+}
+
+const findRecord = statement((q, p: { key: string }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["size_bytes", "sha256", "blob", "upload_id", "damaged"])
+    .where("key", "=", p.key)
+    .where("state", "=", "final"),
+);
+
+const listFinal = statement((q, p: { after: string; take: number }) =>
+  q
+    .selectFrom("disk_object")
+    .select(["key", "received_at"])
+    .where("state", "=", "final")
+    .where("key", ">", p.after)
+    .orderBy("key")
+    .limit(p.take),
+);
+
+/** Damaged blobs are marked as by the scrub, and so are those that are intact again. */
+export function createDiskInspect({ db, files, report }: InspectDeps): Pick<ObjectStore, "inspect"> {
+  async function checkSize({ blob, size_bytes: sizeBytes }: BlobRow): Promise<void> {
+    if (isRowName(blob)) {
+      if ((await getSmallBlob(db, blob)).length !== sizeBytes) throw new BlobDamaged(blob, "wrong-size");
+      return;
+    }
+    const found = await stat(files.pathOf(blob)).catch((error) => {
+      if (hasCode(error, "ENOENT")) throw new BlobDamaged(blob, "missing", { cause: error });
+      throw explainDiskError(error);
+    });
+    if (found.size !== sizeBytes) throw new BlobDamaged(blob, "wrong-size");
+  }
+
+  return {
+    async inspect(key, { sizeBytes }, { readsBytes, signal }) {
+      const record = await db.get(findRecord, { key });
+      if (record === null) return "missing";
+      const blobs = await listBlobsOf(db, record);
+      const storedBytes = blobs.reduce((sum, blob) => sum + blob.size_bytes, 0);
+      if (record.size_bytes !== sizeBytes || storedBytes !== sizeBytes) return "wrong-size";
+      try {
+        for (const blob of blobs) {
+          if (readsBytes || blob.damaged === 1) await readBlob({ db, files }, blob, signal ? { signal } : {});
+          else await checkSize(blob);
+          if (blob.damaged === 1) await markBlob(db, blob.blob, 0);
+        }
+        return null;
+      } catch (error) {
+        if (!(error instanceof BlobDamaged)) throw error;
+        await report(error);
+        return error.reason;
+      }
+    },
+  };
+}
+
+interface RecordRow {
+  size_bytes: number;
+  sha256: string | null;
+  blob: string | null;
+  upload_id: string | null;
+  damaged: number;
+}
+
+async function listBlobsOf(db: Queryable, record: RecordRow): Promise<BlobRow[]> {
+  const { blob, sha256, size_bytes, upload_id, damaged } = record;
+  if (blob !== null) return [{ blob, sha256: sha256 ?? "", size_bytes, damaged }];
+  return upload_id === null ? [] : listPartRows(db, upload_id);
+}
+
+const pageSize = 500;
+
+/** First the records of final objects, then the files. */
+export function createDiskInventory(deps: Pick<InspectDeps, "db" | "files">): Inventory {
+  const { db, files } = deps;
+  return {
+    async list(cursor, before) {
+      if (cursor.startsWith("shard:")) {
+        const { strays, lastShard } = await listStrays(deps, cursor.slice("shard:".length), before);
+        return { keys: [], strays, next: lastShard && `shard:${lastShard}` };
+      }
+      const rows = await db.all(listFinal, { after: cursor.slice("key:".length), take: pageSize });
+      const old = rows.filter((row) => (row.received_at ?? 0) < before);
+      const next = rows.length < pageSize ? "shard:" : `key:${rows.at(-1)?.key}`;
+      return { keys: old.map(({ key }) => key), strays: [], next };
+    },
+    removeStrays: (names) => files.remove(names),
+  };
+}
