@@ -11,20 +11,21 @@ export async function withCustomerStorage<T>(
   call: Call,
   work: (deps: StorageDeps) => Promise<T>,
 ): Promise<T> {
-  const { createCustomerBuckets, openKeyring } = await import("@upstow/server/app/compose");
-  const { findInstallation } = await import("@upstow/server/projects/accounts/queries");
+  const { createCustomerBuckets } = await import("@upstow/server/app/compose");
   return withDatabase(call, async ({ config, db, now, author }) => {
-    const installation = await db.get(findInstallation, {});
-    const keyring =
-      installation === null ? openKeyring(config) : await getKeyring(config, installation.secret_check);
+    const keyring = await getKeyring(config, db);
     return work({ db, now, author, keyring, customerBuckets: createCustomerBuckets(config) });
   });
 }
 
 /** The service could not decrypt credentials that were sealed with a different secret. */
-async function getKeyring(config: Config, secretCheck: string): Promise<Keyring> {
-  const { findKeyring } = await import("./find-keyring.ts");
+export async function getKeyring(config: Config, db: Deps["db"]): Promise<Keyring> {
+  const { openKeyring } = await import("@upstow/server/app/compose");
   const { checkSecretUnchanged } = await import("@upstow/server/app/first-start");
+  const { findInstallation } = await import("@upstow/server/projects/accounts/queries");
+  const { findKeyring } = await import("./find-keyring.ts");
+  const installation = await db.get(findInstallation, {});
+  if (installation === null) return openKeyring(config);
   const keyring = findKeyring(config);
   if (keyring === null) {
     throw new OperatorError(
@@ -32,7 +33,7 @@ async function getKeyring(config: Config, secretCheck: string): Promise<Keyring>
       `The installation's secret is neither in UPSTOW_SECRET nor in ${config.dataDir}. Set UPSTOW_SECRET or UPSTOW_DATA_DIR as for the service.`,
     );
   }
-  checkSecretUnchanged(keyring, secretCheck);
+  checkSecretUnchanged(keyring, installation.secret_check);
   return keyring;
 }
 

@@ -17,6 +17,7 @@ import { storageProbe } from "./storage-probe.ts";
 import { storageRemove } from "./storage-remove.ts";
 import { storageReseal } from "./storage-reseal.ts";
 import { storageSet } from "./storage-set.ts";
+import { verify } from "./verify.ts";
 
 /** Commands that run on the installation itself. */
 export const operatorCommands: readonly Command[] = [
@@ -35,6 +36,7 @@ export const operatorCommands: readonly Command[] = [
   storageReseal,
   auditExport,
   doctor,
+  verify,
   backup,
   migrateStorage,
   migrateDatabase,

@@ -119,6 +119,17 @@ async function openEmbeddedStorage(deps: StorageDeps, transfers: TransferOptions
   }
 }
 
+/**
+ * The configured store for operators' commands, whether or not a service is running. Unlike the service's it is not
+ * locked, so nothing is uploaded through it.
+ */
+export async function openStoreBeside(deps: Omit<StorageDeps, "log">): Promise<ObjectStore> {
+  const { config, db, keyring, now } = deps;
+  if (config.s3 !== null) return createBucketStore(config.s3);
+  const root = join(config.dataDir, "objects");
+  return openDiskStore({ root, db, keyring, publicUrl: () => config.publicUrl, now, onDamage: () => {} });
+}
+
 /** Don't read a body that could not be recorded. The database rejects one that is already being sent. */
 function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadReceiver {
   return {

@@ -8,6 +8,7 @@ import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";
 import { deleteEndedWindows } from "../http/rate-limiter/database.ts";
 import type { Background } from "../ops/background.ts";
+import { checkNextFiles } from "../ops/verify/background-check.ts";
 import type { LastUsed } from "../projects/api-keys/authenticate.ts";
 import { forgetOldEntries } from "../projects/audit/read-trail.ts";
 import { forgetOldLogs } from "../projects/logs/retention.ts";
@@ -51,6 +52,9 @@ export function keepHouse(background: Background, deps: Deps, services: Services
     inSteps((take) => deps.db.run(deleteOldCalls, { take }), signal),
   );
   background.everyInOne(3_600_000, "forget ended links", (signal) => forgetEndedLinks(deps, signal));
+  background.everyInOne(3_600_000, "compare records and stored files", (signal) =>
+    checkNextFiles(deps, signal),
+  );
   background.everyInOne(3_600_000, "forget old logs", (signal) => forgetOldLogs(deps, signal));
   background.everyInOne(3_600_000, "scrub deleted files", (signal) => scrubDeletedFiles(deps, signal));
   background.everyInOne(3_600_000, "forget old audit entries", (signal) => forgetOldEntries(deps, signal));

@@ -74,7 +74,7 @@ const findAnyFile = statement((q, p: { id: string }) =>
   q.selectFrom("file").selectAll().where("id", "=", p.id),
 );
 
-const findPendingDeletion = statement((q, p: { store: string; key: string }) =>
+export const findPendingDeletion = statement((q, p: { store: string; key: string }) =>
   q
     .selectFrom("storage_deletion")
     .select("id")

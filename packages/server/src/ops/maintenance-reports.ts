@@ -9,7 +9,7 @@ const putReport = statement((q, p: { name: string; startedAt: number; endedAt: n
       conflict.column("name").doUpdateSet({ started_at: p.startedAt, ended_at: p.endedAt, report: p.report }),
     ),
 );
-const findReport = statement((q, p: { name: string }) =>
+export const findReport = statement((q, p: { name: string }) =>
   q.selectFrom("maintenance_report").selectAll().where("name", "=", p.name),
 );
 // bounded: one row per kind of maintenance
@@ -17,7 +17,8 @@ const listReports = statement((q, _: object) =>
   q.selectFrom("maintenance_report").selectAll().orderBy("name"),
 );
 
-export type MaintenanceName = "scrub" | "sweep";
+/** `verify` is the walk of the running service, `verify-command` that of the operator's command. */
+export type MaintenanceName = "scrub" | "sweep" | "verify" | "verify-command";
 
 export interface MaintenanceReport<Report = Record<string, unknown>> {
   name: string;

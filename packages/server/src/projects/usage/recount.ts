@@ -110,7 +110,8 @@ export async function removeDrift(
 ): Promise<void> {
   await db.transact(async (tx) => {
     await tx.run(moveBytes, { ...scope, stored: -storedBytes, reserved: -reservedBytes });
-    for (const { period, count } of reservedUploads) await tx.run(releaseUploads, { ...scope, period, count });
+    for (const { period, count } of reservedUploads)
+      await tx.run(releaseUploads, { ...scope, period, count });
     await tx.run(noteStorage, { ...scope, period: periodOf(now), bandwidthBytes: 0 });
   });
 }

@@ -94,3 +94,8 @@ export function variantId(fileId: string, recipe: Recipe, format: RequestedForma
 export function variantStoreKey(fileKey: string, id: string, claim: string): string {
   return `${fileKey.slice(0, fileKey.lastIndexOf("/"))}/variants/${id}-${claim}`;
 }
+
+/** The id in the key of a stored variant; null for any other key. */
+export function findVariantId(storeKey: string): string | null {
+  return /\/variants\/([0-9a-f]{64})-[^/]+$/.exec(storeKey)?.[1] ?? null;
+}

@@ -49,6 +49,16 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
     if (found.size !== sizeBytes) throw new BlobDamaged(blob, "wrong-size");
   }
 
+  async function checkBlob(
+    row: BlobRow,
+    readsBytes: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (!readsBytes && row.damaged === 0) return checkSize(row);
+    await readBlob({ db, files }, row, signal === undefined ? {} : { signal });
+    if (row.damaged === 1) await markBlob(db, row.blob, 0);
+  }
+
   return {
     async inspect(key, { sizeBytes }, { readsBytes, signal }) {
       const record = await db.get(findRecord, { key });
@@ -57,11 +67,7 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
       const storedBytes = blobs.reduce((sum, blob) => sum + blob.size_bytes, 0);
       if (record.size_bytes !== sizeBytes || storedBytes !== sizeBytes) return "wrong-size";
       try {
-        for (const blob of blobs) {
-          if (readsBytes || blob.damaged === 1) await readBlob({ db, files }, blob, signal ? { signal } : {});
-          else await checkSize(blob);
-          if (blob.damaged === 1) await markBlob(db, blob.blob, 0);
-        }
+        for (const blob of blobs) await checkBlob(blob, readsBytes, signal);
         return null;
       } catch (error) {
         if (!(error instanceof BlobDamaged)) throw error;

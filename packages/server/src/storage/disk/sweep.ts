@@ -133,11 +133,16 @@ export async function listStrays(
   afterShard: string,
   before: number,
 ): Promise<{ strays: string[]; lastShard: string | null }> {
-  const strays: string[] = [];
+  const found: string[] = [];
+  let lastShard: string | null = null;
   let count = 0;
   for await (const shard of eachShard(deps, afterShard)) {
-    strays.push(...(await compareShard(deps, shard, before)).orphans);
-    if (++count === shardsAtOnce) return { strays, lastShard: shard };
+    found.push(...(await compareShard(deps, shard, before)).orphans);
+    if (++count < shardsAtOnce) continue;
+    lastShard = shard;
+    break;
   }
-  return { strays, lastShard: null };
+  // Leaves out those that were just being deleted.
+  const isLeft = await Promise.all(found.map((blob) => stat(deps.files.pathOf(blob)).catch(() => null)));
+  return { strays: found.filter((_, i) => isLeft[i] !== null), lastShard };
 }

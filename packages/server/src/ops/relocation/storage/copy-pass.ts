@@ -1,6 +1,7 @@
 import type { Queryable } from "../../../db/database.ts";
 import type { Statement } from "../../../db/statement.ts";
 import { nameFile } from "../../../files/serialize.ts";
+import { findVariantId } from "../../../serving/images/variant-signature.ts";
 import { type CopyDeps, copyObject } from "./copy-object.ts";
 import {
   listFileTypes,
@@ -115,8 +116,4 @@ async function findContentTypes(db: Queryable, keys: string[]): Promise<(key: st
     const type = variantId === null ? typeOfFile.get(nameFile(key).id) : typeOfVariant.get(variantId);
     return type ?? unknownType;
   };
-}
-
-function findVariantId(key: string): string | null {
-  return /\/variants\/([0-9a-f]{64})-[^/]+$/.exec(key)?.[1] ?? null;
 }

@@ -1,0 +1,127 @@
+import { isOneOf } from "../../db/expressions.ts";
+import type { DamageReason, FileRow } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { lookWhereItIs, objectOfFile } from "../../serving/stored-bytes.ts";
+import { type InspectOptions, StorageUnavailable } from "../../storage/object-store.ts";
+import type { OnFinding } from "./finding.ts";
+
+export type CheckFilesDeps = Pick<Deps, "db" | "store" | "stores" | "now">;
+
+const pageSize = 200;
+const concurrency = 8;
+
+const checkedColumns = [
+  "id",
+  "key",
+  "status",
+  "size_bytes",
+  "sha256",
+  "etag",
+  "store",
+  "upload_id",
+  "stored_apart",
+] as const;
+type CheckedFile = Pick<FileRow, (typeof checkedColumns)[number]>;
+
+/** Of every status, so that a page costs the same however many files are deleted. */
+const listFiles = statement((q, p: { after: string; take: number }) =>
+  q.selectFrom("file").select(checkedColumns).where("id", ">", p.after).orderBy("id").limit(p.take),
+);
+
+// bounded: at most a page of files
+const listKnownDamage = statement((q, p: { idsJson: string }, dialect) =>
+  q
+    .selectFrom("file_damage")
+    .select("file_id")
+    .where(isOneOf(dialect, "file_id", p.idsJson)),
+);
+
+const noteDamage = statement((q, p: { fileId: string; reason: DamageReason; now: number }) =>
+  q
+    .insertInto("file_damage")
+    .values({ file_id: p.fileId, reason: p.reason, found_at: p.now })
+    .onConflict((conflict) => conflict.column("file_id").doUpdateSet({ reason: p.reason, found_at: p.now })),
+);
+
+const forgetDamage = statement((q, p: { fileId: string }) =>
+  q.deleteFrom("file_damage").where("file_id", "=", p.fileId),
+);
+
+/** What no walk that started since has found again: intact by now, or deleted. */
+export const forgetDamageBefore = statement((q, p: { before: number }) =>
+  q.deleteFrom("file_damage").where("found_at", "<", p.before),
+);
+
+export interface FilesPage {
+  checked: number;
+  damaged: number;
+  unchecked: number;
+  /** Null after the last page. */
+  next: string | null;
+}
+
+/** Compares the next files with their objects. `share` is how many of them are read to the end, from 0 to 1. */
+export async function checkFiles(
+  deps: CheckFilesDeps,
+  after: string,
+  { share, onFinding, signal }: { share: number; onFinding: OnFinding; signal: AbortSignal },
+): Promise<FilesPage> {
+  const rows = await deps.db.all(listFiles, { after, take: pageSize });
+  const files = rows.filter(({ status }) => status === "UPLOADED");
+  const known = new Set(
+    (await deps.db.all(listKnownDamage, { idsJson: JSON.stringify(files.map(({ id }) => id)) })).map(
+      (row) => row.file_id,
+    ),
+  );
+  const page: FilesPage = {
+    checked: files.length,
+    damaged: 0,
+    unchecked: 0,
+    next: rows.length < pageSize ? null : (rows.at(-1)?.id ?? null),
+  };
+  const waiting = files.values();
+  const work = async () => {
+    for (const file of waiting) {
+      signal.throwIfAborted();
+      const { id: fileId, key, store } = file;
+      const wasDamaged = known.has(fileId);
+      // What was found by reading is only found intact by reading.
+      const readsBytes = wasDamaged || Math.random() < share;
+      try {
+        const reason = await findDamage(deps, file, { readsBytes, signal });
+        if (reason !== null) {
+          page.damaged++;
+          onFinding({ kind: "damaged-file", fileId, key, store, reason });
+          await deps.db.run(noteDamage, { fileId, reason, now: deps.now() });
+        } else if (wasDamaged) await deps.db.run(forgetDamage, { fileId });
+      } catch (error) {
+        // Without its own store nothing can be checked, but a customer's bucket must not hold up the others.
+        if (!(error instanceof StorageUnavailable) || store === deps.store.name) throw error;
+        page.unchecked++;
+        onFinding({ kind: "unchecked-file", fileId, key, store, reason: error.message });
+      }
+    }
+  };
+  // Waits for all, so that nothing continues in the background.
+  for (const outcome of await Promise.allSettled(Array.from({ length: concurrency }, work)))
+    if (outcome.status === "rejected") throw outcome.reason;
+  return page;
+}
+
+/** Null too if the file was deleted meanwhile. */
+async function findDamage(
+  deps: CheckFilesDeps,
+  file: CheckedFile,
+  options: InspectOptions,
+): Promise<DamageReason | null> {
+  const store = await deps.stores.get(file.store);
+  const { size_bytes: sizeBytes, sha256 } = file;
+  let reason: DamageReason | null = null;
+  const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: false };
+  const { isDamaged } = await lookWhereItIs(deps, reading, async ({ storeKey, storeEtag: etag }) => {
+    reason = await store.inspect(storeKey, { sizeBytes, etag, sha256 }, options);
+    return reason === null ? "intact" : null;
+  });
+  return isDamaged ? reason : null;
+}

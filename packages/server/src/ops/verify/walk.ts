@@ -1,0 +1,137 @@
+import type { Queryable } from "../../db/database.ts";
+import { findReport, keepReport, type MaintenanceName } from "../maintenance-reports.ts";
+import { checkCounters } from "./check-counters.ts";
+import { type CheckFilesDeps, checkFiles, forgetDamageBefore } from "./check-files.ts";
+import { checkObjects } from "./check-objects.ts";
+import type { OnFinding } from "./finding.ts";
+
+/** A walk over files, objects and counters as it is kept between steps, so that any process can continue it. */
+export interface Walk {
+  step: "files" | "objects" | "counters" | "ended";
+  /** Where the step continues. */
+  cursor: string;
+  fix: boolean;
+  /** How many files are read to the end, from 0 to 1. */
+  share: number;
+  checkedFiles: number;
+  damagedFiles: number;
+  uncheckedFiles: number;
+  checkedObjects: number;
+  orphans: number;
+  foreignObjects: number;
+  checkedCounters: number;
+  wrongCounters: number;
+  hasEnded: boolean;
+}
+
+interface WalkOptions {
+  /** Under which the walk is kept. */
+  name: MaintenanceName;
+  mostFilesPerCounter: number;
+  onFinding: OnFinding;
+  onStep: (walk: Walk) => void;
+  signal: AbortSignal;
+  /** Stops after as many, to be continued later. */
+  mostSteps?: number;
+}
+
+export function startWalk({ fix, share }: Pick<Walk, "fix" | "share">): Walk {
+  return {
+    step: "files",
+    cursor: "",
+    fix,
+    share,
+    checkedFiles: 0,
+    damagedFiles: 0,
+    uncheckedFiles: 0,
+    checkedObjects: 0,
+    orphans: 0,
+    foreignObjects: 0,
+    checkedCounters: 0,
+    wrongCounters: 0,
+    hasEnded: false,
+  };
+}
+
+export async function findWalk(
+  db: Queryable,
+  name: MaintenanceName,
+): Promise<{ walk: Walk; startedAt: number; endedAt: number } | null> {
+  const row = await db.get(findReport, { name });
+  return row && { walk: JSON.parse(row.report), startedAt: row.started_at, endedAt: row.ended_at };
+}
+
+/** Whether anything was found wrong, or could not be checked. */
+export function hasFindings(walk: Walk): boolean {
+  const { damagedFiles, uncheckedFiles, orphans, foreignObjects, wrongCounters } = walk;
+  return damagedFiles + uncheckedFiles + orphans + foreignObjects + wrongCounters > 0;
+}
+
+/**
+ * Continues a walk until it has ended or the signal aborts. Each step reads a bounded number of rows or objects in no
+ * transaction, and is kept before the next. Some findings of a step that was cut short are found again.
+ */
+export async function continueWalk(
+  deps: CheckFilesDeps,
+  { walk: from, startedAt }: { walk: Walk; startedAt: number },
+  options: WalkOptions,
+): Promise<Walk> {
+  const { mostSteps = Number.POSITIVE_INFINITY } = options;
+  let walk = from;
+  const keep = () => keepReport(deps.db, options.name, { startedAt, endedAt: deps.now() }, walk);
+  await keep();
+  for (let steps = 0; steps < mostSteps && !walk.hasEnded && !options.signal.aborted; steps++) {
+    walk = await takeStep(deps, walk, options);
+    if (walk.hasEnded) await deps.db.run(forgetDamageBefore, { before: startedAt });
+    await keep();
+    options.onStep(walk);
+  }
+  return walk;
+}
+
+async function takeStep(deps: CheckFilesDeps, walk: Walk, options: WalkOptions): Promise<Walk> {
+  const { cursor, fix, share } = walk;
+  const { onFinding, signal, mostFilesPerCounter: mostFiles } = options;
+  switch (walk.step) {
+    case "files": {
+      const page = await checkFiles(deps, cursor, { share, onFinding, signal });
+      return {
+        ...walk,
+        ...goOn("files", page.next, "objects"),
+        checkedFiles: walk.checkedFiles + page.checked,
+        damagedFiles: walk.damagedFiles + page.damaged,
+        uncheckedFiles: walk.uncheckedFiles + page.unchecked,
+      };
+    }
+    case "objects": {
+      const page = await checkObjects(deps, cursor, { fix, onFinding });
+      return {
+        ...walk,
+        ...goOn("objects", page.next, "counters"),
+        checkedObjects: walk.checkedObjects + page.checked,
+        orphans: walk.orphans + page.orphaned,
+        foreignObjects: walk.foreignObjects + page.foreign,
+      };
+    }
+    case "counters": {
+      const page = await checkCounters(deps, cursor, { fix, mostFiles, onFinding, signal });
+      return {
+        ...walk,
+        ...goOn("counters", page.next, "ended"),
+        checkedCounters: walk.checkedCounters + page.checked,
+        wrongCounters: walk.wrongCounters + page.wrong,
+        hasEnded: page.next === null,
+      };
+    }
+    case "ended":
+      return walk;
+  }
+}
+
+function goOn(
+  step: Walk["step"],
+  next: string | null,
+  following: Walk["step"],
+): Pick<Walk, "step" | "cursor"> {
+  return next === null ? { step: following, cursor: "" } : { step, cursor: next };
+}
