@@ -19,6 +19,7 @@ import type {
   SignInStepRow,
   TotpRow,
 } from "./people-schema.ts";
+import type { DiskObjectRow, DiskPartRow, FileDamageRow } from "./storage-schema.ts";
 
 export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {
@@ -30,6 +31,7 @@ export type {
   SignInStepRow,
   TotpRow,
 } from "./people-schema.ts";
+export type { DamageReason } from "./storage-schema.ts";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
@@ -49,7 +51,7 @@ export interface Schema {
   log: LogRow;
   file: FileRow;
   file_move: FileMoveRow;
-  file_damage: { file_id: string; reason: DamageReason; found_at: number };
+  file_damage: FileDamageRow;
   storage_deletion: StorageDeletionRow;
   transform_use: { project_id: string; period: string; variant: string };
   variant: VariantRow;
@@ -83,9 +85,6 @@ export interface Schema {
   job_lease: { name: string; token: number; held_until: number };
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
 }
-
-/** `unreadable`: the disk reports an error. */
-export type DamageReason = "missing" | "wrong-size" | "wrong-etag" | "wrong-checksum" | "unreadable";
 
 export interface AccountRow {
   id: string;
@@ -256,36 +255,6 @@ export interface StorageDeletionRow {
   run_at: number;
   attempts: number;
   bytes_gone: number;
-}
-
-export interface DiskObjectRow {
-  key: string;
-  state: "open" | "final" | "gone";
-  /** Null for a single object. */
-  upload_id: string | null;
-  /** Size of the blob, or as declared for the whole multipart upload. */
-  size_bytes: number;
-  etag: string | null;
-  sha256: string | null;
-  /** Null if nothing has arrived, and for multipart. */
-  blob: string | null;
-  /** The blob replaced by the last change, to be removed once that change is durable. */
-  replaced_blob: string | null;
-  damaged: number;
-  received_at: number | null;
-  gone_at: number | null;
-}
-
-export interface DiskPartRow {
-  upload_id: string;
-  part_number: number;
-  blob: string;
-  size_bytes: number;
-  /** The part's offset in the completed object; null until then. */
-  start_byte: number | null;
-  sha256: string;
-  damaged: number;
-  received_at: number;
 }
 
 /** Keys are encrypted; `previous` still signs alongside `current` for a day after a rotation. */
