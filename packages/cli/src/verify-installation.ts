@@ -11,6 +11,7 @@ export interface VerifyOptions {
   fix: boolean;
   /** How many files are read to the end, from 0 to 1. */
   share: number;
+  acceptEtags: boolean;
   resume: boolean;
   onFinding: (finding: Finding) => void;
   onStep: (walk: Walk) => void;
@@ -52,8 +53,8 @@ export async function verifyInstallation(call: Call, options: VerifyOptions): Pr
   }
 }
 
-async function findCurrent(db: Database, { resume, fix, share }: VerifyOptions) {
-  if (!resume) return { walk: startWalk({ fix, share }), startedAt: Date.now() };
+async function findCurrent(db: Database, options: VerifyOptions) {
+  if (!options.resume) return { walk: startWalk(options), startedAt: Date.now() };
   const last = await findWalk(db, name);
   if (last !== null && !last.walk.hasEnded) return last;
   throw new OperatorError("NOT_FOUND", "No interrupted check to resume. Run `upstow verify` to start one.");

@@ -15,6 +15,7 @@ import { ConfigError } from "../../server/src/config.ts";
 import { setState } from "../../server/src/ops/relocation/queries.ts";
 import { listMoves } from "../../server/test/support/audit-trail.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { openStoredObjects } from "../../server/test/support/stored-objects.ts";
 import { createUploadClient, partPieces, put } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf, untilWritable } from "./support/furnish.ts";
 import { runAtTerminal } from "./support/run-at-terminal.ts";
@@ -143,6 +144,10 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.deepEqual(await listMoves(app), ["operator: copying", "service: done"]);
     assert.deepEqual(await readAllOf(app.url, furnished), wanted);
     assert.equal((await readAll(app.url + new URL(late.url).pathname)).bytes.length, 20_000);
+    const verified = await runUpstow(["verify", "--all"], { ...envOf(app), ...bucketEnv });
+    assert.equal(verified.code, 0, verified.stdout);
+    await openStoredObjects(app).replace(late.key, randomBytes(20_000));
+    assert.equal((await readAll(app.url + new URL(late.url).pathname)).status, 500, "the ETag was recorded");
     const afterwards = clientOf(furnished);
     const completed = await afterwards.complete(furnished.arrived.fileId);
     assert.equal(completed.status, 200, JSON.stringify(completed.body));
@@ -240,7 +245,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     await app.close();
     app = await start(bucketEnv);
     assert.equal((await readAll(app.url + new URL(sound.url).pathname)).status, 200);
-    assert.equal((await readAll(app.url + new URL(large.url).pathname)).status, 404);
+    assert.equal((await readAll(app.url + new URL(large.url).pathname)).status, 500);
   });
 
   it("writes into no bucket that holds something, and removes nothing that is not its own", async () => {

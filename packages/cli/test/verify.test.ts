@@ -84,6 +84,7 @@ onBothDatabases("verify", (database) => {
     const summary = {
       ok: false,
       fix: false,
+      acceptedEtags: 0,
       checkedFiles: 4,
       damagedFiles: 1,
       uncheckedFiles: 0,
@@ -165,6 +166,10 @@ describe("verify on a bucket", { skip: swiftMissing }, () => {
     const run = await runUpstow(["verify"], env);
     assert.equal(run.code, 1);
     assert.match(run.stdout, new RegExp(`^✖ damaged file +${file.key}: wrong-etag$`, "m"));
+    const accepted = await runUpstow(["verify", "--accept-etags"], env);
+    assert.deepEqual([accepted.code, /Recorded 1 new ETag\./.test(accepted.stdout)], [0, true]);
+    assert.equal((await fetch(file.url)).status, 200);
+    await openStoredObjects(app).replace(file.key, Buffer.alloc(bytes.length, 9));
 
     s3.proxy.setFaults(() => ({ kind: "answer", status: 503 }));
     const failed = await runFailing(["verify"], env);

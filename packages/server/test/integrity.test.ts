@@ -104,7 +104,7 @@ function describeIntegrity(kind: "disk" | "bucket", start: () => Promise<TestApp
     const now = () => app.clock.now() + laterMs;
     const walk = await continueWalk(
       { ...app.app.deps, now },
-      { walk: from ?? startWalk({ fix, share }), startedAt: now() },
+      { walk: from ?? startWalk({ fix, share, acceptEtags: false }), startedAt: now() },
       {
         name: "verify-command",
         mostFilesPerCounter: Number.POSITIVE_INFINITY,

@@ -10,6 +10,9 @@ export const verify: Command = {
     fix: { description: "delete objects that belong to no file, and correct counters" },
     sample: { value: "PERCENT", description: "also read this share of the files and compare checksums" },
     all: { description: "also read all files and compare checksums" },
+    "accept-etags": {
+      description: "record the ETags that the bucket has now, after its objects were copied from another one",
+    },
     resume: { description: "continue an interrupted check, with the options it was started with" },
   },
   notes: `The service may keep running. Prints each finding as it is found; with --json, one object per line and a summary at
@@ -18,7 +21,10 @@ After restoring an older database, objects stored since then look like orphans, 
 Exits with code 1 if anything was found, fixed or not, and with 130 if interrupted.`,
   async run(call) {
     const share = readShare(call.options);
-    if (call.options.has("resume") && (share > 0 || call.options.has("fix")))
+    const resume = call.options.has("resume");
+    const fix = call.options.has("fix");
+    const acceptEtags = call.options.has("accept-etags");
+    if (resume && (share > 0 || fix || acceptEtags))
       throw new UsageError(
         "--resume continues with the options of the interrupted check; leave out the others.",
       );
@@ -29,9 +35,10 @@ Exits with code 1 if anything was found, fixed or not, and with 130 if interrupt
     const { hasFindings } = await import("@upstow/server/ops/verify/walk");
     const walk = await stoppable(call, (signal) =>
       verifyInstallation(call, {
-        fix: call.options.has("fix"),
+        fix,
         share,
-        resume: call.options.has("resume"),
+        acceptEtags,
+        resume,
         onFinding: (finding) => call.print({ json: finding, text: describeFinding(finding) }),
         onStep: createSteps(call),
         signal,
@@ -117,15 +124,16 @@ function describeDrift(drift: Extract<Finding, { kind: "wrong-counter" }>): stri
 }
 
 function toJson(walk: Walk): object {
-  const { step: _step, cursor: _cursor, hasEnded: _hasEnded, share, ...counts } = walk;
+  const { step: _step, cursor: _cursor, hasEnded: _hasEnded, acceptEtags: _accepts, share, ...counts } = walk;
   return { ...counts, sampledPercent: share * 100 };
 }
 
 function conclude(walk: Walk, isClean: boolean): string {
   const checked = `Checked ${count(walk.checkedFiles, "file")}, ${count(walk.checkedObjects, "object")} and ${count(walk.checkedCounters, "counter")}.`;
-  if (isClean) return `${checked} No problems found.`;
+  const accepted = walk.acceptedEtags > 0 ? ` Recorded ${count(walk.acceptedEtags, "new ETag")}.` : "";
+  if (isClean) return `${checked}${accepted} No problems found.`;
   const { fix, damagedFiles, uncheckedFiles, orphans, foreignObjects, wrongCounters } = walk;
-  const lines = [checked];
+  const lines = [checked + accepted];
   if (damagedFiles > 0)
     lines.push(
       `✖ ${count(damagedFiles, "damaged file")}, answered with 500 FILE_DAMAGED.`,

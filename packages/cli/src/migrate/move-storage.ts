@@ -94,7 +94,7 @@ async function openTarget(s3: S3Config): Promise<{ target: BucketTarget; close: 
   const target: BucketTarget = {
     description: describeBucket(s3),
     ...store.imports,
-    has: async (key) => (await store.head(key)) !== null,
+    findEtag: async (key) => (await store.head(key))?.etag ?? null,
     async delete(keys) {
       const [refused] = await store.delete(keys);
       if (refused !== undefined) throw refused.error;

@@ -28,6 +28,7 @@ import { transformRoutes } from "../serving/images/routes.ts";
 import { checkMayTransform, getImage } from "../serving/images/transform-image.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { linkRoutes } from "../serving/links/routes.ts";
+import { etagOfVariant } from "../serving/stored-bytes.ts";
 import { findDelivery } from "../webhooks/delivery-queries.ts";
 import { messageIdOf } from "../webhooks/enqueue.ts";
 import { deliveryRoutes, signingKeyRoutes } from "../webhooks/routes.ts";
@@ -187,7 +188,7 @@ function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
       signal: () => signalGone(reply.raw),
     });
     transforms.touch(variant.id);
-    const bytes = await deps.store.read(variant.store_key, { etag: variant.etag ?? undefined });
+    const bytes = await deps.store.read(variant.store_key, { etag: etagOfVariant(variant) });
     if (bytes === null) {
       await transforms.variants.forget(variant);
       throw notFound("Variant");

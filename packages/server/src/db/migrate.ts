@@ -25,7 +25,7 @@ import { peopleAndDomains } from "./migrations/022-people-and-domains.ts";
 import { failedFiles } from "./migrations/023-failed-files.ts";
 import { privateFiles } from "./migrations/024-private-files.ts";
 import { additiveMigrations } from "./migrations/025-additive-migrations.ts";
-import { fileDamage } from "./migrations/026-file-damage.ts";
+import { integrity } from "./migrations/026-integrity.ts";
 import { audit, namedDeletedFiles } from "./migrations/028-audit.ts";
 import { type DialectName, statement } from "./statement.ts";
 
@@ -59,7 +59,7 @@ const migrations: readonly Migration[] = [
   { id: "023-failed-files", sql: "", index: failedFiles },
   { id: "024-private-files", sql: privateFiles },
   { id: marksAdditive, sql: additiveMigrations },
-  { id: "026-file-damage", sql: fileDamage, isAdditive: true },
+  { id: "026-integrity", sql: integrity, isAdditive: true },
   { id: "028-audit", sql: audit, index: namedDeletedFiles, isAdditive: true },
 ];
 

@@ -80,7 +80,7 @@ export interface Schema {
   usage_day: Omit<UsagePeriodRow, "period" | "reserved_uploads"> & { day: string };
   read_only: { reason: RelocationName; since: number };
   relocation: RelocationRow;
-  relocated_object: { key: string; version: string; size_bytes: number };
+  relocated_object: { key: string; version: string; size_bytes: number; etag: string | null };
   relocated_table: RelocatedTableRow;
   job_lease: { name: string; token: number; held_until: number };
   maintenance_report: { name: string; started_at: number; ended_at: number; report: string };
@@ -233,6 +233,8 @@ export interface FileRow {
   stored_apart: number;
   /** Links signed up to this moment are revoked; 0 if none were. */
   links_revoked_at: number;
+  /** The store's own ETag if it is not `etag`; empty if it is unknown. */
+  store_etag: string | null;
 }
 
 /** An object to be moved to where the file's access requires it. */
@@ -336,6 +338,8 @@ export interface VariantRow {
   content_type: string | null;
   ready_at: number | null;
   used_at: number;
+  /** As in a file. */
+  store_etag: string | null;
 }
 
 export type RelocationName = "storage" | "database";

@@ -89,13 +89,14 @@ interface Switch {
   from: number;
   to: number;
   etag: string | null;
+  storeEtag: string | null;
 }
 
 /** From now on the copy is served. Changes nothing if the file was deleted in the meantime. */
 const switchPlace = statement((q, p: Switch) =>
   q
     .updateTable("file")
-    .set({ stored_apart: p.to, etag: p.etag })
+    .set({ stored_apart: p.to, etag: p.etag, store_etag: p.storeEtag })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADED")
     .where("stored_apart", "=", p.from),
@@ -204,7 +205,8 @@ async function moveTo(deps: MoveDeps, store: ObjectStore, way: Way): Promise<Out
   const { withinTransaction, copies } = store;
   if (withinTransaction !== undefined) {
     return db.transact(async (tx) => {
-      if (!(await switchOver(tx, deps.now(), way, from.etag))) return "not switched";
+      if (!(await switchOver(tx, deps.now(), way, { etag: from.etag, storeEtag: from.store_etag })))
+        return "not switched";
       await withinTransaction.rename(tx, fromKey, toKey);
       return "moved";
     });
@@ -215,7 +217,8 @@ async function moveTo(deps: MoveDeps, store: ObjectStore, way: Way): Promise<Out
   const copied = await copies.copy(fromKey, toKey);
   if (copied === null) throw new Error("the object to be moved is not there");
   const deletions = await db.transact(async (tx) => {
-    const isSwitched = await switchOver(tx, deps.now(), way, copied.etag);
+    const { etag } = copied;
+    const isSwitched = await switchOver(tx, deps.now(), way, { etag, storeEtag: etag });
     return isSwitched ? [await scheduleFileDeletion(tx, deps.now(), { ...from, upload_id: null })] : [];
   });
   await removeBytes(deps, deletions);
@@ -223,9 +226,14 @@ async function moveTo(deps: MoveDeps, store: ObjectStore, way: Way): Promise<Out
 }
 
 /** Requires the claim: after losing it, the copy may have been deleted as a leftover. */
-async function switchOver(tx: Queryable, now: number, way: Way, etag: string | null): Promise<boolean> {
+async function switchOver(
+  tx: Queryable,
+  now: number,
+  way: Way,
+  etags: Pick<Switch, "etag" | "storeEtag">,
+): Promise<boolean> {
   const { claimed, from, to } = way;
   if ((await tx.run(postponeMove, { ...claimed, runAt: now + leaseMs })) === 0) return false;
   const place = { id: from.id, from: from.stored_apart, to: to.stored_apart };
-  return (await tx.run(switchPlace, { ...place, etag })) === 1;
+  return (await tx.run(switchPlace, { ...place, ...etags })) === 1;
 }

@@ -17,6 +17,7 @@ export const servedColumns = [
   "file.stored_apart",
   "file.sha256",
   "file.upload_id",
+  "file.store_etag",
 ] as const;
 
 /** What serving a file needs; no row once it is deleted, whatever caches have. */

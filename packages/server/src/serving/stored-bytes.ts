@@ -1,25 +1,33 @@
-import type { FileRow } from "../db/schema.ts";
+import type { FileRow, VariantRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { fileDamaged, fileNotFound } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
 import { objectKey } from "../storage/storage-key.ts";
 
-const objectColumns = ["key", "stored_apart", "etag", "sha256", "upload_id"] as const;
+const objectColumns = ["key", "stored_apart", "etag", "store_etag", "sha256", "upload_id"] as const;
 
 /** The object that a file's row refers to. */
 export interface ObjectOfFile {
   storeKey: string;
-  /** The object must have this one; undefined if its store gave it another that was not recorded. */
+  /** The object must have this one; undefined if it is not recorded. */
   storeEtag: string | undefined;
 }
 
 export function objectOfFile(file: Pick<FileRow, (typeof objectColumns)[number]>): ObjectOfFile {
-  const storeEtag = file.etag === null || isEtagOfDisk(file) ? undefined : file.etag;
-  return { storeKey: objectKey(file), storeEtag };
+  const storeEtag = file.store_etag ?? (isEtagOfDisk(file) ? null : file.etag);
+  return { storeKey: objectKey(file), storeEtag: storeEtag || undefined };
 }
 
-/** A file that was moved from the disk to a bucket keeps its ETag. Only the disk knows a SHA-256, and has ids like ours. */
+/** The same for an image variant. */
+export function etagOfVariant({
+  etag,
+  store_etag,
+}: Pick<VariantRow, "etag" | "store_etag">): string | undefined {
+  return (store_etag ?? etag) || undefined;
+}
+
+/** Moved to a bucket before `store_etag` was recorded. Only the disk knows a SHA-256, and has ids like ours. */
 function isEtagOfDisk({ sha256, upload_id }: Pick<FileRow, "sha256" | "upload_id">): boolean {
   return sha256 !== null || (upload_id !== null && isId(upload_id));
 }

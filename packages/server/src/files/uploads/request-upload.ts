@@ -146,6 +146,7 @@ function newFile(
     audience: body.audience ?? null,
     stored_apart: placeFor({ access }),
     links_revoked_at: 0,
+    store_etag: null,
   };
 }
 

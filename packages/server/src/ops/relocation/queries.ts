@@ -1,10 +1,11 @@
-import { sql } from "#kysely";
+import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
-import type { RelocationName, RelocationRow, RelocationState } from "../../db/schema.ts";
+import type { RelocationName, RelocationRow, RelocationState, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { listReasons } from "../../http/read-only.ts";
 import type { Author } from "../../kernel/actor.ts";
 import { record } from "../../projects/audit/record.ts";
+import { apartMark } from "../../storage/storage-key.ts";
 
 export const putRelocation = statement((q, p: RelocationRow) =>
   q
@@ -42,25 +43,55 @@ export const changeState = statement(
       .where("state", "=", p.from),
 );
 
-/** The next files, variants or deletions in the order of their ids; none when all are done. */
-const renameStoreOf = (table: "file" | "variant" | "storage_deletion") =>
-  statement((q, p: { after: string; from: string; to: string; take: number }) =>
-    q
-      .updateTable(table)
-      .set({ store: p.to })
-      .where("id", "in", (inner) =>
-        inner
-          .selectFrom(table)
-          .select("id")
-          .where("id", ">", p.after)
-          .where("store", "=", p.from)
-          .orderBy("id")
-          .limit(p.take),
-      )
-      .returning("id"),
-  );
+interface Renaming {
+  after: string;
+  from: string;
+  to: string;
+  take: number;
+}
 
-export const renameStores = (["file", "variant", "storage_deletion"] as const).map(renameStoreOf);
+const nextOf = (q: QueryCreator<Schema>, table: "file" | "variant" | "storage_deletion", p: Renaming) =>
+  q
+    .selectFrom(table)
+    .select("id")
+    .where("id", ">", p.after)
+    .where("store", "=", p.from)
+    .orderBy("id")
+    .limit(p.take);
+
+/** The ETag that the bucket gave to a copy; empty if it is not known. */
+const etagOfCopy = (key: RawBuilder<string>) =>
+  sql<string>`coalesce((select etag from relocated_object where relocated_object.key = ${key}), '')`;
+
+const renameFiles = statement((q, p: Renaming) =>
+  q
+    .updateTable("file")
+    .set({
+      store: p.to,
+      store_etag: etagOfCopy(
+        sql`case when file.stored_apart = 1 then ${sql.lit(apartMark)} || file.key else file.key end`,
+      ),
+    })
+    .where("id", "in", nextOf(q, "file", p))
+    .returning("id"),
+);
+const renameVariants = statement((q, p: Renaming) =>
+  q
+    .updateTable("variant")
+    .set({ store: p.to, store_etag: etagOfCopy(sql`variant.store_key`) })
+    .where("id", "in", nextOf(q, "variant", p))
+    .returning("id"),
+);
+const renameDeletions = statement((q, p: Renaming) =>
+  q
+    .updateTable("storage_deletion")
+    .set({ store: p.to })
+    .where("id", "in", nextOf(q, "storage_deletion", p))
+    .returning("id"),
+);
+
+/** Each changes the next rows in the order of their ids; none when all are done. */
+export const renameStores = [renameFiles, renameVariants, renameDeletions];
 
 const actions = {
   storage: "installation.storage-moved",

@@ -20,7 +20,7 @@ export async function checkNextFiles(
   if (last?.walk.hasEnded === true && now - last.startedAt < restMs) return;
   const current =
     last === null || last.walk.hasEnded
-      ? { walk: startWalk({ fix: false, share: 0 }), startedAt: now }
+      ? { walk: startWalk({ fix: false, share: 0, acceptEtags: false }), startedAt: now }
       : last;
   let found = 0;
   await continueWalk(deps, current, {

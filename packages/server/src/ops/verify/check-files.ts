@@ -1,3 +1,4 @@
+import { sql } from "#kysely";
 import { isOneOf } from "../../db/expressions.ts";
 import type { DamageReason, FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -18,6 +19,7 @@ const checkedColumns = [
   "size_bytes",
   "sha256",
   "etag",
+  "store_etag",
   "store",
   "upload_id",
   "stored_apart",
@@ -57,15 +59,25 @@ export interface FilesPage {
   checked: number;
   damaged: number;
   unchecked: number;
+  acceptedEtags: number;
   /** Null after the last page. */
   next: string | null;
 }
 
-/** Compares the next files with their objects. `share` is how many of them are read to the end, from 0 to 1. */
+interface CheckFilesOptions {
+  /** How many files are read to the end, from 0 to 1. */
+  share: number;
+  /** Record the bucket's ETag where only that is different. */
+  acceptEtags: boolean;
+  onFinding: OnFinding;
+  signal: AbortSignal;
+}
+
+/** Compares the next files with their objects. */
 export async function checkFiles(
   deps: CheckFilesDeps,
   after: string,
-  { share, onFinding, signal }: { share: number; onFinding: OnFinding; signal: AbortSignal },
+  { share, acceptEtags, onFinding, signal }: CheckFilesOptions,
 ): Promise<FilesPage> {
   const rows = await deps.db.all(listFiles, { after, take: pageSize });
   const files = rows.filter(({ status }) => status === "UPLOADED");
@@ -78,29 +90,35 @@ export async function checkFiles(
     checked: files.length,
     damaged: 0,
     unchecked: 0,
+    acceptedEtags: 0,
     next: rows.length < pageSize ? null : (rows.at(-1)?.id ?? null),
+  };
+  const checkOne = async (file: CheckedFile) => {
+    const { id: fileId, key, store } = file;
+    const wasDamaged = known.has(fileId);
+    // What was found by reading is only found intact by reading.
+    const options = { readsBytes: wasDamaged || Math.random() < share, signal };
+    const reason = await findDamage(deps, file, options);
+    if (reason === "wrong-etag" && acceptEtags && (await acceptEtag(deps, file, options)))
+      page.acceptedEtags++;
+    else if (reason !== null) {
+      page.damaged++;
+      onFinding({ kind: "damaged-file", fileId, key, store, reason });
+      return deps.db.run(noteDamage, { fileId, reason, now: deps.now() });
+    }
+    return wasDamaged ? deps.db.run(forgetDamage, { fileId }) : 0;
   };
   const waiting = files.values();
   const work = async () => {
     for (const file of waiting) {
       signal.throwIfAborted();
-      const { id: fileId, key, store } = file;
-      const wasDamaged = known.has(fileId);
-      // What was found by reading is only found intact by reading.
-      const readsBytes = wasDamaged || Math.random() < share;
-      try {
-        const reason = await findDamage(deps, file, { readsBytes, signal });
-        if (reason !== null) {
-          page.damaged++;
-          onFinding({ kind: "damaged-file", fileId, key, store, reason });
-          await deps.db.run(noteDamage, { fileId, reason, now: deps.now() });
-        } else if (wasDamaged) await deps.db.run(forgetDamage, { fileId });
-      } catch (error) {
+      await checkOne(file).catch((error: unknown) => {
+        const { id: fileId, key, store } = file;
         // Without its own store nothing can be checked, but a customer's bucket must not hold up the others.
         if (!(error instanceof StorageUnavailable) || store === deps.store.name) throw error;
         page.unchecked++;
         onFinding({ kind: "unchecked-file", fileId, key, store, reason: error.message });
-      }
+      });
     }
   };
   // Waits for all, so that nothing continues in the background.
@@ -124,4 +142,32 @@ async function findDamage(
     return reason === null ? "intact" : null;
   });
   return isDamaged ? reason : null;
+}
+
+/** Only under the place and ETag that were looked at. */
+const recordEtag = statement((q, p: { id: string; storedApart: number; before: string; etag: string }) =>
+  q
+    .updateTable("file")
+    .set({ store_etag: p.etag })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADED")
+    .where("stored_apart", "=", p.storedApart)
+    .where(sql<boolean>`coalesce(store_etag, etag) = ${p.before}`),
+);
+
+/** False if more than the ETag is different. Without a SHA-256, the size is all there is to compare. */
+async function acceptEtag(
+  deps: CheckFilesDeps,
+  file: CheckedFile,
+  options: InspectOptions,
+): Promise<boolean> {
+  const store = await deps.stores.get(file.store);
+  const { storeKey, storeEtag: before = "" } = objectOfFile(file);
+  const { size_bytes: sizeBytes, sha256 } = file;
+  const etag = (await store.head(storeKey))?.etag;
+  if (etag === undefined) return false;
+  const readsBytes = options.readsBytes || sha256 !== null;
+  if ((await store.inspect(storeKey, { sizeBytes, etag, sha256 }, { ...options, readsBytes })) !== null)
+    return false;
+  return (await deps.db.run(recordEtag, { id: file.id, storedApart: file.stored_apart, before, etag })) === 1;
 }

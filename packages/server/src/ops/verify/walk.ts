@@ -13,6 +13,8 @@ export interface Walk {
   fix: boolean;
   /** How many files are read to the end, from 0 to 1. */
   share: number;
+  acceptEtags: boolean;
+  acceptedEtags: number;
   checkedFiles: number;
   damagedFiles: number;
   uncheckedFiles: number;
@@ -35,12 +37,14 @@ interface WalkOptions {
   mostSteps?: number;
 }
 
-export function startWalk({ fix, share }: Pick<Walk, "fix" | "share">): Walk {
+export function startWalk({ fix, share, acceptEtags }: Pick<Walk, "fix" | "share" | "acceptEtags">): Walk {
   return {
     step: "files",
     cursor: "",
     fix,
     share,
+    acceptEtags,
+    acceptedEtags: 0,
     checkedFiles: 0,
     damagedFiles: 0,
     uncheckedFiles: 0,
@@ -90,17 +94,18 @@ export async function continueWalk(
 }
 
 async function takeStep(deps: CheckFilesDeps, walk: Walk, options: WalkOptions): Promise<Walk> {
-  const { cursor, fix, share } = walk;
+  const { cursor, fix, share, acceptEtags } = walk;
   const { onFinding, signal, mostFilesPerCounter: mostFiles } = options;
   switch (walk.step) {
     case "files": {
-      const page = await checkFiles(deps, cursor, { share, onFinding, signal });
+      const page = await checkFiles(deps, cursor, { share, acceptEtags, onFinding, signal });
       return {
         ...walk,
         ...goOn("files", page.next, "objects"),
         checkedFiles: walk.checkedFiles + page.checked,
         damagedFiles: walk.damagedFiles + page.damaged,
         uncheckedFiles: walk.uncheckedFiles + page.unchecked,
+        acceptedEtags: walk.acceptedEtags + page.acceptedEtags,
       };
     }
     case "objects": {

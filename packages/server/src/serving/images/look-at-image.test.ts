@@ -50,7 +50,14 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
       headersOf: (contentType) => ({ contentType }),
     });
     const look = createLookAtImage({ store, db, onDamagedRead: assert.fail }, 300);
-    const stored = { key: "key", stored_apart: 0, etag: "x", sha256: null, upload_id: null };
+    const stored = {
+      key: "key",
+      stored_apart: 0,
+      etag: "x",
+      store_etag: null,
+      sha256: null,
+      upload_id: null,
+    };
     const file = { id: "file", size_bytes: 1_000_000, ...stored };
     await assert.rejects(look(file), (error) => {
       assert.ok(error instanceof StorageUnavailable);

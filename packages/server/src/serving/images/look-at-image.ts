@@ -7,7 +7,10 @@ import { type ByteRange, StorageUnavailable } from "../../storage/object-store.t
 import { objectOfFile, readStored } from "../stored-bytes.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 
-type LookedAt = Pick<FileRow, "id" | "key" | "stored_apart" | "etag" | "sha256" | "upload_id" | "size_bytes">;
+type LookedAt = Pick<
+  FileRow,
+  "id" | "key" | "stored_apart" | "etag" | "store_etag" | "sha256" | "upload_id" | "size_bytes"
+>;
 type LookDeps = Pick<Deps, "db" | "store" | "onDamagedRead">;
 
 /** Throws the caller's error if a stored file is not an image that can be transformed. */

@@ -139,6 +139,7 @@ export const markReady = statement((q, p: Ready) =>
       state: "ready",
       size_bytes: p.sizeBytes,
       etag: p.etag,
+      store_etag: null,
       content_type: p.contentType,
       ready_at: p.now,
       used_at: p.now,

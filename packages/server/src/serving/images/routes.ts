@@ -7,6 +7,7 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { findRevocationMark } from "../links/queries.ts";
 import { isPurgeable, recallServedFile, type ServedFile } from "../queries.ts";
 import { type ServedObject, sendObject } from "../send-object.ts";
+import { etagOfVariant } from "../stored-bytes.ts";
 import { checkIsImage } from "./look-at-image.ts";
 import { negotiateFormat, parseRecipe, type Recipe } from "./recipe.ts";
 import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
@@ -182,7 +183,7 @@ function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boo
     isVariant: true,
     store: variant.store,
     storeKey: variant.store_key,
-    storeEtag: variant.etag ?? undefined,
+    storeEtag: etagOfVariant(variant),
     sizeBytes: variant.size_bytes ?? 0,
     etag: variant.etag ?? "",
     modifiedMs: variant.ready_at ?? 0,

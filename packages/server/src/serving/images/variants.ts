@@ -45,6 +45,7 @@ type SourceFile = Pick<
   | "store"
   | "project_id"
   | "etag"
+  | "store_etag"
   | "sha256"
   | "upload_id"
 >;

@@ -165,5 +165,6 @@ export function createFile(projectId: string, environment: Environment): FileRow
     audience: null,
     stored_apart: 0,
     links_revoked_at: 0,
+    store_etag: null,
   };
 }

@@ -40,7 +40,8 @@ export async function copyObject(
     return isGone ? "gone" : { damaged: error.reason };
   }
   if (!as.isStaged) {
-    await deps.db.run(putMoved, { key: object.key, version: object.version, sizeBytes: object.size_bytes });
+    const { key, version, size_bytes: sizeBytes } = object;
+    await deps.db.run(putMoved, { key, version, sizeBytes, etag: await deps.target.findEtag(key) });
   }
   return "copied";
 }
@@ -106,7 +107,8 @@ export interface BucketTarget {
   put(object: TargetObject, pieces: AsyncIterable<Uint8Array>): Promise<void>;
   read(object: Pick<TargetObject, "key" | "isStaged">): Promise<ObjectBytes | null>;
   list(): AsyncGenerator<{ key: string; sizeBytes: number }>;
-  has(key: string): Promise<boolean>;
+  /** Null if there is no such object. */
+  findEtag(key: string): Promise<string | null>;
   delete(keys: string[]): Promise<void>;
   /** Removes staged bodies and multipart uploads left by an earlier run. */
   clearLeftovers(): Promise<void>;

@@ -92,14 +92,23 @@ export const listMovedProjects = statement((q, p: { idsJson: string }, dialect) 
     .where(isOneOf(dialect, "id", p.idsJson)),
 );
 
-export const putMoved = statement((q, p: { key: string; version: string; sizeBytes: number }) =>
+interface MovedObject {
+  key: string;
+  version: string;
+  sizeBytes: number;
+  etag: string | null;
+}
+
+export const putMoved = statement((q, p: MovedObject) =>
   q
     .insertInto("relocated_object")
-    .values({ key: p.key, version: p.version, size_bytes: p.sizeBytes })
+    .values({ key: p.key, version: p.version, size_bytes: p.sizeBytes, etag: p.etag })
     .onConflict((conflict) =>
-      conflict
-        .column("key")
-        .doUpdateSet({ version: sql`excluded.version`, size_bytes: sql`excluded.size_bytes` }),
+      conflict.column("key").doUpdateSet({
+        version: sql`excluded.version`,
+        size_bytes: sql`excluded.size_bytes`,
+        etag: sql`excluded.etag`,
+      }),
     ),
 );
 

@@ -52,7 +52,7 @@ async function forgetLost(db: Database, target: BucketTarget): Promise<number> {
     const last = page.at(-1);
     if (last === undefined) return lost;
     after = last.key;
-    for (const { key } of page) if (!(await target.has(key))) lost += await forget(db, [key]);
+    for (const { key } of page) if ((await target.findEtag(key)) === null) lost += await forget(db, [key]);
   }
 }
 
