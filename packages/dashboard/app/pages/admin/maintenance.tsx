@@ -11,6 +11,8 @@ export interface Report {
 const titles: Record<string, string> = {
   scrub: "Scrub: reads all stored bytes again and compares their checksums",
   sweep: "Sweep: removes what uploads left behind",
+  verify: "Check: compares files, stored objects and usage counters",
+  "verify-command": "The last upstow verify",
 };
 /** Of one and of many. */
 const labels: Record<string, [string, string]> = {
@@ -22,6 +24,11 @@ const labels: Record<string, [string, string]> = {
   forgottenRecords: ["old record removed", "old records removed"],
   missingObjects: ["object missing", "objects missing"],
   stagedObjects: ["staged object removed", "staged objects removed"],
+  checkedFiles: ["file checked", "files checked"],
+  damagedFiles: ["damaged file", "damaged files"],
+  uncheckedFiles: ["file out of reach", "files out of reach"],
+  orphans: ["object without a file", "objects without a file"],
+  wrongCounters: ["wrong counter", "wrong counters"],
   abandonedUploads: ["abandoned upload ended", "abandoned uploads ended"],
 };
 
@@ -61,7 +68,9 @@ function describe(report: Report["report"]): string {
 }
 
 function isBad(report: Report["report"]): boolean {
-  return Number(report["damaged"] ?? 0) > 0 || Number(report["missingObjects"] ?? 0) > 0;
+  return ["damaged", "missingObjects", "damagedFiles", "wrongCounters"].some(
+    (name) => Number(report[name] ?? 0) > 0,
+  );
 }
 
 function stateOf(report: Report["report"]): string {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
+import { countDamagedFiles } from "../verify/check-files.ts";
 import { type Check, createChecks } from "./check.ts";
 
 /** A blob's path relative to the object directory; null for a small one, which is in the database. */
@@ -29,6 +30,21 @@ const countDamaged = statement((q, _: object) =>
 );
 
 export async function checkStorage(db: Database, config: Config, blobPath: BlobPath): Promise<Check[]> {
+  return [...(await checkDirectory(db, config, blobPath)), ...(await checkDamage(db))];
+}
+
+async function checkDamage(db: Database): Promise<Check[]> {
+  const damaged = (await db.get(countDamagedFiles, {}))?.count ?? 0;
+  if (damaged === 0) return [];
+  return [
+    warning(
+      `${damaged} files were found damaged by the last check of stored files.`,
+      "`upstow verify` lists them; docs/verify.md says how to mend them.",
+    ),
+  ];
+}
+
+async function checkDirectory(db: Database, config: Config, blobPath: BlobPath): Promise<Check[]> {
   const identity = (await db.get(findIdentity, {}))?.identity ?? null;
   if (identity === null) return [];
   const root = join(config.dataDir, "objects");

@@ -50,6 +50,15 @@ const forgetDamage = statement((q, p: { fileId: string }) =>
   q.deleteFrom("file_damage").where("file_id", "=", p.fileId),
 );
 
+/** What the last walks found, without files deleted since. */
+export const countDamagedFiles = statement((q, _: object) =>
+  q
+    .selectFrom("file_damage")
+    .innerJoin("file", "file.id", "file_damage.file_id")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("file.status", "=", "UPLOADED"),
+);
+
 /** What no walk that started since has found again: intact by now, or deleted. */
 export const forgetDamageBefore = statement((q, p: { before: number }) =>
   q.deleteFrom("file_damage").where("found_at", "<", p.before),

@@ -1,16 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { createSeat } from "../../db/job-leases.ts";
-import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
-
-const countDamaged = statement((q, _: object) =>
-  q
-    .selectFrom("file_damage")
-    .innerJoin("file", "file.id", "file_damage.file_id")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("file.status", "=", "UPLOADED"),
-);
+import { countDamagedFiles } from "./check-files.ts";
 
 /** Longer than scrapes are apart. */
 const seatMs = 90_000;
@@ -23,7 +15,7 @@ export function createDamageMetrics(
   { db, log }: Pick<Deps, "db" | "log">,
 ): Pick<Deps, "onDamagedRead"> {
   const isSpeaker = createSeat(db, "report damaged files", seatMs);
-  const measure = async () => ((await isSpeaker()) ? db.get(countDamaged, {}) : null);
+  const measure = async () => ((await isSpeaker()) ? db.get(countDamagedFiles, {}) : null);
   const reads = new Counter({
     name: "upstow_damaged_reads_total",
     help: "Reads refused because the bytes of a confirmed file are missing or changed.",
