@@ -31,7 +31,6 @@ const listFiles = statement((q, p: { after: string; take: number }) =>
   q.selectFrom("file").select(checkedColumns).where("id", ">", p.after).orderBy("id").limit(p.take),
 );
 
-// bounded: at most a page of files
 const listKnownDamage = statement((q, p: { idsJson: string }, dialect) =>
   q
     .selectFrom("file_damage")

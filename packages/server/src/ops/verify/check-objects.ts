@@ -17,14 +17,12 @@ export type CheckObjectsDeps = Pick<Deps, "db" | "store" | "now">;
  */
 export const orphanAgeMs = 24 * 3_600_000;
 
-// bounded: at most a page of objects
 const listOwners = statement((q, p: { idsJson: string }, dialect) =>
   q
     .selectFrom("file")
     .select(["id", "key", "stored_apart", "status"])
     .where(isOneOf(dialect, "id", p.idsJson)),
 );
-// bounded: at most a page of objects
 const listVariants = statement((q, p: { idsJson: string }, dialect) =>
   q
     .selectFrom("variant")
