@@ -26,6 +26,7 @@ export async function checkNextFiles(
   await continueWalk(deps, current, {
     name: "verify",
     mostSteps: stepsPerRun,
+    pauseMs: 200,
     mostFilesPerCounter: mostFilesPerCounter[deps.db.dialect],
     onFinding(finding) {
       if (++found <= mostLogged)

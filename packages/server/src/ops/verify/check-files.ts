@@ -10,7 +10,9 @@ import type { OnFinding } from "./finding.ts";
 export type CheckFilesDeps = Pick<Deps, "db" | "store" | "stores" | "now">;
 
 const pageSize = 200;
-const concurrency = 8;
+const concurrency = 32;
+/** If their bytes are read. */
+const readersAtOnce = 8;
 
 const checkedColumns = [
   "id",
@@ -130,7 +132,9 @@ export async function checkFiles(
     }
   };
   // Waits for all, so that nothing continues in the background.
-  for (const outcome of await Promise.allSettled(Array.from({ length: concurrency }, work)))
+  for (const outcome of await Promise.allSettled(
+    Array.from({ length: share > 0 ? readersAtOnce : concurrency }, work),
+  ))
     if (outcome.status === "rejected") throw outcome.reason;
   return page;
 }

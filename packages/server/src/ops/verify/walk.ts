@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "../../db/database.ts";
 import { findReport, keepReport, type MaintenanceName } from "../maintenance-reports.ts";
 import { checkCounters } from "./check-counters.ts";
@@ -35,6 +36,8 @@ interface WalkOptions {
   signal: AbortSignal;
   /** Stops after as many, to be continued later. */
   mostSteps?: number;
+  /** Between steps, to leave room for others. */
+  pauseMs?: number;
 }
 
 export function startWalk({ fix, share, acceptEtags }: Pick<Walk, "fix" | "share" | "acceptEtags">): Walk {
@@ -80,11 +83,12 @@ export async function continueWalk(
   { walk: from, startedAt }: { walk: Walk; startedAt: number },
   options: WalkOptions,
 ): Promise<Walk> {
-  const { mostSteps = Number.POSITIVE_INFINITY } = options;
+  const { mostSteps = Number.POSITIVE_INFINITY, pauseMs = 0, signal } = options;
   let walk = from;
   const keep = () => keepReport(deps.db, options.name, { startedAt, endedAt: deps.now() }, walk);
   await keep();
-  for (let steps = 0; steps < mostSteps && !walk.hasEnded && !options.signal.aborted; steps++) {
+  for (let steps = 0; steps < mostSteps && !walk.hasEnded && !signal.aborted; steps++) {
+    if (steps > 0 && pauseMs > 0) await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     walk = await takeStep(deps, walk, options);
     if (walk.hasEnded) await deps.db.run(forgetDamageBefore, { before: startedAt });
     await keep();

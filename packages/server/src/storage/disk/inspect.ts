@@ -1,5 +1,7 @@
 import { stat } from "node:fs/promises";
+import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
+import { isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import type { Inventory, ObjectStore } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
@@ -8,7 +10,6 @@ import { type BlobRow, markBlob } from "./blob-records.ts";
 import { BlobDamaged, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
 import { listPartRows } from "./part-records.ts";
 import { readBlob } from "./scrub.ts";
-import { getSmallBlob } from "./small-blobs.ts";
 import { listStrays } from "./sweep.ts";
 
 interface InspectDeps {
@@ -17,12 +18,19 @@ interface InspectDeps {
   report: ReportDamage;
 }
 
-const findRecord = statement((q, p: { key: string }) =>
+const listRecords = statement((q, p: { keysJson: string }, dialect) =>
   q
     .selectFrom("disk_object")
-    .select(["size_bytes", "sha256", "blob", "upload_id", "damaged"])
-    .where("key", "=", p.key)
+    .select(["key", "size_bytes", "sha256", "blob", "upload_id", "damaged"])
+    .where(isOneOf(dialect, "key", p.keysJson))
     .where("state", "=", "final"),
+);
+
+const measureRows = statement((q, p: { blobsJson: string }, dialect) =>
+  q
+    .selectFrom("disk_small_blob")
+    .select(["blob", sql<number>`octet_length(bytes)`.as("sizeBytes")])
+    .where(isOneOf(dialect, "blob", p.blobsJson)),
 );
 
 const listFinal = statement((q, p: { after: string; take: number }) =>
@@ -37,10 +45,20 @@ const listFinal = statement((q, p: { after: string; take: number }) =>
 
 /** Damaged blobs are marked as by the scrub, and so are those that are intact again. */
 export function createDiskInspect({ db, files, report }: InspectDeps): Pick<ObjectStore, "inspect"> {
+  const findRecord = askTogether(async (keys) => {
+    const records = await db.all(listRecords, { keysJson: JSON.stringify(keys) });
+    return new Map(records.map((record) => [record.key, record]));
+  });
+  const findRowBytes = askTogether(async (blobs) => {
+    const rows = await db.all(measureRows, { blobsJson: JSON.stringify(blobs) });
+    return new Map(rows.map((row) => [row.blob, row.sizeBytes]));
+  });
+
   async function checkSize({ blob, size_bytes: sizeBytes }: BlobRow): Promise<void> {
     if (isRowName(blob)) {
-      if ((await getSmallBlob(db, blob)).length !== sizeBytes) throw new BlobDamaged(blob, "wrong-size");
-      return;
+      const found = await findRowBytes(blob);
+      if (found === sizeBytes) return;
+      throw new BlobDamaged(blob, found === undefined ? "missing" : "wrong-size");
     }
     const found = await stat(files.pathOf(blob)).catch((error) => {
       if (hasCode(error, "ENOENT")) throw new BlobDamaged(blob, "missing", { cause: error });
@@ -61,8 +79,8 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
 
   return {
     async inspect(key, { sizeBytes }, { readsBytes, signal }) {
-      const record = await db.get(findRecord, { key });
-      if (record === null) return "missing";
+      const record = await findRecord(key);
+      if (record === undefined) return "missing";
       const blobs = await listBlobsOf(db, record);
       const storedBytes = blobs.reduce((sum, blob) => sum + blob.size_bytes, 0);
       if (record.size_bytes !== sizeBytes || storedBytes !== sizeBytes) return "wrong-size";
@@ -75,6 +93,26 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
         return error.reason;
       }
     },
+  };
+}
+
+/** One query for all that is asked in the same turn: walks ask for thousands of objects. */
+function askTogether<T>(
+  ask: (names: string[]) => Promise<Map<string, T>>,
+): (name: string) => Promise<T | undefined> {
+  let waiting: { names: string[]; answers: Promise<Map<string, T>> } | null = null;
+  return async (name) => {
+    if (waiting === null) {
+      const names: string[] = [];
+      // When all that is under way in this turn has asked; the next turn may be milliseconds away.
+      const answers = new Promise<void>((resolve) => process.nextTick(resolve)).then(() => {
+        waiting = null;
+        return ask(names);
+      });
+      waiting = { names, answers };
+    }
+    waiting.names.push(name);
+    return (await waiting.answers).get(name);
   };
 }
 
