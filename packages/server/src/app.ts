@@ -22,13 +22,18 @@ import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { PasswordCost } from "./kernel/security/passwords.ts";
 import { createBackground } from "./ops/background.ts";
-import { createBackgroundMetrics, exposeBacklog, exposeState, measureCalls } from "./ops/metrics.ts";
+import {
+  countDamagedReads,
+  createBackgroundMetrics,
+  exposeBacklog,
+  exposeState,
+  measureCalls,
+} from "./ops/metrics.ts";
 import {
   checkRelocations,
   followRelocations,
   refuseEmptyTarget,
 } from "./ops/relocation/follow-relocations.ts";
-import { createDamageMetrics } from "./ops/verify/damage-metrics.ts";
 import { createLastUsed } from "./projects/api-keys/authenticate.ts";
 import { createCustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import { createObjectStores } from "./projects/customer-storage/customer-stores.ts";
@@ -129,7 +134,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     passwordCost: options.passwordCost,
     author: serviceAuthor,
     metrics,
-    ...createDamageMetrics(metrics, { db, log }),
+    onDamagedRead: countDamagedReads({ metrics, log }),
     log,
     now,
   };

@@ -3,11 +3,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
-import { statement } from "../db/statement.ts";
+import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadOnlyMode } from "../http/read-only.ts";
 import { watchCalls } from "../kernel/calls.ts";
 import { version } from "../kernel/version.ts";
+import { countDamagedFiles } from "./verify/check-files.ts";
 
 /** From a cached page to a bucket's time limit. */
 const callBucketsSec = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -114,17 +115,36 @@ export function exposeBacklog(
   { db, metrics }: Pick<Deps, "db" | "metrics">,
   isSpeaker: () => Promise<boolean>,
 ): void {
-  const count = async () => ((await isSpeaker()) ? db.get(countDeletions, {}) : null);
-  new Gauge({
-    name: "upstow_storage_deletions_pending",
-    help: `Stored objects that wait to be deleted, up to ${mostCounted} (all instances).`,
+  const expose = (name: string, help: string, counting: Statement<object, { count: number }>) => {
+    const count = async () => ((await isSpeaker()) ? db.get(counting, {}) : null);
+    new Gauge({
+      name,
+      help: `${help} (all instances).`,
+      registers: [metrics],
+      async collect() {
+        const found = await Promise.race([count().catch(() => null), wait(patienceMs, null, { ref: false })]);
+        if (found === null) this.remove();
+        else this.set(found.count);
+      },
+    });
+  };
+  const pending = `Stored objects that wait to be deleted, up to ${mostCounted}`;
+  expose("upstow_storage_deletions_pending", pending, countDeletions);
+  const damaged = "Files whose bytes the last check of stored files found missing or changed";
+  expose("upstow_damaged_files", damaged, countDamagedFiles);
+}
+
+/** Each read that is refused because the bytes are not the confirmed ones is counted, and logged with its file. */
+export function countDamagedReads({ metrics, log }: Pick<Deps, "metrics" | "log">): Deps["onDamagedRead"] {
+  const reads = new Counter({
+    name: "upstow_damaged_reads_total",
+    help: "Reads refused because the bytes of a confirmed file are missing or changed.",
     registers: [metrics],
-    async collect() {
-      const found = await Promise.race([count().catch(() => null), wait(patienceMs, null, { ref: false })]);
-      if (found === null) this.remove();
-      else this.set(found.count);
-    },
   });
+  return (fileId) => {
+    reads.inc();
+    log.error({ fileId }, "the bytes of a file are missing or changed; see `upstow verify`");
+  };
 }
 
 /** Whether background work gets done. */
