@@ -6,14 +6,19 @@ import { jsonPost } from "./json-post.ts";
 interface UploadTarget extends Target {
   key: string;
   sizeBytes: number;
+  routeSlug?: string;
 }
 
 /** A whole upload: ask for a URL, PUT the bytes, confirm. */
-const uploadFile: Scenario<UploadTarget> = ({ key, sizeBytes }, connection, client) => {
+const uploadFile: Scenario<UploadTarget> = (
+  { key, sizeBytes, routeSlug = "default" },
+  connection,
+  client,
+) => {
   const bytes = randomBytes(sizeBytes);
   let count = 0;
   return async () => {
-    const wanted = `{"fileName":"photo-${client}-${count++}.bin","fileSize":${sizeBytes},"contentType":"application/octet-stream","routeSlug":"default"}`;
+    const wanted = `{"fileName":"photo-${client}-${count++}.bin","fileSize":${sizeBytes},"contentType":"application/octet-stream","routeSlug":"${routeSlug}"}`;
     const requested = await connection.send(jsonPost("/api/v1/upload/request", key, wanted));
     expectStatus(requested, 200);
     const { fileId, uploadUrl } = JSON.parse(requested.body.toString()) as {

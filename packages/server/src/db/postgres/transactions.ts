@@ -3,6 +3,7 @@ import { createLanes } from "../lanes.ts";
 import type { Statement } from "../statement.ts";
 import type { Connections, Send } from "./connections.ts";
 import { isConflict, isLost, isOutdated } from "./errors.ts";
+import { mergeInserts } from "./merged-inserts.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
@@ -40,7 +41,8 @@ export function createTransactions(connections: Connections): Transactions {
         };
         return inTransaction(
           send,
-          async (shared) => {
+          async (tx) => {
+            const shared = mergeInserts(tx, onDirty, () => new MemberFailed());
             const outcomes = await Promise.allSettled(
               works.map(async (work) => {
                 try {
@@ -94,7 +96,9 @@ export async function inTransaction<T>(
   onDirty: () => void = () => {},
 ): Promise<T> {
   let failure: unknown;
-  await send({ text: "BEGIN" });
+  // Sent with the first statements of the work: waiting for it would keep the connection for another round trip.
+  const begun = send({ text: "BEGIN" });
+  begun.catch(() => {});
   try {
     const result = await work(
       queryable(send, (error) => {
@@ -102,6 +106,7 @@ export async function inTransaction<T>(
         onDirty();
       }),
     );
+    await begun;
     // Even if the work has caught the error: the server would turn COMMIT into a rollback.
     if (failure !== undefined) throw failure;
     await send({ text: "COMMIT" });
@@ -115,8 +120,8 @@ export async function inTransaction<T>(
 }
 
 /**
- * `onDirty`, for a transaction, is called after a statement that changed rows, or with the error of one that failed,
- * which makes the transaction unusable.
+ * `onDirty`, for a transaction, is called with a statement that may change rows, when it is sent: its job can fail
+ * before the result is here. It is called again with the error of one that failed, which makes the transaction unusable.
  */
 export function queryable(send: Send, onDirty?: (error?: unknown) => void): Queryable {
   const ask = async <T>(
@@ -127,10 +132,9 @@ export function queryable(send: Send, onDirty?: (error?: unknown) => void): Quer
     const { sql, bind } = statement.compile("postgres");
     const values = bind(params);
     const name = nameOf(sql);
+    if (!sql.startsWith("select")) onDirty?.();
     try {
-      const result = await send({ name, text: sql, values });
-      if (countOf(result) > 0 && !sql.startsWith("select")) onDirty?.();
-      return take(result);
+      return take(await send({ name, text: sql, values }));
     } catch (error) {
       onDirty?.(error);
       if (!isOutdated(error)) throw error;
