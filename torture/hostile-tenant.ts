@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { RATE_LIMITS, TIERS } from "@upstow/contract";
 import { statement } from "../packages/server/src/db/statement.ts";
+import { periodRows, totalRows } from "../packages/server/src/projects/usage/shares.ts";
 import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
 import { onBothDatabases } from "./both-databases.ts";
 import type { AttackReport } from "./hostile/attacker.ts";
@@ -114,26 +115,26 @@ function judgeRates(reports: AttackReport[], seconds: number): string[] {
   ];
 }
 
-const sumUsage = statement((q, p: { accountId: string }) =>
+const sumUsage = statement((q, p: { accountId: string }, dialect) =>
   q
-    .selectFrom("usage_total")
-    .innerJoin("project", "project.id", "usage_total.project_id")
+    .selectFrom(totalRows(dialect).as("total"))
+    .innerJoin("project", "project.id", "total.project_id")
     .where("project.account_id", "=", p.accountId)
-    .where("usage_total.environment", "=", "live")
+    .where("total.environment", "=", "live")
     .select((e) => [
-      e.fn.sum<number | null>("usage_total.stored_bytes").as("stored"),
-      e.fn.sum<number | null>("usage_total.reserved_bytes").as("reserved"),
+      e.fn.sum<number | null>("total.stored_bytes").as("stored"),
+      e.fn.sum<number | null>("total.reserved_bytes").as("reserved"),
     ]),
 );
-const sumUploads = statement((q, p: { accountId: string }) =>
+const sumUploads = statement((q, p: { accountId: string }, dialect) =>
   q
-    .selectFrom("usage_period")
-    .innerJoin("project", "project.id", "usage_period.project_id")
+    .selectFrom(periodRows(dialect).as("month"))
+    .innerJoin("project", "project.id", "month.project_id")
     .where("project.account_id", "=", p.accountId)
-    .where("usage_period.environment", "=", "live")
+    .where("month.environment", "=", "live")
     .select((e) => [
-      e.fn.sum<number | null>("usage_period.uploads").as("uploads"),
-      e.fn.sum<number | null>("usage_period.reserved_uploads").as("reserved"),
+      e.fn.sum<number | null>("month.uploads").as("uploads"),
+      e.fn.sum<number | null>("month.reserved_uploads").as("reserved"),
     ]),
 );
 

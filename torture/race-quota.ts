@@ -1,5 +1,6 @@
 import { GB, MB, TIERS } from "@upstow/contract";
 import { statement } from "../packages/server/src/db/statement.ts";
+import { findUsageTotal } from "../packages/server/src/projects/usage/queries.ts";
 import type { TestApp } from "../packages/server/test/support/start-app.ts";
 import { createUploadClient } from "../packages/server/test/support/upload-client.ts";
 import type { Random } from "./random.ts";
@@ -34,13 +35,6 @@ const setUploads = statement((q, p: Used) =>
     transform_units: 0,
     stored_bytes: p.storedBytes,
   }),
-);
-const findTotals = statement((q, p: { projectId: string }) =>
-  q
-    .selectFrom("usage_total")
-    .selectAll()
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", "live"),
 );
 
 /** Two hundred clients ask at once for what is left of a quota: exactly that much is given. */
@@ -87,7 +81,7 @@ async function raceOnce(app: TestApp, random: Random) {
   const odd = answers.filter(
     ({ status, body }) => status !== 200 && body.error?.code !== "TIER_LIMIT_EXCEEDED",
   );
-  const totals = await app.app.deps.db.get(findTotals, { projectId });
+  const totals = await app.app.deps.db.get(findUsageTotal, { projectId, environment: "live" });
   if (totals === null) throw new Error("the project has no totals");
   const usedBytes = totals.stored_bytes + totals.reserved_bytes;
   return {

@@ -23,6 +23,7 @@ const moveToBucket = statement((q, p: { key: string }) =>
   q.updateTable("file").set({ store: "cs_theirs" }).where("key", "=", p.key),
 );
 const undo = `
+DELETE FROM usage_share;
 DROP INDEX project_counted;
 ALTER TABLE account DROP COLUMN keys_made;
 ALTER TABLE account DROP COLUMN keys_made_since;
@@ -50,6 +51,7 @@ onBothDatabases("the migration to limits of accounts", (database) => {
     await db.migrate((tx) => tx.script(undo + addStore(projectId)));
     for (const key of moved) await db.run(moveToBucket, { key });
     await db.run(countAsBefore, { projectId, stored: 2 * size, reserved: size + 1000 });
+    await db.run(countAsBefore, { projectId: ours.projectId, stored: size, reserved: size });
     await migrate(db);
     for (const tenant of [theirs, ours])
       assert.deepEqual({ ...(await db.get(findTotal, tenant)) }, { stored: size, reserved: size });

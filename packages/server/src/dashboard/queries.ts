@@ -3,6 +3,7 @@ import { type QueryCreator, sql } from "#kysely";
 import { sumBytes } from "../db/expressions.ts";
 import type { DashboardSessionRow, Schema } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
+import { totalRows } from "../projects/usage/shares.ts";
 
 export const insertSession = statement((q, p: DashboardSessionRow) =>
   q.insertInto("console_session").values({
@@ -229,8 +230,8 @@ export const listAccounts = statement((q, p: { pattern: string; before: string; 
       "email_verified as emailVerified",
       "may_own_projects as mayOwnProjects",
       "created_at as createdAt",
-      sql<number>`(select ${sumBytes(dialect, "usage_total.stored_bytes")} from usage_total
-        join project on project.id = usage_total.project_id where project.account_id = account.id)`.as(
+      sql<number>`(select ${sumBytes(dialect, "total.stored_bytes")} from ${totalRows(dialect)} as total
+        join project on project.id = total.project_id where project.account_id = account.id)`.as(
         "storedBytes",
       ),
       sql<number>`case when password_hash is null then 0 else 1 end`.as("hasPassword"),
@@ -250,7 +251,9 @@ export const measureInstallation = statement((q, _: object, dialect) =>
   q.selectNoFrom([
     sql<number>`(select count(*) from account)`.as("accounts"),
     sql<number>`(select count(*) from project where deleted_at is null)`.as("projects"),
-    sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from usage_total)`.as("storedBytes"),
+    sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from ${totalRows(dialect)} as total)`.as(
+      "storedBytes",
+    ),
     sql<number>`(select count(*) from file where status = 'UPLOADING')`.as("openUploads"),
     sql<number>`(select count(*) from storage_deletion where bytes_gone = 0)`.as("deletions"),
     sql<number>`(select count(*) from disk_object where damaged = 1)
@@ -275,8 +278,8 @@ export const listDeletedProjects = statement((q, p: { accountId: string }, diale
       sql<number>`deleted_at`.as("deletedAt"),
       sql<number>`(select count(*)
         from (select 1 ${filesLeft} limit ${mostCounted + 1}) counted)`.as("files"),
-      sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from usage_total
-        where usage_total.project_id = project.id)`.as("storedBytes"),
+      sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from ${totalRows(dialect)} as total
+        where total.project_id = project.id)`.as("storedBytes"),
     ])
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is not", null)

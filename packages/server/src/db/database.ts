@@ -2,6 +2,7 @@ import type { DialectName, Statement } from "./statement.ts";
 
 /** Runs queries: the database itself, or a transaction. */
 export interface Queryable {
+  readonly dialect: DialectName;
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>;
   /** The first row, or null. */
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>;
@@ -14,7 +15,6 @@ export interface Queryable {
  * RETURNING or without, go through `run`, `change` or a transaction.
  */
 export interface Database extends Queryable {
-  readonly dialect: DialectName;
   /**
    * Like `get`, for a row that many requests read at the same time. The result is never older than the call, but one
    * read may serve several callers, and an earlier one is reused if the engine knows that nothing has changed.

@@ -11,7 +11,7 @@ export function databaseNow(dialect: DialectName): RawBuilder<number> {
     : sql<number>`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`;
 }
 
-/** A sum of sizes, capped at JavaScript's largest safe integer, so that no further sum overflows. */
+/** A sum of sizes or counts, capped at JavaScript's largest safe integer, so that no further sum overflows. */
 export function sumBytes(dialect: DialectName, column: string): RawBuilder<number> {
   const most = sql.lit(Number.MAX_SAFE_INTEGER);
   return dialect === "sqlite"

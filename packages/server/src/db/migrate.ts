@@ -26,6 +26,7 @@ import { failedFiles } from "./migrations/023-failed-files.ts";
 import { privateFiles } from "./migrations/024-private-files.ts";
 import { additiveMigrations } from "./migrations/025-additive-migrations.ts";
 import { integrity } from "./migrations/026-integrity.ts";
+import { usageBelowZero, usageShares } from "./migrations/027-usage-shares.ts";
 import { audit, namedDeletedFiles } from "./migrations/028-audit.ts";
 import { type DialectName, statement } from "./statement.ts";
 
@@ -60,21 +61,24 @@ const migrations: readonly Migration[] = [
   { id: "024-private-files", sql: privateFiles },
   { id: marksAdditive, sql: additiveMigrations },
   { id: "026-integrity", sql: integrity, isAdditive: true },
+  // Earlier versions would not see what is counted in shares.
+  { id: "027-usage-shares", sql: usageShares, alsoOnPostgres: usageBelowZero, isAdditive: "sqlite" },
   { id: "028-audit", sql: audit, index: namedDeletedFiles, isAdditive: true },
 ];
 
 interface Migration {
   id: string;
   sql: string;
+  alsoOnPostgres?: string;
   /** Of a table that exists and may be large; on PostgreSQL it is built after the migrations, while others write. */
   index?: IndexDefinition;
   /** The engine it applies to, if not both. */
   only?: DialectName;
   /**
    * The version before works on the migrated database: it only gains tables, indexes, or columns with a default. Set it
-   * wherever it is true, because it lets an operator go back.
+   * wherever it is true, because it lets an operator go back. An engine's name if it is true on that one only.
    */
-  isAdditive?: boolean;
+  isAdditive?: boolean | DialectName;
 }
 
 // bounded: as many as there are migrations
@@ -97,15 +101,20 @@ export async function migrate(database: Database): Promise<void> {
     await tx.script("CREATE TABLE IF NOT EXISTS migration (id TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)");
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
     await refuseUnknown(tx, applied);
-    for (const { id, sql, index, only = database.dialect, isAdditive = false } of migrations) {
+    for (const migration of migrations) {
+      const { id, index, only = database.dialect, isAdditive = false } = migration;
       if (applied.has(id)) continue;
       if (index !== undefined && database.buildIndexes === undefined) await tx.script(index.sql);
-      if (only === database.dialect) await tx.script(inDialect(sql, database.dialect));
+      if (only === database.dialect) await tx.script(scriptFor(migration, database.dialect));
       await tx.run(recordApplied, { id, now: Date.now() });
-      if (isAdditive) await tx.run(markAdditive, { id });
+      if (isAdditive === true || isAdditive === database.dialect) await tx.run(markAdditive, { id });
     }
   });
   await database.buildIndexes?.(migrations.flatMap(({ index }) => index ?? []));
+}
+
+function scriptFor({ sql, alsoOnPostgres = "" }: Migration, dialect: DialectName): string {
+  return inDialect(dialect === "postgres" ? sql + alsoOnPostgres : sql, dialect);
 }
 
 /** An operator may go back to this version if everything that came after it is additive. */

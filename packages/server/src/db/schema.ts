@@ -20,6 +20,7 @@ import type {
   TotpRow,
 } from "./people-schema.ts";
 import type { DiskObjectRow, DiskPartRow, FileDamageRow } from "./storage-schema.ts";
+import type { UsageDayRow, UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
 
 export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {
@@ -46,8 +47,9 @@ export interface Schema {
   api_key: ApiKeyRow;
   rate_window: { bucket: string; started_at: number; count: number };
   idempotency: IdempotencyRow;
-  usage_total: { project_id: string; environment: Environment; stored_bytes: number; reserved_bytes: number };
+  usage_total: UsageTotalRow;
   usage_period: UsagePeriodRow;
+  usage_share: UsageShareRow;
   log: LogRow;
   file: FileRow;
   file_move: FileMoveRow;
@@ -177,18 +179,6 @@ export interface IdempotencyRow {
   status: number | null;
   response: string | null;
   created_at: number;
-}
-
-export interface UsagePeriodRow {
-  project_id: string;
-  environment: Environment;
-  period: string;
-  uploads: number;
-  reserved_uploads: number;
-  bandwidth_bytes: number;
-  transform_units: number;
-  /** The storage total after the period's last change. */
-  stored_bytes: number;
 }
 
 export interface LogRow {

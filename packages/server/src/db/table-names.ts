@@ -14,6 +14,7 @@ const everyTable = {
   idempotency: true,
   usage_total: true,
   usage_period: true,
+  usage_share: true,
   usage_day: true,
   log: true,
   audit: true,

@@ -2,6 +2,7 @@ import { LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ProjectRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
+import { periodRows, totalRows } from "./usage/shares.ts";
 
 export const listProjects = statement((q, p: { accountId: string }) =>
   q
@@ -90,7 +91,7 @@ export const deleteProjectRow = statement((q, p: { id: string; accountId: string
  * Deleted projects that are empty stop counting: no bytes or open uploads, and no usage in this period.
  * Nothing can be added to them, because their keys are revoked.
  */
-export const forgetEmptyProjects = statement((q, p: { accountId: string; period: string }) =>
+export const forgetEmptyProjects = statement((q, p: { accountId: string; period: string }, dialect) =>
   q
     .updateTable("project")
     .set({ is_counted: 0 })
@@ -98,12 +99,13 @@ export const forgetEmptyProjects = statement((q, p: { accountId: string; period:
     .where(sql<boolean>`is_counted = 1`)
     .where("deleted_at", "is not", null)
     .where(
-      sql<boolean>`not exists (select 1 from usage_total where usage_total.project_id = project.id
-        and stored_bytes + reserved_bytes > 0)`,
+      sql<boolean>`coalesce((select sum(stored_bytes + reserved_bytes) from ${totalRows(dialect)} as total
+        where total.project_id = project.id), 0) <= 0`,
     )
     .where(
-      sql<boolean>`not exists (select 1 from usage_period where usage_period.project_id = project.id
-        and period >= ${p.period} and uploads + reserved_uploads + transform_units > 0)`,
+      sql<boolean>`coalesce((select sum(uploads + reserved_uploads + transform_units)
+        from ${periodRows(dialect)} as month
+        where month.project_id = project.id and period >= ${p.period}), 0) <= 0`,
     ),
 );
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { statement } from "../../src/db/statement.ts";
+import { periodRows, totalRows } from "../../src/projects/usage/shares.ts";
 import type { TestApp } from "./start-app.ts";
 
 const listRows = statement((q, p: { projectId: string }) =>
@@ -8,11 +9,11 @@ const listRows = statement((q, p: { projectId: string }) =>
     .select(["environment", "status", "size_bytes", "reserved_period", "store"])
     .where("project_id", "=", p.projectId),
 );
-const listTotals = statement((q, p: { projectId: string }) =>
-  q.selectFrom("usage_total").selectAll().where("project_id", "=", p.projectId),
+const listTotals = statement((q, p: { projectId: string }, dialect) =>
+  q.selectFrom(totalRows(dialect).as("total")).selectAll().where("project_id", "=", p.projectId),
 );
-const listPeriods = statement((q, p: { projectId: string }) =>
-  q.selectFrom("usage_period").selectAll().where("project_id", "=", p.projectId),
+const listPeriods = statement((q, p: { projectId: string }, dialect) =>
+  q.selectFrom(periodRows(dialect).as("month")).selectAll().where("project_id", "=", p.projectId),
 );
 const countDeletions = statement((q, _: object) =>
   q.selectFrom("storage_deletion").select((e) => e.fn.countAll<number>().as("count")),
@@ -50,8 +51,8 @@ export async function assertCountersMatch(
   const counted = new Map<string, Count>();
   for (const row of await db.all(listTotals, { projectId })) {
     const count = countOf(row.environment, counted);
-    count.stored = row.stored_bytes;
-    count.reserved = row.reserved_bytes;
+    count.stored += row.stored_bytes;
+    count.reserved += row.reserved_bytes;
   }
   const finished = new Map<string, number>();
   for (const row of await db.all(listPeriods, { projectId })) {

@@ -28,7 +28,6 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   const listener = createListener(url);
 
   return {
-    dialect: "postgres",
     ...direct,
     change: direct.all,
     recall: shareReads(quick.get) as Database["recall"],

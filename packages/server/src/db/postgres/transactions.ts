@@ -144,6 +144,7 @@ export function queryable(send: Send, onDirty?: (error?: unknown) => void): Quer
     }
   };
   return {
+    dialect: "postgres",
     all: (statement, params) => ask(statement, params, allOf) as never,
     get: (statement, params) => ask(statement, params, firstOf) as never,
     run: (statement, params) => ask(statement, params, countOf),

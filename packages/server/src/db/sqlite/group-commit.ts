@@ -250,6 +250,7 @@ function runUnit(
     return writer;
   };
   const tx: Queryable = {
+    dialect: "sqlite",
     async all(statement, params) {
       const rows = usable().all(statement, params);
       if (rows.length > 0 && writer.isChanging(statement)) hasChanged = true;

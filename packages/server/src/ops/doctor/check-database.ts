@@ -68,6 +68,7 @@ async function listPendingMigrations(db: Database): Promise<string[]> {
     ...db,
     migrate: (work) =>
       work({
+        dialect: db.dialect,
         all: db.all,
         get: db.get,
         async script() {},

@@ -1,25 +1,33 @@
 import type { Environment } from "@upstow/contract";
-import { type QueryCreator, sql } from "#kysely";
+import { type QueryCreator, type RawBuilder, sql } from "#kysely";
+import { sumBytes } from "../../db/expressions.ts";
 import type { Schema } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { type DialectName, statement } from "../../db/statement.ts";
+import { periodRows, storedAtEnd, totalRows } from "./shares.ts";
 
 interface Scope {
   projectId: string;
   environment: Environment;
 }
 
-export const findUsageTotal = statement((q, p: Scope) =>
+export const findUsageTotal = statement((q, p: Scope, dialect) =>
   q
-    .selectFrom("usage_total")
-    .select(["stored_bytes", "reserved_bytes"])
+    .selectFrom(totalRows(dialect).as("total"))
+    .select([
+      sumBytes(dialect, "stored_bytes").as("stored_bytes"),
+      sumBytes(dialect, "reserved_bytes").as("reserved_bytes"),
+    ])
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment),
 );
 
-export const findUsagePeriod = statement((q, p: Scope & { period: string }) =>
+export const findUsagePeriod = statement((q, p: Scope & { period: string }, dialect) =>
   q
-    .selectFrom("usage_period")
-    .select(["uploads", "reserved_uploads"])
+    .selectFrom(periodRows(dialect).as("month"))
+    .select([
+      sumBytes(dialect, "uploads").as("uploads"),
+      sumBytes(dialect, "reserved_uploads").as("reserved_uploads"),
+    ])
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period),
@@ -27,13 +35,20 @@ export const findUsagePeriod = statement((q, p: Scope & { period: string }) =>
 
 /** The newest records up to a period, enough to carry forward a month without changes. */
 // bounded: one row per month
-export const listUsagePeriods = statement((q, p: Scope & { until: string }) =>
+export const listUsagePeriods = statement((q, p: Scope & { until: string }, dialect) =>
   q
-    .selectFrom("usage_period")
-    .selectAll()
+    .selectFrom(periodRows(dialect).as("month"))
+    .select([
+      "period",
+      sumBytes(dialect, "uploads").as("uploads"),
+      sumBytes(dialect, "bandwidth_bytes").as("bandwidth_bytes"),
+      sumBytes(dialect, "transform_units").as("transform_units"),
+      storedAtEnd(dialect).as("stored_bytes"),
+    ])
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "<=", p.until)
+    .groupBy(["project_id", "environment", "period"])
     .orderBy("period", "desc"),
 );
 
@@ -55,33 +70,42 @@ interface AccountScope {
   period: string;
 }
 
-const sum = (column: string) => sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`;
-
 /** The total usage of the account's projects, including deleted ones, and whether the given one still exists. */
-export const sumAccountUse = statement((q, p: AccountScope) =>
-  q
+export const sumAccountUse = statement((q, p: AccountScope, dialect) => {
+  const total = (column: "stored_bytes" | "reserved_bytes") =>
+    sql<number>`(select sum(${sql.ref(column)}) from ${totalRows(dialect)} as total
+      where total.project_id = project.id and total.environment = ${p.environment})`;
+  const ofMonth = (column: "uploads" | "reserved_uploads" | "transform_units") =>
+    sql<number>`(select sum(${sql.ref(column)}) from ${periodRows(dialect)} as month
+      where month.project_id = project.id and month.environment = ${p.environment} and month.period = ${p.period})`;
+  const all = (ofProject: RawBuilder<number>) => sql<number>`cast(coalesce(sum(${ofProject}), 0) as bigint)`;
+  return q
     .selectFrom("project")
-    .innerJoin("usage_total as total", (join) =>
-      join.onRef("total.project_id", "=", "project.id").on("total.environment", "=", p.environment),
-    )
-    .leftJoin("usage_period as month", (join) =>
-      join
-        .onRef("month.project_id", "=", "project.id")
-        .on("month.environment", "=", p.environment)
-        .on("month.period", "=", p.period),
-    )
     .where("project.account_id", "=", p.accountId)
     .where(sql<boolean>`project.is_counted = 1`)
     .select([
-      sum("total.stored_bytes").as("storedBytes"),
-      sum("total.reserved_bytes").as("reservedBytes"),
-      sum("month.uploads").as("uploads"),
-      sum("month.reserved_uploads").as("reservedUploads"),
-      sum("month.transform_units").as("transformUnits"),
+      all(total("stored_bytes")).as("storedBytes"),
+      all(total("reserved_bytes")).as("reservedBytes"),
+      all(ofMonth("uploads")).as("uploads"),
+      all(ofMonth("reserved_uploads")).as("reservedUploads"),
+      all(ofMonth("transform_units")).as("transformUnits"),
       sql<number>`cast(count(case when project.id = ${p.projectId} and project.deleted_at is null then 1 end) as bigint)`.as(
         "isOpen",
       ),
-    ]),
+    ]);
+});
+
+/**
+ * Serialises reservations for a project that has a limit. Others, and what ends uploads, go on meanwhile: they are
+ * never refused, or only make room.
+ */
+export const lockTotal = statement((q, p: Scope) =>
+  q
+    .selectFrom("usage_total")
+    .select("project_id")
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .forNoKeyUpdate(),
 );
 
 /** The counters of both environments of a new project. */
@@ -121,8 +145,9 @@ export const moveBytes = statement((q, p: Scope & { stored: number; reserved: nu
 );
 
 /** The storage total as this transaction sees it. */
-const storedTotal = (p: Scope) =>
-  sql<number>`coalesce((select stored_bytes from usage_total
+const storedTotal = (p: Scope, dialect: DialectName) =>
+  sql<number>`coalesce((select ${dialect === "sqlite" ? sql`stored_bytes` : sumBytes(dialect, "stored_bytes")}
+    from ${totalRows(dialect)} as total
     where project_id = ${p.projectId} and environment = ${p.environment}), 0)`;
 
 interface ReserveUploads extends Scope {
@@ -145,7 +170,7 @@ export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
 );
 
 /** The same if the month may have no row yet. The caller has checked that `count` alone fits. */
-export const reserveFirstUploads = statement((q, p: ReserveUploads) =>
+export const reserveFirstUploads = statement((q, p: ReserveUploads, dialect) =>
   q
     .insertInto("usage_period")
     .values({
@@ -156,7 +181,7 @@ export const reserveFirstUploads = statement((q, p: ReserveUploads) =>
       reserved_uploads: p.count,
       bandwidth_bytes: 0,
       transform_units: 0,
-      stored_bytes: storedTotal(p),
+      stored_bytes: storedTotal(p, dialect),
     })
     .onConflict((conflict) =>
       conflict
@@ -198,10 +223,10 @@ export const settleInEarlierMonth = statement((q, p: Settle) =>
 );
 
 /** The same, and records the storage total: an earlier month keeps its final total. */
-export const settleInThisMonth = statement((q, p: Settle) =>
+export const settleInThisMonth = statement((q, p: Settle, dialect) =>
   q
     .updateTable("usage_period")
-    .set({ ...takeReservedPlaces(p), stored_bytes: storedTotal(p) })
+    .set({ ...takeReservedPlaces(p), stored_bytes: storedTotal(p, dialect) })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("period", "=", p.period),
@@ -212,7 +237,7 @@ interface PeriodNote extends Scope {
   bandwidthBytes: number;
 }
 
-const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
+const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote, dialect: DialectName) =>
   q.insertInto("usage_period").values({
     project_id: p.projectId,
     environment: p.environment,
@@ -221,12 +246,12 @@ const insertPeriod = (q: QueryCreator<Schema>, p: PeriodNote) =>
     reserved_uploads: 0,
     bandwidth_bytes: p.bandwidthBytes,
     transform_units: 0,
-    stored_bytes: storedTotal(p),
+    stored_bytes: storedTotal(p, dialect),
   });
 
 /** Records the current storage total. The caller has locked its row, so the last record is correct. */
-export const noteStorage = statement((q, p: PeriodNote) =>
-  insertPeriod(q, p).onConflict((conflict) =>
+export const noteStorage = statement((q, p: PeriodNote, dialect) =>
+  insertPeriod(q, p, dialect).onConflict((conflict) =>
     conflict
       .columns(["project_id", "environment", "period"])
       .doUpdateSet({ stored_bytes: sql`excluded.stored_bytes` }),
@@ -234,8 +259,8 @@ export const noteStorage = statement((q, p: PeriodNote) =>
 );
 
 /** The storage total is only set for a new month, because by now an older one may have changed. */
-export const countBandwidth = statement((q, p: PeriodNote) =>
-  insertPeriod(q, p).onConflict((conflict) =>
+export const countBandwidth = statement((q, p: PeriodNote, dialect) =>
+  insertPeriod(q, p, dialect).onConflict((conflict) =>
     conflict
       .columns(["project_id", "environment", "period"])
       .doUpdateSet({ bandwidth_bytes: sql`usage_period.bandwidth_bytes + excluded.bandwidth_bytes` }),

@@ -6,6 +6,7 @@ import {
   findUsagePeriod,
   findUsageTotal,
   lockAccount,
+  lockTotal,
   moveBytes,
   noteStorage,
   releaseUploads,
@@ -24,6 +25,7 @@ import {
   unlimited,
   uploadsReached,
 } from "./quota-limits.ts";
+import { addUsage } from "./shares.ts";
 
 interface Scope {
   projectId: string;
@@ -43,9 +45,8 @@ interface Places {
 }
 
 /**
- * Reserves the bytes and one upload of this month, or nothing: two callers can never both get the last slot. All
- * uploads to a project wait for these two rows, so this comes last in a transaction. Callers that share a transaction
- * reserve together; if that fails, so does the transaction, and each is retried on its own.
+ * Reserves the bytes and one upload of this month, or nothing: two callers can never both get the last slot. Callers
+ * that share a transaction reserve together; if that fails, so does the transaction, and each is retried on its own.
  */
 export function reserveQuota(
   tx: Queryable,
@@ -63,28 +64,68 @@ const takePlaces = gather<Places>(
     sum.bytes += more.bytes;
     sum.count += more.count;
   },
-  async (tx, { scope, period, limits, bytes, count }) => {
-    const ofMonth = { ...scope, period, count, limit: limits.uploads };
-    const { account } = limits;
-    // Sent together and run in this order. The month nearly always has a row, and updating it costs half as much as
-    // an upsert.
-    const [, total, places, use] = await Promise.all([
-      account && tx.get(lockAccount, scope),
-      // A file that takes no storage is not blocked by an account that is over its limit.
-      tx.run(reserveBytes, { ...scope, bytes, limit: bytes === 0 ? unlimited : limits.storageBytes }),
-      tx.run(reserveMoreUploads, ofMonth),
-      account && tx.get(sumAccountUse, { ...scope, period }),
-    ]);
-    if (total === 0)
-      throw storageReached(scope.environment, await findUse(tx, scope, period), limits.storageBytes);
-    const isFirst = places === 0;
-    if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
-      throw uploadsReached(await findUse(tx, scope, period), limits.uploads);
-    if (account === null || use === null) return;
-    const withOurs = { ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) };
-    checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
-  },
+  (tx, places) => (tx.dialect === "postgres" ? reserveInShare(tx, places) : reserveInTotal(tx, places)),
 );
+
+/**
+ * Without a limit this waits for no one. With one, reservations take turns, and each sums up after the one before is
+ * committed; one that is refused undoes its own count with the transaction.
+ */
+async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
+  const { account } = limits;
+  const storageBytes = bytes === 0 ? unlimited : limits.storageBytes;
+  const isLimited = account !== null || storageBytes !== unlimited || limits.uploads !== unlimited;
+  const change = {
+    ...scope,
+    period,
+    storedBytes: 0,
+    reservedBytes: bytes,
+    uploads: 0,
+    reservedUploads: count,
+  };
+  await Promise.all([
+    account && tx.get(lockAccount, scope),
+    isLimited && tx.get(lockTotal, scope),
+    addUsage(tx, change),
+  ]);
+  if (!isLimited) return;
+  const [use, ofAccount] = await Promise.all([
+    findUse(tx, scope, period),
+    account && tx.get(sumAccountUse, { ...scope, period }),
+  ]);
+  const before = {
+    ...use,
+    reservedBytes: use.reservedBytes - bytes,
+    reservedUploads: use.reservedUploads - count,
+  };
+  if (use.storedBytes + use.reservedBytes > storageBytes)
+    throw storageReached(scope.environment, before, limits.storageBytes);
+  if (use.uploads + use.reservedUploads > limits.uploads) throw uploadsReached(before, limits.uploads);
+  if (account !== null && ofAccount !== null)
+    checkCeiling(ofAccount, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
+}
+
+async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
+  const ofMonth = { ...scope, period, count, limit: limits.uploads };
+  const { account } = limits;
+  // Sent together and run in this order. The month nearly always has a row, and updating it costs half as much as
+  // an upsert.
+  const [, total, places, use] = await Promise.all([
+    account && tx.get(lockAccount, scope),
+    // A file that takes no storage is not blocked by an account that is over its limit.
+    tx.run(reserveBytes, { ...scope, bytes, limit: bytes === 0 ? unlimited : limits.storageBytes }),
+    tx.run(reserveMoreUploads, ofMonth),
+    account && tx.get(sumAccountUse, { ...scope, period }),
+  ]);
+  if (total === 0)
+    throw storageReached(scope.environment, await findUse(tx, scope, period), limits.storageBytes);
+  const isFirst = places === 0;
+  if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
+    throw uploadsReached(await findUse(tx, scope, period), limits.uploads);
+  if (account === null || use === null) return;
+  const withOurs = { ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) };
+  checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
+}
 
 /** The project's usage, for the error message. */
 async function findUse(tx: Queryable, scope: Scope, period: string): Promise<Use> {
@@ -127,6 +168,13 @@ const settle = gather<Settlement>(
     sum.count += more.count;
   },
   async (tx, { scope, reservedPeriod, period, reservedBytes, storedBytes, count }) => {
+    if (tx.dialect === "postgres") {
+      const bytes = { ...nothing, ...scope, period, storedBytes, reservedBytes: -reservedBytes };
+      const places = { uploads: count, reservedUploads: -count };
+      if (period === reservedPeriod) return addUsage(tx, { ...bytes, ...places });
+      await addUsage(tx, bytes);
+      return addUsage(tx, { ...nothing, ...scope, period: reservedPeriod, ...places });
+    }
     const settled = { ...scope, period: reservedPeriod, count };
     await Promise.all([
       tx.run(moveBytes, { ...scope, stored: storedBytes, reserved: -reservedBytes }),
@@ -147,6 +195,23 @@ export interface Released {
   uploadsByPeriod: Map<string, number>;
 }
 
+const nothing = { storedBytes: 0, reservedBytes: 0, uploads: 0, reservedUploads: 0 };
+
+async function releaseInShares(
+  tx: Queryable,
+  period: string,
+  scope: Scope,
+  released: Released,
+): Promise<void> {
+  const { storedBytes, reservedBytes, uploadsByPeriod } = released;
+  // In a fixed order, like everything that takes several shares.
+  for (const month of [...new Set([...uploadsByPeriod.keys(), period])].sort()) {
+    const bytes = month === period ? { storedBytes: -storedBytes, reservedBytes: -reservedBytes } : {};
+    const reservedUploads = -(uploadsByPeriod.get(month) ?? 0);
+    await addUsage(tx, { ...nothing, ...scope, period: month, ...bytes, reservedUploads });
+  }
+}
+
 /** Releases the quota of deleted, failed or aborted files. */
 export async function releaseUsage(
   tx: Queryable,
@@ -155,6 +220,8 @@ export async function releaseUsage(
   released: Released,
 ): Promise<void> {
   const { projectId, environment } = scope;
+  if (tx.dialect === "postgres")
+    return releaseInShares(tx, periodOf(now), { projectId, environment }, released);
   const changes: Promise<unknown>[] = [
     tx.run(moveBytes, {
       projectId,
@@ -166,8 +233,25 @@ export async function releaseUsage(
   for (const [period, count] of released.uploadsByPeriod) {
     changes.push(tx.run(releaseUploads, { projectId, environment, period, count }));
   }
-  if (released.storedBytes > 0) {
+  if (released.storedBytes !== 0) {
     changes.push(tx.run(noteStorage, { projectId, environment, period: periodOf(now), bandwidthBytes: 0 }));
   }
   await Promise.all(changes);
+}
+
+/**
+ * Adds what a recount has found to be missing. Where the recount and the counters (`totalRows`) were read by the same
+ * statement, this is right whatever has changed since.
+ */
+export function correctUsage(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  missing: { storedBytes: number; reservedBytes: number },
+): Promise<void> {
+  return releaseUsage(tx, now, scope, {
+    storedBytes: -missing.storedBytes,
+    reservedBytes: -missing.reservedBytes,
+    uploadsByPeriod: new Map(),
+  });
 }

@@ -1,10 +1,12 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
+import { sumBytes } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { periodOf } from "./period.ts";
 import { getUsageHistory } from "./routes.ts";
+import { periodRows, storedAtEnd } from "./shares.ts";
 
 export interface DayCounts {
   day: string;
@@ -91,7 +93,7 @@ export async function getUsageDays(deps: Deps, actor: Actor, count: number): Pro
 }
 
 /** Records a month's totals so far, for projects where they differ from the latest row. */
-const noteDay = statement((q, p: { period: string; day: string }) =>
+const noteDay = statement((q, p: { period: string; day: string }, dialect) =>
   q
     .insertInto("usage_day")
     .columns([
@@ -105,7 +107,21 @@ const noteDay = statement((q, p: { period: string; day: string }) =>
     ])
     .expression((from) =>
       from
-        .selectFrom("usage_period as now")
+        .selectFrom((months) =>
+          months
+            .selectFrom(periodRows(dialect).as("month"))
+            .select([
+              "project_id",
+              "environment",
+              sumBytes(dialect, "uploads").as("uploads"),
+              sumBytes(dialect, "bandwidth_bytes").as("bandwidth_bytes"),
+              sumBytes(dialect, "transform_units").as("transform_units"),
+              storedAtEnd(dialect).as("stored_bytes"),
+            ])
+            .where("period", "=", p.period)
+            .groupBy(["project_id", "environment", "period"])
+            .as("now"),
+        )
         .select([
           "now.project_id",
           "now.environment",
@@ -115,7 +131,6 @@ const noteDay = statement((q, p: { period: string; day: string }) =>
           "now.transform_units",
           "now.stored_bytes",
         ])
-        .where("now.period", "=", p.period)
         .where((where) =>
           where.not(
             where.exists(
