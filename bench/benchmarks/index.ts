@@ -15,6 +15,7 @@ import { largeFiles } from "./large-files.ts";
 import { listFilters } from "./list-filters.ts";
 import { listing } from "./listing.ts";
 import { memory } from "./memory.ts";
+import { oneProject } from "./one-project.ts";
 import { privateFiles } from "./private-files.ts";
 import { search } from "./search.ts";
 import { signing } from "./signing.ts";
@@ -29,6 +30,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "control-plane": controlPlane,
   statements,
   "upload-cycle": uploadCycle,
+  "one-project": oneProject,
   "client-uploads": clientUploads,
   directus,
   "large-files": largeFiles,
