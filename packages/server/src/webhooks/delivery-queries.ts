@@ -231,27 +231,32 @@ export const insertMessage = statement((q, p: NewMessage & { fromLast: number },
     .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing()),
 );
 
-/** Schedules a check of the endpoint for now, or keeps an earlier time if it is already waiting. */
+/**
+ * Schedules a check of the endpoint for now. One that is already waiting for a check is only locked, so that whoever
+ * is checking it sees the new message or is followed by another check.
+ */
 export const wakeEndpoint = statement((q, p: { id: string }, dialect) => {
   const now = databaseNow(dialect);
-  return q
-    .insertInto("webhook_endpoint")
-    .values({
-      id: p.id,
-      live_leases: 0,
-      consecutive_timeouts: 0,
-      next_run_at: now,
-      has_backlog: 0,
-      touched_at: now,
-    })
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet({
-        // At its cap, the endpoint is checked when an attempt ends; sooner, there would be no room.
-        next_run_at: sql`case
-          when webhook_endpoint.has_backlog = 1 then webhook_endpoint.next_run_at
-          when webhook_endpoint.next_run_at < ${now} then webhook_endpoint.next_run_at
-          else ${now} end`,
+  return (
+    q
+      .insertInto("webhook_endpoint")
+      .values({
+        id: p.id,
+        live_leases: 0,
+        consecutive_timeouts: 0,
+        next_run_at: now,
+        has_backlog: 0,
         touched_at: now,
-      }),
-    );
+      })
+      // At its cap, the endpoint is checked when an attempt ends; sooner, there would be no room.
+      .onConflict((conflict) =>
+        conflict
+          .column("id")
+          .doUpdateSet({ next_run_at: now, touched_at: now })
+          .where(
+            sql<boolean>`webhook_endpoint.has_backlog = 0
+              and (webhook_endpoint.next_run_at is null or webhook_endpoint.next_run_at > ${now})`,
+          ),
+      )
+  );
 });
