@@ -13,6 +13,8 @@ import { createId } from "../src/kernel/ids.ts";
 import { checkNextFiles } from "../src/ops/verify/background-check.ts";
 import type { Finding } from "../src/ops/verify/finding.ts";
 import { continueWalk, findWalk, hasFindings, startWalk, type Walk } from "../src/ops/verify/walk.ts";
+import { periodOf } from "../src/projects/usage/period.ts";
+import { releaseUsage } from "../src/projects/usage/quota.ts";
 import { shardOf } from "../src/storage/disk/blob-name.ts";
 import { insertManyFiles } from "./support/many-files.ts";
 import { assertCountersMatch } from "./support/recount.ts";
@@ -32,12 +34,6 @@ const spoilCounters = statement((q, p: { projectId: string; bytes: number }) =>
     })
     .where("project_id", "=", p.projectId)
     .where("environment", "=", "live"),
-);
-const spoilUploads = statement((q, p: { projectId: string }) =>
-  q
-    .updateTable("usage_period")
-    .set({ reserved_uploads: sql`reserved_uploads + 3` })
-    .where("project_id", "=", p.projectId),
 );
 const countDamage = statement((q, _: object) =>
   q.selectFrom("file_damage").select((e) => e.fn.countAll<number>().as("count")),
@@ -283,9 +279,12 @@ function describeIntegrity(kind: "disk" | "bucket", start: () => Promise<TestApp
     await uploadBytes();
     await client.request({ fileSize: 1234 });
     const { db } = app.app.deps;
-    const spoil = { projectId: tenant.projectId, bytes: 77 };
-    await db.run(spoilCounters, spoil);
-    await db.run(spoilUploads, spoil);
+    const { projectId } = tenant;
+    await db.run(spoilCounters, { projectId, bytes: 77 });
+    const now = app.app.deps.now();
+    const uploadsByPeriod = new Map([[periodOf(now), -3]]);
+    const spoilt = { storedBytes: 0, reservedBytes: 0, uploadsByPeriod };
+    await db.transact((tx) => releaseUsage(tx, now, { projectId, environment: "live" }, spoilt));
     const wrong = (await verify()).findings;
     assert.equal(wrong.length, 1);
     const [finding] = wrong;

@@ -20,7 +20,7 @@ import type {
   TotpRow,
 } from "./people-schema.ts";
 import type { DiskObjectRow, DiskPartRow, FileDamageRow } from "./storage-schema.ts";
-import type { UsageDayRow, UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
+import type { UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
 
 export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {

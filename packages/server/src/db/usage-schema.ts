@@ -30,13 +30,3 @@ export interface UsagePeriodRow {
   /** The storage total after the period's last change. */
   stored_bytes: number;
 }
-
-export interface UsageDayRow {
-  project_id: string;
-  environment: Environment;
-  day: string;
-  uploads: number;
-  bandwidth_bytes: number;
-  transform_units: number;
-  stored_bytes: number;
-}

@@ -212,7 +212,7 @@ async function releaseInShares(
   }
 }
 
-/** Releases the quota of deleted, failed or aborted files. */
+/** Releases the quota of deleted, failed or aborted files, or what a recount has found to be too much. */
 export async function releaseUsage(
   tx: Queryable,
   now: number,
@@ -237,21 +237,4 @@ export async function releaseUsage(
     changes.push(tx.run(noteStorage, { projectId, environment, period: periodOf(now), bandwidthBytes: 0 }));
   }
   await Promise.all(changes);
-}
-
-/**
- * Adds what a recount has found to be missing. Where the recount and the counters (`totalRows`) were read by the same
- * statement, this is right whatever has changed since.
- */
-export function correctUsage(
-  tx: Queryable,
-  now: number,
-  scope: Scope,
-  missing: { storedBytes: number; reservedBytes: number },
-): Promise<void> {
-  return releaseUsage(tx, now, scope, {
-    storedBytes: -missing.storedBytes,
-    reservedBytes: -missing.reservedBytes,
-    uploadsByPeriod: new Map(),
-  });
 }

@@ -2,8 +2,8 @@ import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
-import { periodOf } from "./period.ts";
-import { moveBytes, noteStorage, releaseUploads } from "./queries.ts";
+import { releaseUsage } from "./quota.ts";
+import { periodRows, totalRows } from "./shares.ts";
 
 export interface CounterScope {
   projectId: string;
@@ -26,9 +26,19 @@ const countedBytes = (status: "UPLOADED" | "UPLOADING") =>
  * One statement sees counters and files of one moment. Uploads and deletions change both by the same amount in one
  * transaction, so the difference stays the same however many are under way.
  */
-const measureBytes = statement((q, p: CounterScope) =>
+const measureBytes = statement((q, p: CounterScope, dialect) =>
   q
-    .selectFrom("usage_total as total")
+    .selectFrom((from) =>
+      from
+        .selectFrom(totalRows(dialect).as("total"))
+        .select([
+          sql<number>`sum(stored_bytes)`.as("stored_bytes"),
+          sql<number>`sum(reserved_bytes)`.as("reserved_bytes"),
+        ])
+        .where("project_id", "=", p.projectId)
+        .where("environment", "=", p.environment)
+        .as("total"),
+    )
     .innerJoin(
       (from) =>
         from
@@ -43,15 +53,21 @@ const measureBytes = statement((q, p: CounterScope) =>
     .select([
       sql<number>`cast(total.stored_bytes - counted.stored as bigint)`.as("storedBytes"),
       sql<number>`cast(total.reserved_bytes - counted.reserved as bigint)`.as("reservedBytes"),
-    ])
-    .where("total.project_id", "=", p.projectId)
-    .where("total.environment", "=", p.environment),
+    ]),
 );
 
 // bounded: one row per month
-const measureUploads = statement((q, p: CounterScope) =>
+const measureUploads = statement((q, p: CounterScope, dialect) =>
   q
-    .selectFrom("usage_period as month")
+    .selectFrom((from) =>
+      from
+        .selectFrom(periodRows(dialect).as("month"))
+        .select(["period", sql<number>`sum(reserved_uploads)`.as("reserved_uploads")])
+        .where("project_id", "=", p.projectId)
+        .where("environment", "=", p.environment)
+        .groupBy("period")
+        .as("month"),
+    )
     .leftJoin(
       (from) =>
         from
@@ -68,8 +84,6 @@ const measureUploads = statement((q, p: CounterScope) =>
       "month.period",
       sql<number>`cast(month.reserved_uploads - coalesce(open.count, 0) as bigint)`.as("count"),
     ])
-    .where("month.project_id", "=", p.projectId)
-    .where("month.environment", "=", p.environment)
     .where(sql<boolean>`month.reserved_uploads <> coalesce(open.count, 0)`),
 );
 
@@ -108,10 +122,6 @@ export async function removeDrift(
   scope: CounterScope,
   { storedBytes, reservedBytes, reservedUploads }: CounterDrift,
 ): Promise<void> {
-  await db.transact(async (tx) => {
-    await tx.run(moveBytes, { ...scope, stored: -storedBytes, reserved: -reservedBytes });
-    for (const { period, count } of reservedUploads)
-      await tx.run(releaseUploads, { ...scope, period, count });
-    await tx.run(noteStorage, { ...scope, period: periodOf(now), bandwidthBytes: 0 });
-  });
+  const uploadsByPeriod = new Map(reservedUploads.map(({ period, count }) => [period, count]));
+  await db.transact((tx) => releaseUsage(tx, now, scope, { storedBytes, reservedBytes, uploadsByPeriod }));
 }
