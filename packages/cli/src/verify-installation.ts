@@ -1,11 +1,14 @@
 import { createCustomerBuckets, openDatabase, openStoreBeside } from "@upstow/server/app/compose";
-import type { Database } from "@upstow/server/db/database";
+import type { Database, Queryable } from "@upstow/server/db/database";
 import { createJobLeases } from "@upstow/server/db/job-leases";
+import type { Author } from "@upstow/server/kernel/actor";
 import type { Finding } from "@upstow/server/ops/verify/finding";
 import { continueWalk, findWalk, startWalk, type Walk } from "@upstow/server/ops/verify/walk";
+import { record } from "@upstow/server/projects/audit/record";
 import { createObjectStores } from "@upstow/server/projects/customer-storage/customer-stores";
 import { type Call, OperatorError } from "./command.ts";
 import { getKeyring } from "./customer-storage.ts";
+import { operatorOf } from "./operator.ts";
 
 export interface VerifyOptions {
   fix: boolean;
@@ -32,7 +35,8 @@ export async function verifyInstallation(call: Call, options: VerifyOptions): Pr
   const store = open.adopt(await openStoreBeside({ config, db, keyring, now }), (opened) => opened.close());
   const stores = createObjectStores({ db, keyring }, store, createCustomerBuckets(config));
   const current = await findCurrent(db, options);
-  const { fix } = current.walk;
+  const { fix, acceptEtags } = current.walk;
+  if (fix || acceptEtags) await db.transact((tx) => recordRepair(tx, now(), operatorOf(call)));
   const walkOn = (signal: AbortSignal) =>
     continueWalk({ db, store, stores, now }, current, {
       ...options,
@@ -51,6 +55,14 @@ export async function verifyInstallation(call: Call, options: VerifyOptions): Pr
       `The storage cannot be used: ${error.message}. Run \`upstow verify --resume\` when it works again.`,
     );
   }
+}
+
+/** Before anything is changed, so that nothing is changed without a trace. */
+function recordRepair(tx: Queryable, now: number, author: Author): Promise<void> {
+  return record(tx, now, author, {
+    action: "installation.repaired",
+    target: { kind: "installation", id: "verify" },
+  });
 }
 
 async function findCurrent(db: Database, options: VerifyOptions) {

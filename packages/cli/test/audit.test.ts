@@ -50,6 +50,7 @@ onBothDatabases("the audit trail of operator commands", (database) => {
     await runJson(["key", "revoke", other.id], env);
     await runJson(["storage", "reseal"], env);
     await runJson(["backup", join(folder, "backup")], env);
+    await runJson(["verify", "--fix"], env);
 
     const rows = (await listTrail(app)).filter((row) => row.author_kind === "operator");
     const commands = new Set(rows.map((row) => row.user_agent.replace("upstow ", "")));

@@ -46,6 +46,7 @@ export const AUDIT_ACTIONS = [
   "installation.secret-replaced",
   "installation.credentials-resealed",
   "installation.backed-up",
+  "installation.repaired",
   "installation.storage-moved",
   "installation.database-moved",
 ] as const;

@@ -170,7 +170,7 @@ onBothDatabases("the bytes of an image to transform", (database) => {
     const other = await store(png);
     await deps.store.delete([other.key]);
     const before = await units();
-    expectError(await transform(other.key), 404, "NOT_FOUND");
+    expectError(await transform(other.key), 500, "FILE_DAMAGED");
     assert.equal(await units(), before);
   });
 

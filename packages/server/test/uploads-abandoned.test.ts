@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { statement } from "../src/db/statement.ts";
 import { markFailed } from "../src/files/uploads/queries.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -226,15 +225,19 @@ onBothDatabases("an upload", (database) => {
       const stuck = await client.request();
       const fine = await client.request();
       const { db } = app.app.deps;
-      const spoil = statement((q, p: { id: string; size: number }) =>
-        q.updateTable("file").set({ size_bytes: p.size }).where("id", "=", p.id),
-      );
-      // More than is reserved: giving it back would make the counter negative, which the database refuses.
-      await db.run(spoil, { id: stuck.fileId, size: 1_000_000 });
+      const isStuck = `OLD.id = '${stuck.fileId}' AND NEW.status = 'FAILED'`;
+      const refusal = {
+        sqlite: `CREATE TRIGGER stuck BEFORE UPDATE ON file WHEN ${isStuck}
+          BEGIN SELECT RAISE(ABORT, 'stuck'); END`,
+        postgres: `CREATE FUNCTION refuse() RETURNS trigger AS 'BEGIN RAISE EXCEPTION ''stuck''; END' LANGUAGE plpgsql;
+          CREATE TRIGGER stuck BEFORE UPDATE ON file FOR EACH ROW WHEN (${isStuck}) EXECUTE FUNCTION refuse()`,
+      };
+      await db.migrate((tx) => tx.script(refusal[db.dialect]));
       app.clock.advance(21 * minuteMs);
       await assert.rejects(reap());
       assert.equal(await statusOf(client, fine.key), "FAILED");
-      await db.run(spoil, { id: stuck.fileId, size: smallBytes });
+      const remove = db.dialect === "sqlite" ? "DROP TRIGGER stuck" : "DROP FUNCTION refuse CASCADE";
+      await db.migrate((tx) => tx.script(remove));
       app.clock.advance(10 * minuteMs);
       assert.equal(await reap(), 1);
       await assertCountersMatch(app, tenant.projectId, { live: 0 });

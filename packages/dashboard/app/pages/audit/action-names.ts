@@ -43,6 +43,7 @@ export const actionNames: Record<AuditAction, string> = {
   "installation.secret-replaced": "Secret replaced",
   "installation.credentials-resealed": "Bucket credentials re-encrypted",
   "installation.backed-up": "Backup started",
+  "installation.repaired": "Repair started",
   "installation.storage-moved": "Files moved to another store",
   "installation.database-moved": "Database moved",
 };
