@@ -232,8 +232,8 @@ export const insertMessage = statement((q, p: NewMessage & { fromLast: number },
 );
 
 /**
- * Schedules a check of the endpoint for now. One that is already waiting for a check is only locked, so that whoever
- * is checking it sees the new message or is followed by another check.
+ * Schedules a check of the endpoint for now. One that is already waiting for a check is only locked, so that the one
+ * who is checking it sees the new message or is followed by another check.
  */
 export const wakeEndpoint = statement((q, p: { id: string }, dialect) => {
   const now = databaseNow(dialect);

@@ -62,7 +62,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
 
 /** While a statement waits for a table, so does everyone who needs that table after it. */
 const lockMs = 3_000;
-/** Lets the others catch up, and whoever holds the table finish. */
+/** Gives waiting work, and the transaction that holds the table, time to finish. */
 const lockPauseMs = 2_000;
 const lockAttempts = 30;
 

@@ -127,7 +127,7 @@ async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, cou
   checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
 }
 
-/** The project's usage, for the error message. */
+/** The project's usage, as this transaction sees it. */
 async function findUse(tx: Queryable, scope: Scope, period: string): Promise<Use> {
   const total = await tx.get(findUsageTotal, scope);
   const month = await tx.get(findUsagePeriod, { ...scope, period });
@@ -172,8 +172,9 @@ const settle = gather<Settlement>(
       const bytes = { ...nothing, ...scope, period, storedBytes, reservedBytes: -reservedBytes };
       const places = { uploads: count, reservedUploads: -count };
       if (period === reservedPeriod) return addUsage(tx, { ...bytes, ...places });
-      await addUsage(tx, bytes);
-      return addUsage(tx, { ...nothing, ...scope, period: reservedPeriod, ...places });
+      // The earlier month first, like everything that takes several shares.
+      await addUsage(tx, { ...nothing, ...scope, period: reservedPeriod, ...places });
+      return addUsage(tx, bytes);
     }
     const settled = { ...scope, period: reservedPeriod, count };
     await Promise.all([
@@ -204,7 +205,7 @@ async function releaseInShares(
   released: Released,
 ): Promise<void> {
   const { storedBytes, reservedBytes, uploadsByPeriod } = released;
-  // In a fixed order, like everything that takes several shares.
+  // In the order of the months, like everything that takes several shares.
   for (const month of [...new Set([...uploadsByPeriod.keys(), period])].sort()) {
     const bytes = month === period ? { storedBytes: -storedBytes, reservedBytes: -reservedBytes } : {};
     const reservedUploads = -(uploadsByPeriod.get(month) ?? 0);
