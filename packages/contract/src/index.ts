@@ -9,6 +9,7 @@ export * from "./schemas/logs.ts";
 export * from "./schemas/projects.ts";
 export * from "./schemas/shared.ts";
 export * from "./schemas/transforms.ts";
+export * from "./schemas/upload-grants.ts";
 export * from "./schemas/usage.ts";
 export * from "./schemas/webhooks.ts";
 export * from "./tiers.ts";

@@ -21,6 +21,15 @@ export const DASHBOARD_RATE_LIMIT = 600;
 export const ADDRESS_LIMITS = { unauthenticated: 3_000, failedPut: 300, toolProtocol: 300 } as const;
 export type AddressBucket = keyof typeof ADDRESS_LIMITS;
 
+/** A file that a visitor uploads on the welcome page. */
+export const WELCOME_UPLOAD_MAX_BYTES = 5 * MB;
+/** Uploads on the welcome page per window, from one address and from everyone. */
+export const WELCOME_UPLOADS = { perAddress: 10, total: 60 } as const;
+/** Seconds until a file from the welcome page is deleted. */
+export const WELCOME_KEEP_SEC = 60 * 60;
+/** Seconds that the welcome page waits for the event of an upload. */
+export const WELCOME_EVENT_SEC = 60;
+
 export const SINGLE_URL_SEC = 15 * 60;
 export const PART_URL_SEC = 60 * 60;
 /** A transfer has to average this rate over each idle window, in either direction. */
@@ -46,15 +55,29 @@ export const OPEN_INVITATIONS_MAX = { project: 50, account: 200 } as const;
 export const PASSKEYS_MAX = 20;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
+/** Files per call that deletes, claims or restores. */
 export const BULK_DELETE_MAX = 100;
 /** Files per call that creates or revokes links. */
 export const LINKS_MAX = 100;
+/** Seconds that a file with an expiry lives at most: 100 years. */
+export const FILE_LIFE_MAX_SEC = 36_500 * 24 * 60 * 60;
+/** A route's `expireAfterDays` at most. */
+export const EXPIRE_AFTER_MAX_DAYS = 36_500;
+/** Seconds within which a file has to be claimed, at most. */
+export const CLAIM_WITHIN_MAX_SEC = 30 * 24 * 60 * 60;
+/** Days that deleted files stay in the trash at most. */
+export const TRASH_MAX_DAYS = 90;
 /** Seconds that a link lives at most. */
 export const LINK_MAX_SEC = 7 * 24 * 60 * 60;
 /** Seconds that a grant lives at most. */
 export const GRANT_MAX_SEC = 24 * 60 * 60;
 /** Seconds that a link or a grant lives unless its creator says otherwise. */
 export const LINK_SEC = 60 * 60;
+/** Seconds that an upload grant lives at most, and unless its creator says otherwise. */
+export const UPLOAD_GRANT_MAX_SEC = 24 * 60 * 60;
+export const UPLOAD_GRANT_SEC = 60 * 60;
+/** Uploads under one upload grant. */
+export const UPLOAD_GRANT_FILES_MAX = 1_000;
 /** Uses of a counted link. */
 export const LINK_USES_MAX = 1_000;
 /** How long byte ranges of the same client belong to one use of a counted link. */
@@ -65,6 +88,34 @@ export const COUNTED_LINKS_PER_FILE_MAX = 1_000;
 export const AUDIENCE_MAX = 128;
 /** Files per batch of upload requests or completions. */
 export const UPLOAD_BATCH_MAX = 100;
+/** Of one HTML form: files, text fields, bytes of a field's name and value, and headers of a part. */
+export const FORM_LIMITS = {
+  files: 100,
+  fields: 100,
+  nameBytes: 256,
+  valueBytes: 16 * KB,
+  headers: 20,
+} as const;
+/** Bytes of refused files that a form may send before its connection is closed. */
+export const FORM_REFUSED_MAX_BYTES = 64 * MB;
+/** Origins that a form of a route may redirect to. */
+export const FORM_ORIGINS_MAX = 20;
+/** Characters of an origin. */
+export const ORIGIN_MAX = 255;
+/** Redirects that an import follows. */
+export const IMPORT_REDIRECTS_MAX = 3;
+/** Imports that run at once: of one project on all instances, and of all projects on one instance. The rest wait. */
+export const IMPORTS_AT_ONCE = { project: 4, instance: 8 } as const;
+/** How long the source of an import may take to accept the connection. */
+export const IMPORT_CONNECT_SEC = 10;
+/** The source of an import has to average the minimum rate over each of these windows. */
+export const IMPORT_IDLE_SEC = 30;
+/** How long one import may take from its start, retries included. */
+export const IMPORT_MAX_SEC = 60 * 60;
+/** How long an import may wait for its start. */
+export const IMPORT_WAIT_MAX_SEC = 24 * 60 * 60;
+/** How often an import asks its source. */
+export const IMPORT_ATTEMPTS_MAX = 4;
 /** Rows that one filtered list call reads before it returns a short page. */
 export const LIST_SCAN_MAX_ROWS = 7_500;
 /** Metadata that one filtered list call reads before it returns a short page; one file always goes. */
@@ -86,6 +137,17 @@ export const STORAGE_KEY_MAX_BYTES = 900;
 
 /** Variants of one account that may wait to be rendered; beyond it 503 with Retry-After, to that account alone. */
 export const VARIANTS_WAITING_MAX = 64;
+/** Widths of public variants unless a project lists others: those that next/image asks for. */
+export const IMAGE_WIDTHS = [
+  16, 32, 48, 64, 96, 128, 256, 384, 640, 750, 828, 1080, 1200, 1920, 2048, 3840,
+] as const;
+/** Qualities of public variants unless a project lists others. */
+export const IMAGE_QUALITIES = [75, 85] as const;
+/** Entries of a project's lists of public widths and qualities. */
+export const IMAGE_LIST_MAX = 64;
+/** Named variants of a project, and characters of such a name. */
+export const IMAGE_PRESETS_MAX = 64;
+export const IMAGE_PRESET_NAME_MAX = 50;
 /** Previews of the studio, which cost nothing: of one account at once, waiting, and per window; beyond it 429. */
 export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;
 /** Characters of one search term in the dashboard. */
@@ -120,6 +182,12 @@ export const FILE_KEY_MAX = 1024;
 export const MOMENT_MAX = 64;
 /** Parts of one multipart upload. */
 export const PARTS_MAX = 10_000;
+/** Appends to buckets at the same time, per store and instance: each holds a part in memory. Beyond it 503. */
+export const BUCKET_APPENDS_MAX = 64;
+/** Partial uploads that tus puts together to one file. */
+export const CONCAT_MAX = 100;
+/** Seconds that a resumable upload waits for its next bytes. */
+export const RESUMABLE_IDLE_SEC = 24 * 60 * 60;
 /** Characters of an ETag. */
 export const ETAG_MAX = 256;
 /** Keys of a metadata object; its bytes usually end it sooner. */

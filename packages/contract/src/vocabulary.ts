@@ -14,13 +14,40 @@ export type FileStatus = (typeof FILE_STATUSES)[number];
 export const ACCESS_LEVELS = ["public", "private"] as const;
 export type Access = (typeof ACCESS_LEVELS)[number];
 
+/** Why an import failed. Nothing that happens before a connection is told apart, so that none of it maps a network. */
+export const IMPORT_FAILURES = [
+  "address_refused",
+  "unreachable",
+  "redirect",
+  "status",
+  "encoded",
+  "invalid_response",
+  "type_refused",
+  "too_large",
+  "quota",
+  "incomplete",
+  "changed",
+  "too_slow",
+  "timeout",
+  "storage",
+] as const;
+export type ImportFailureReason = (typeof IMPORT_FAILURES)[number];
+/** What happens to bytes that are not what they were declared to be, or not what their route accepts. */
+export const CONTENT_CHECKS = ["off", "warn", "enforce"] as const;
+export type ContentCheck = (typeof CONTENT_CHECKS)[number];
+
 export const LOG_TYPES = [
   "upload.requested",
   "upload.completed",
   "upload.failed",
   "upload.aborted",
   "file.updated",
+  "file.mismatch",
   "file.deleted",
+  "file.expired",
+  "file.claimed",
+  "file.restored",
+  "file.purged",
   "links.created",
   "links.revoked",
   "grant.created",

@@ -9,6 +9,8 @@ import type { Database } from "./db/database.ts";
 import { createJobLeases, createSeat } from "./db/job-leases.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
+import { createImporter, type ImporterOptions } from "./files/imports/importer.ts";
+import { createTypeDetector } from "./files/inspection/type-detector.ts";
 import { createCertificateRenewal } from "./http/listener.ts";
 import { createMetrics, createTransferMetrics } from "./http/metrics.ts";
 import { openMetricsListener } from "./http/metrics-listener.ts";
@@ -20,6 +22,7 @@ import { createEventLoopGuard } from "./kernel/event-loop-guard.ts";
 import { createFairTurns } from "./kernel/fair-turns.ts";
 import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
+import type { ResolveName } from "./kernel/net/resolve-name.ts";
 import type { PasswordCost } from "./kernel/security/passwords.ts";
 import { createBackground } from "./ops/background.ts";
 import {
@@ -63,6 +66,7 @@ export interface AppOptions {
   /** For tests; no variable sets it, so the service always hashes at full cost. */
   passwordCost?: PasswordCost;
   webhooks?: DispatcherOptions;
+  imports?: (Omit<ImporterOptions, "isResting"> & { resolve?: ResolveName }) | undefined;
   /** How many log lines could not be written. */
   droppedLogLines?: () => number;
 }
@@ -111,6 +115,11 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const customerBuckets = createCustomerBuckets(config);
   const guard = opened.adopt(createEventLoopGuard(log, metrics), (open) => open.close());
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
+  const importGuard = createOutboundGuard({
+    allow: config.importAllowCidrs,
+    usualPortOnly: true,
+    ...(options.imports?.resolve === undefined ? {} : { resolve: options.imports.resolve }),
+  });
   const outbox = { config, db, keyring, webhookGuard, metrics, isSpeaker, log, now };
   const dispatcher = createDispatcher(outbox, {
     isResting: readOnly.isOn,
@@ -127,6 +136,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     limiter,
     keyring,
     webhookGuard,
+    importGuard,
     dispatcher,
     bandwidth: createBandwidth(db, now),
     cdn: config.cdnPurge && createCdnPurge(config.cdnPurge),
@@ -134,6 +144,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     passwordCost: options.passwordCost,
     author: serviceAuthor,
     metrics,
+    typeDetector: opened.adopt(createTypeDetector(), (detector) => detector.close()),
     onDamagedRead: countDamagedReads({ metrics, log }),
     log,
     now,
@@ -144,6 +155,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     lastUsed: createLastUsed(db),
     bandwidth: deps.bandwidth,
     transforms: await openTransforms(deps),
+    importer: createImporter(deps, { ...options.imports, isResting: readOnly.isOn }),
   };
   opened.defer(async () => {
     await services.transforms.close();
@@ -167,6 +179,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   );
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
+  opened.defer(() => services.importer.close());
   opened.defer(() => dispatcher.close());
   const http = await createHttp(deps, services, readOnly, {
     bodyWithinMs: options.bodyWithinMs,

@@ -36,6 +36,8 @@ import {
   rateLimits,
   redisUrl,
   secretList,
+  type WelcomeUploads,
+  welcomeUploads,
   wholeNumber,
 } from "./config/values.ts";
 import type { ConnectionLimit } from "./http/connections.ts";
@@ -68,6 +70,7 @@ export interface Config {
   webhookAllowCidrs: CidrList;
   webhookRetryBaseMs: number;
   storageAllowCidrs: CidrList;
+  importAllowCidrs: CidrList;
   allowedOrigins: string[];
   metricsToken: string | null;
   /** Where metrics are served over plain HTTP, besides `/metrics` of the service itself. */
@@ -78,6 +81,7 @@ export interface Config {
   logLevel: LogLevel;
   /** Where the keys of the first start are written. */
   firstStartKeys: FirstStartKeys;
+  welcomeUploads: WelcomeUploads;
   logRetentionDays: number;
   auditRetentionDays: number;
   /** Unknown names with our prefix, most likely misspelt. */
@@ -136,6 +140,7 @@ export function readConfig(env: Env): Config {
     webhookAllowCidrs: cidrs("UPSTOW_WEBHOOK_ALLOW_CIDRS"),
     webhookRetryBaseMs: read("UPSTOW_WEBHOOK_RETRY_BASE_MS", 12_000, wholeNumber(1, 3_600_000)),
     storageAllowCidrs: cidrs("UPSTOW_STORAGE_ALLOW_CIDRS"),
+    importAllowCidrs: cidrs("UPSTOW_IMPORT_ALLOW_CIDRS"),
     allowedOrigins: read<string[]>("UPSTOW_ALLOWED_ORIGINS", [], originList),
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
     metricsAddress: read("UPSTOW_METRICS_ADDRESS", null, privateListener),
@@ -143,6 +148,7 @@ export function readConfig(env: Env): Config {
     rateLimits: read<RateLimits>("UPSTOW_RATE_LIMITS", RATE_LIMITS, rateLimits),
     logLevel: read<LogLevel>("UPSTOW_LOG_LEVEL", "info", logLevel),
     firstStartKeys: read<FirstStartKeys>("UPSTOW_FIRST_START_KEYS", "print", firstStartKeys),
+    welcomeUploads: read<WelcomeUploads>("UPSTOW_WELCOME_UPLOADS", "local", welcomeUploads),
     logRetentionDays: read("UPSTOW_LOG_RETENTION_DAYS", LOG_RETENTION_DAYS, wholeNumber(1, 36_500)),
     auditRetentionDays: read("UPSTOW_AUDIT_RETENTION_DAYS", AUDIT_RETENTION_DAYS, wholeNumber(1, 36_500)),
   };

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { TypeDetector } from "./files/inspection/type-detector.ts";
 import type { Author } from "./kernel/actor.ts";
 import type { FairTurns } from "./kernel/fair-turns.ts";
 import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
@@ -29,6 +30,8 @@ export interface Deps {
   keyring: Keyring;
   /** Checks addresses that customers ask us to call. */
   webhookGuard: OutboundGuard;
+  /** The same for files that they ask us to import. */
+  importGuard: OutboundGuard;
   /** Sends events; a nudge tells it that there may be a new one. */
   dispatcher: Pick<Dispatcher, "nudge" | "announce" | "deliver" | "leaseMs">;
   /** Bytes served but not yet recorded. */
@@ -42,6 +45,8 @@ export interface Deps {
   /** Who the audit trail says made a change: the service itself, unless a request or a command says otherwise. */
   author: Author;
   metrics: Registry;
+  /** Examines what was uploaded, apart from everything else. */
+  typeDetector: TypeDetector;
   /** A reader was refused because the file's bytes are missing or not the confirmed ones. */
   onDamagedRead: (fileId: string) => void;
   log: FastifyBaseLogger;

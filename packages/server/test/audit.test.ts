@@ -28,11 +28,16 @@ const leftOut: Record<string, string> = {
       [`POST /dashboard/api${inProject}/upload/${step}`, "the project's log has every upload"],
     ]),
   ),
+  "POST /api/v1/upload/import": "the project's log has every upload",
+  [`POST /dashboard/api${inProject}/upload/import`]: "the project's log has every upload",
   "PATCH /api/v1/files*": "what applications do with their keys is in the project's log",
   "DELETE /api/v1/files*": "as above",
   "DELETE /api/v1/files": "as above",
+  "POST /api/v1/files/claim": "as above",
+  "POST /api/v1/files/restore": "as above",
   "POST /api/v1/files/links": "as above",
   "POST /api/v1/files/grants": "as above",
+  "POST /api/v1/upload/grants": "as above",
   "POST /api/v1/transforms/image": "as above",
   [`POST /dashboard/api${inProject}/transforms/image`]: "renders, and changes nothing",
   [`POST /dashboard/api${inProject}/webhooks/deliveries/:id/sign`]: "shows a delivery, and changes nothing",
@@ -174,7 +179,14 @@ onBothDatabases("the audit trail", (database) => {
     });
     await step(`POST ${prefix}/files/links`, "links.created", { ...own, body: { keys: [file.id] } });
     await step(`POST ${prefix}/files/grants`, "grant.created", { ...own, body: { routeSlug: "default" } });
+    await step(`POST ${prefix}/upload/grants`, "grant.created", { ...own, body: { routeSlug: "default" } });
+    await step(`POST ${prefix}/files/claim`, "file.updated", { ...own, body: { keys: [file.id] } });
+    const trash = (trashDays: number) =>
+      app.call("PATCH", `projects/${tenant.projectId}`, { key: tenant.live, body: { trashDays } });
+    await trash(1);
     await step(`DELETE ${prefix}/files*`, "files.deleted", { ...own, ids: { "*": file.id } });
+    await step(`POST ${prefix}/files/restore`, "file.updated", { ...own, body: { keys: [file.id] } });
+    await trash(0);
     const bulk = { ...own, body: { keys: [(await upload("b.txt")).key] } };
     await step(`DELETE ${prefix}/files`, "files.deleted", bulk);
     const chosen = { ...own, body: { ids: [(await upload("c.txt")).id] } };

@@ -171,6 +171,7 @@ describe("configuration", () => {
         "other=2000000000",
       ],
       UPSTOW_FIRST_START_KEYS: ["log", "true"],
+      UPSTOW_WELCOME_UPLOADS: ["yes", "true"],
     };
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) expectRefused(name, { [name]: value });

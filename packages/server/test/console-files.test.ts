@@ -5,7 +5,7 @@ import { verifyDelivery } from "@upstow/sdk/webhooks";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { createId } from "../src/kernel/ids.ts";
-import { describeEvent, insertEvent } from "../src/webhooks/enqueue.ts";
+import { describeEvent, insertEvents } from "../src/webhooks/enqueue.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { insertManyFiles } from "./support/many-files.ts";
@@ -247,7 +247,7 @@ onBothDatabases("files and deliveries in the dashboard", (database) => {
       state: "dead",
       retries_allowed: 0,
     } as const;
-    await db.transact((tx) => insertEvent(tx, { ...event, event: "upload.completed", ...message }));
+    await db.transact((tx) => insertEvents(tx, [{ ...event, event: "upload.completed", ...message }]));
     return event.id;
   }
 

@@ -10,7 +10,13 @@ import { TLSSocket } from "node:tls";
 import { sql } from "#kysely";
 import { createTestDatabase, startPostgres } from "../../../test/support/postgres.ts";
 import { setUpInstallation } from "../src/app/first-start.ts";
-import { type Database, DatabaseUnavailable, UniqueViolation } from "../src/db/database.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  type Queryable,
+  UniqueViolation,
+  withCommit,
+} from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
@@ -194,6 +200,20 @@ describe("PostgreSQL", () => {
     assert.equal(await db.get(find, { bucket: "new" }), null);
   });
 
+  it("sends nothing more for work that has failed, which would be committed by itself", async (t) => {
+    const { db } = await openMigrated(t);
+    let late: Promise<unknown> = Promise.resolve();
+    const refused = db.transact(async (tx) => {
+      const guard = tx.run(count, { bucket: "absent" });
+      late = tx.run(insertSlowly, { bucket: "first" }).then(() => tx.run(insert, { bucket: "second" }));
+      late.catch(() => {});
+      if ((await guard) === 0) throw new Error("refused");
+    });
+    await assert.rejects(refused, /^Error: refused$/);
+    await assert.rejects(late, /the transaction has ended/);
+    for (const bucket of ["first", "second"]) assert.equal(await db.get(find, { bucket }), null);
+  });
+
   it("undoes what a job of a lane has sent when it is refused before the result is here", async (t) => {
     const { db } = await openMigrated(t);
     const refused = db.transact(async (tx) => {
@@ -244,6 +264,44 @@ describe("PostgreSQL", () => {
     goesOn.resolve();
     await assert.rejects(frozen, DatabaseUnavailable);
     assert.equal((await other.get(find, { bucket: "shared" }))?.count, 1, "what it had changed is undone");
+  });
+
+  it("locks rows that are changed with the commit only then", async (t) => {
+    const { db } = await openMigrated(t);
+    await db.run(insert, { bucket: "shared" });
+    const [hasBegun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const open = db.transact(async (tx) => {
+      await withCommit(tx, () => tx.run(count, { bucket: "shared" }));
+      await tx.run(insert, { bucket: "own" });
+      hasBegun.resolve();
+      await goesOn.promise;
+    });
+    await hasBegun.promise;
+    await db.transact((tx) => withCommit(tx, () => tx.run(count, { bucket: "shared" })), "lane");
+    assert.equal((await db.get(find, { bucket: "shared" }))?.count, 1, "while the first is still open");
+    goesOn.resolve();
+    await open;
+    assert.equal((await db.get(find, { bucket: "shared" }))?.count, 2);
+  });
+
+  it("commits nothing if what is sent with the commit fails, on the server or before", async (t) => {
+    const { db } = await openMigrated(t);
+    const failures: [() => Promise<unknown>, { name: string }][] = [
+      [
+        () => db.transact((tx) => endWith(tx, () => tx.run(insert, { bucket: "new" }))),
+        { name: "UniqueViolation" },
+      ],
+      [() => db.transact((tx) => endWith(tx, () => tx.run(insert, {} as never))), { name: "TypeError" }],
+    ];
+    const endWith = async (tx: Queryable, send: () => Promise<unknown>) => {
+      await withCommit(tx, send);
+      await tx.run(insert, { bucket: "new" });
+    };
+    for (const [transact, expected] of failures) {
+      await assert.rejects(transact(), expected);
+      assert.equal(await db.get(find, { bucket: "new" }), null);
+    }
+    await db.run(insert, { bucket: "new" });
   });
 
   it("goes on after another instance has changed a table under prepared statements", async (t) => {

@@ -129,15 +129,21 @@ describe("purge drivers", () => {
   });
 
   it("let shared caches keep a file for a year under its tag", () => {
-    assert.deepEqual(sharedCacheHeaders({ cdnPurge: null }, "a1"), {});
-    assert.deepEqual(sharedCacheHeaders({ cdnPurge: purgeOf("cloudflare:z:t") }, "a1"), {
-      "cdn-cache-control": "max-age=31536000",
-      "cache-tag": "file-a1",
-    });
-    assert.deepEqual(sharedCacheHeaders({ cdnPurge: purgeOf("fastly:s:t") }, "a1"), {
-      "surrogate-control": "max-age=31536000",
-      "surrogate-key": "file-a1",
-    });
+    assert.deepEqual(sharedCacheHeaders({ cdnPurge: null }, "a1", Number.POSITIVE_INFINITY), {});
+    assert.deepEqual(
+      sharedCacheHeaders({ cdnPurge: purgeOf("cloudflare:z:t") }, "a1", Number.POSITIVE_INFINITY),
+      {
+        "cdn-cache-control": "max-age=31536000",
+        "cache-tag": "file-a1",
+      },
+    );
+    assert.deepEqual(
+      sharedCacheHeaders({ cdnPurge: purgeOf("fastly:s:t") }, "a1", Number.POSITIVE_INFINITY),
+      {
+        "surrogate-control": "max-age=31536000",
+        "surrogate-key": "file-a1",
+      },
+    );
   });
 });
 

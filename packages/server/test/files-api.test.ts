@@ -10,6 +10,9 @@ import { createUploadClient, put, smallBody, type UploadClient } from "./support
 
 const listFields = [
   "access",
+  "expiresAt",
+  "claimBy",
+  "detectedType",
   "id",
   "key",
   "name",
@@ -20,7 +23,7 @@ const listFields = [
   "sha256",
   "createdAt",
 ].sort();
-const fullFields = [...listFields, "metadata", "updatedAt"].sort();
+const fullFields = [...listFields, "image", "metadata", "updatedAt"].sort();
 
 onBothDatabases("files", (database) => {
   let app: TestApp;
@@ -49,7 +52,8 @@ onBothDatabases("files", (database) => {
     const list = await client.list();
     assert.deepEqual(Object.keys(list.body).sort(), ["files", "hasMore", "nextCursor"]);
     assert.deepEqual(Object.keys(list.body.files[0]).sort(), listFields);
-    const { metadata, updatedAt, ...item } = single.body.file;
+    const { image, metadata, updatedAt, ...item } = single.body.file;
+    assert.equal(image, null);
     assert.deepEqual(list.body.files[0], item);
     assert.deepEqual(metadata, { a: 1 });
     assert.ok(updatedAt >= item.createdAt);

@@ -8,6 +8,7 @@ if (swiftMissing === false) {
   await import("./uploads-messages.test.ts");
   await import("./uploads-states.test.ts");
   await import("./uploads-abandoned.test.ts");
+  await import("./content-checks.test.ts");
   await import("./files-api.test.ts");
   await import("./quota.test.ts");
 } else {

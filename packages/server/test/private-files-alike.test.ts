@@ -117,7 +117,7 @@ async function createPaths(app: TestApp): Promise<Record<string, string[]>> {
     "the file with a query": keys.map((key) => `/f/${key}?download=1`),
     "the place in the store": keys.map((key) => `/f/private/${key}`),
     "the id": ids.map((id) => `/f/${id}`),
-    "an image address": keys.map((key) => `/i/${key}`),
+    "an image address": keys.map((key) => `/i/w_640,fit_scale-down,q_75,f_auto/${key}`),
     "a public variant": keys.map(variant("public", "webp")),
     "a public variant of any format": keys.map(variant("public", "auto")),
     "a variant signed for a public file": keys.map(variant("signed", "webp")),

@@ -136,7 +136,7 @@ onBothDatabases("read-only mode", (database) => {
     const listTables = listNames(
       isSqlite
         ? "select name from sqlite_master where type = 'table'"
-        : "select tablename as name from pg_tables where schemaname = current_schema()",
+        : "select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition",
     );
     const listGuarded = listNames(
       isSqlite

@@ -19,6 +19,11 @@ const fields = [
   "webhookUrl",
   "environment",
   "access",
+  "expireAfterDays",
+  "claimWithin",
+  "keepLocation",
+  "checkContent",
+  "formOrigins",
   "createdAt",
   "updatedAt",
 ];
@@ -85,6 +90,11 @@ onBothDatabases("file routes", (database) => {
       webhookUrl: null,
       environment: "all",
       access: "public",
+      expireAfterDays: null,
+      claimWithin: null,
+      keepLocation: false,
+      checkContent: "off",
+      formOrigins: [],
     });
     assert.equal(createdAt, updatedAt);
     assert.deepEqual((await app.call("GET", `routers/${id}`, { key: tenant.test })).body, { router });

@@ -21,7 +21,10 @@ const lasting = (body: unknown) =>
 
 onBothDatabases("Idempotency-Key as the contract states it", (database) => {
   it("is honoured by every POST", async (t) => {
-    const app = await startApp({ database, env: { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" } });
+    const app = await startApp({
+      database,
+      env: { UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_IMPORT_ALLOW_CIDRS: "127.0.0.0/8" },
+    });
     t.after(() => app.close());
     const { live, projectId } = await app.createTenant("pro");
     const client = createUploadClient(app, live);
@@ -60,7 +63,13 @@ onBothDatabases("Idempotency-Key as the contract states it", (database) => {
     const links = await twice("files/links", { keys: [single.fileId, "none"], maxUses: 1 });
     assert.equal(links.links.length, 1);
     await twice("files/grants", { routeSlug: "default" });
+    await twice("upload/grants", { routeSlug: "default" });
     await twice("files/links/revoke", { keys: [single.fileId] });
+    await twice("files/claim", { keys: [single.fileId] });
+    await app.call("PATCH", `projects/${projectId}`, { key: live, body: { trashDays: 1 } });
+    await app.call("DELETE", `files/${encodeURIComponent(single.key)}`, { key: live });
+    await twice("files/restore", { keys: [single.fileId] });
+    await twice("upload/import", { url: `${app.url}/healthz`, routeSlug: "default" });
     await twice("files/read-keys/rotate", {});
 
     await twice("projects", { name: "once", createKeys: ["live"] });

@@ -16,6 +16,7 @@ import {
 
 const completedFields = [
   ...["id", "key", "name", "size", "type", "url", "status", "access", "sha256", "metadata", "createdAt"],
+  ...["expiresAt", "claimBy", "detectedType"],
 ].sort();
 
 onBothDatabases("completing uploads", (database) => {
@@ -49,6 +50,9 @@ onBothDatabases("completing uploads", (database) => {
       url: upload.cdnUrl,
       status: "UPLOADED",
       access: "public",
+      expiresAt: null,
+      claimBy: null,
+      detectedType: null,
       sha256: onDisk ? createHash("sha256").update(smallBody).digest("hex") : null,
       metadata: { a: 1 },
       createdAt: file.createdAt,

@@ -136,8 +136,8 @@ onBothDatabases("an upload", (database) => {
         sizeBytes: smallBody.length,
         sha256: null,
         etag: "e",
-        metadata: "{}",
-        metadataBefore: "{}",
+        ...{ metadata: "{}", metadataBefore: "{}" },
+        ...{ claimBy: null, detectedType: null, factsDueAt: null },
         now: deps.now(),
       };
       const reapAt = await reapAtOf(one.fileId);

@@ -1,7 +1,18 @@
 import type { Static } from "typebox";
-import { ALLOWED_TYPES_MAX, CURSOR_MAX, MEDIA_RANGE_MAX, PAGE_MAX, SLUG_MAX, URL_MAX } from "../limits.ts";
+import {
+  ALLOWED_TYPES_MAX,
+  CLAIM_WITHIN_MAX_SEC,
+  CURSOR_MAX,
+  EXPIRE_AFTER_MAX_DAYS,
+  FORM_ORIGINS_MAX,
+  MEDIA_RANGE_MAX,
+  ORIGIN_MAX,
+  PAGE_MAX,
+  SLUG_MAX,
+  URL_MAX,
+} from "../limits.ts";
 import Type from "../type.ts";
-import { ACCESS_LEVELS, ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
+import { ACCESS_LEVELS, CONTENT_CHECKS, ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
 
 export const Router = Type.Object({
@@ -13,6 +24,11 @@ export const Router = Type.Object({
   webhookUrl: NullableString,
   environment: StringEnum(ROUTE_ENVIRONMENTS),
   access: StringEnum(ACCESS_LEVELS, { description: "of files that are uploaded to it from now on" }),
+  expireAfterDays: NullableInteger,
+  claimWithin: NullableInteger,
+  keepLocation: Type.Boolean({ description: "whether image facts include where a picture was taken" }),
+  checkContent: StringEnum(CONTENT_CHECKS),
+  formOrigins: Type.Array(Type.String(), { description: "where forms may redirect to" }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -42,6 +58,37 @@ const routerFields = {
   }),
   environment: StringEnum(ROUTE_ENVIRONMENTS),
   access: StringEnum(ACCESS_LEVELS, { description: "public when left out" }),
+  expireAfterDays: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    minimum: 1,
+    maximum: EXPIRE_AFTER_MAX_DAYS,
+    description:
+      "days after which new uploads are deleted, unless their request says otherwise; null keeps them",
+  }),
+  claimWithin: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    minimum: 1,
+    maximum: CLAIM_WITHIN_MAX_SEC,
+    description:
+      "seconds after its completion within which an upload has to be claimed or is deleted; null needs no claim",
+  }),
+  keepLocation: Type.Boolean({
+    description:
+      "keep where a picture was taken in its facts; false when left out. Files keep their EXIF data either way.",
+  }),
+  checkContent: StringEnum(CONTENT_CHECKS, {
+    description:
+      "Compares a file's bytes with its declared type and the route's types before it is confirmed: warn logs file.mismatch, enforce rejects. off when left out.",
+  }),
+  formOrigins: Type.Array(
+    Type.String({
+      minLength: 1,
+      maxLength: ORIGIN_MAX,
+      pattern: "^https?://",
+      description: "an origin such as https://www.example.com",
+    }),
+    { maxItems: FORM_ORIGINS_MAX, description: "where the success_redirect of forms may lead" },
+  ),
 };
 
 const slug = Type.String({
@@ -58,6 +105,11 @@ export const CreateRouterBody = Type.Object({
   webhookUrl: Type.Optional(routerFields.webhookUrl),
   environment: Type.Optional(routerFields.environment),
   access: Type.Optional(routerFields.access),
+  expireAfterDays: Type.Optional(routerFields.expireAfterDays),
+  claimWithin: Type.Optional(routerFields.claimWithin),
+  keepLocation: Type.Optional(routerFields.keepLocation),
+  checkContent: Type.Optional(routerFields.checkContent),
+  formOrigins: Type.Optional(routerFields.formOrigins),
 });
 export const UpdateRouterBody = Type.Partial(CreateRouterBody);
 

@@ -6,6 +6,7 @@ import {
   CONTENT_TYPE_MAX,
   ETAG_MAX,
   FILE_KEY_MAX,
+  FILE_LIFE_MAX_SEC,
   FILE_NAME_MAX,
   ID_MAX,
   METADATA_FILTER_MAX,
@@ -14,10 +15,20 @@ import {
   SLUG_MAX,
   UPLOAD_BATCH_MAX,
   UPLOAD_ID_MAX,
+  URL_MAX,
 } from "../limits.ts";
 import Type from "../type.ts";
-import { ACCESS_LEVELS, FILE_STATUSES } from "../vocabulary.ts";
-import { ErrorEnvelope, Moment, NullableString, Page, PageQuery, StringEnum, Timestamp } from "./shared.ts";
+import { ACCESS_LEVELS, FILE_STATUSES, IMPORT_FAILURES } from "../vocabulary.ts";
+import {
+  ErrorEnvelope,
+  Moment,
+  NullableString,
+  NullableTimestamp,
+  Page,
+  PageQuery,
+  StringEnum,
+  Timestamp,
+} from "./shared.ts";
 
 // Not a Type.Record: its key pattern excludes line breaks, so responses would drop such keys.
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
@@ -36,7 +47,19 @@ const fileFields = {
   url: Type.String({ description: "permanent URL of the file" }),
   status: StringEnum(FILE_STATUSES),
   access: StringEnum(ACCESS_LEVELS),
+  detectedType: Type.Unsafe<string | null>({
+    ...NullableString,
+    description: "MIME type by the file's bytes; null if unknown, and where the route's checkContent is off",
+  }),
   audience: Type.Optional(Type.String({ description: "only where the file has one" })),
+  expiresAt: Type.Unsafe<string | null>({
+    ...NullableTimestamp,
+    description: "from then on the file is deleted; null if it stays",
+  }),
+  claimBy: Type.Unsafe<string | null>({
+    ...NullableTimestamp,
+    description: "from then on the file is deleted unless it is claimed; null if it needs no claim",
+  }),
 };
 const sha256 = {
   sha256: Type.Unsafe<string | null>({
@@ -52,6 +75,40 @@ export const Audience = Type.String({
   description: "groups files for grants and revocation: an order, a user, a lesson",
 });
 
+const expiresIn = Type.Integer({
+  minimum: 1,
+  maximum: FILE_LIFE_MAX_SEC,
+  description: "seconds from this call until the file is deleted; instead of expiresAt",
+});
+const expiresAt = { ...Moment, description: "when the file is deleted: a future time with its zone" };
+
+/** What is known of an image besides its bytes. */
+export const ImageFacts = Type.Object({
+  width: Type.Integer({ description: "pixels, as seen upright" }),
+  height: Type.Integer({ description: "pixels, as seen upright" }),
+  orientation: Type.Integer({ description: "as in EXIF, 1 to 8" }),
+  frames: Type.Integer({ description: "more than 1 if it is animated" }),
+  hasAlpha: Type.Boolean(),
+  dominantColor: Type.String({ description: "#rrggbb" }),
+  thumbhash: Type.String({ description: "ThumbHash, a placeholder of about 25 bytes, in Base64" }),
+  takenAt: Type.Optional(
+    Type.String({ description: "local time of the camera, with its offset if it was recorded" }),
+  ),
+  camera: Type.Optional(Type.String({ description: "maker and model" })),
+  location: Type.Optional(
+    Type.Object(
+      { latitude: Type.Number(), longitude: Type.Number() },
+      { description: "only if the file's route has keepLocation" },
+    ),
+  ),
+});
+export type ImageFacts = Static<typeof ImageFacts>;
+const image = Type.Unsafe<ImageFacts | null>({
+  ...ImageFacts,
+  type: ["object", "null"],
+  description: "null until the image was read, soon after its upload, and for all that is no readable image",
+});
+
 export const FileListItem = Type.Object({
   ...fileFields,
   ...sha256,
@@ -59,6 +116,7 @@ export const FileListItem = Type.Object({
   metadata: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({ ...Metadata, description: "with include=metadata" }),
   ),
+  image: Type.Optional(Type.Unsafe<ImageFacts | null>({ ...image, description: "with include=image" })),
 });
 export const CompletedFile = Type.Object({
   ...fileFields,
@@ -66,7 +124,30 @@ export const CompletedFile = Type.Object({
   metadata: Metadata,
   createdAt: Timestamp,
 });
-export const FileObject = Type.Object({ ...CompletedFile.properties, updatedAt: Timestamp });
+export const ImportProgress = Type.Object({
+  receivedBytes: Type.Integer({ description: "stored so far" }),
+  totalBytes: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    description: "null until the source has said it",
+  }),
+});
+export const FileObject = Type.Object({
+  ...CompletedFile.properties,
+  updatedAt: Timestamp,
+  focus: Type.Optional(
+    Type.Object({ x: Type.Number(), y: Type.Number() }, { description: "only where the file has one" }),
+  ),
+  progress: Type.Optional(
+    Type.Unsafe<Static<typeof ImportProgress>>({ ...ImportProgress, description: "while it is imported" }),
+  ),
+  failure: Type.Optional(
+    Type.Object(
+      { reason: StringEnum(IMPORT_FAILURES), message: Type.String() },
+      { description: "why its import failed" },
+    ),
+  ),
+  image,
+});
 
 export const FilePage = Page("files", FileListItem);
 const metadataFilter = Type.String({
@@ -97,9 +178,14 @@ export const FileQuery = Type.Object({
   since: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created at this time or later" })),
   until: Type.Optional(Type.Unsafe<string>({ ...Moment, description: "created before this time" })),
   access: Type.Optional(StringEnum(ACCESS_LEVELS)),
-  include: Type.Optional(StringEnum(["metadata"], { description: "adds metadata to every file" })),
+  include: Type.Optional(
+    StringEnum(["metadata", "image", "metadata,image", "image,metadata"], {
+      description: "adds metadata, or what is known of images, to every file",
+    }),
+  ),
   "metadata.{key}": Type.Optional(metadataFilter),
 });
+const coordinate = Type.Number({ minimum: 0, maximum: 1 });
 export const UpdateFileBody = Type.Object({
   metadata: Type.Optional(Metadata),
   name: Type.Optional(
@@ -115,23 +201,51 @@ export const UpdateFileBody = Type.Object({
   audience: Type.Optional(
     Type.Unsafe<string | null>({ ...Audience, type: ["string", "null"], description: "null removes it" }),
   ),
+  expiresIn: Type.Optional(expiresIn),
+  expiresAt: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...expiresAt,
+      type: ["string", "null"],
+      description: `${expiresAt.description}; null keeps the file`,
+    }),
+  ),
+  focus: Type.Optional(
+    Type.Unsafe<{ x: number; y: number } | null>({
+      ...Type.Object({ x: coordinate, y: coordinate }),
+      type: ["object", "null"],
+      description: "point of an image that gravity focus keeps in view, from the top left; null removes it",
+    }),
+  ),
 });
 
-export const BulkDeleteBody = Type.Object({
-  keys: Type.Array(Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }), {
-    minItems: 1,
-    maxItems: BULK_DELETE_MAX,
-    description: "storage keys or ids",
-  }),
+const FileKeys = Type.Array(Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }), {
+  minItems: 1,
+  maxItems: BULK_DELETE_MAX,
+  description: "storage keys or ids",
 });
-export const BulkDeleteResult = Type.Object({
-  deleted: Type.Integer(),
+const failures = {
   failed: Type.Integer({ description: "keys in failures" }),
   failures: Type.Array(
     Type.Object({ key: Type.String(), code: StringEnum(Object.keys(ERROR_STATUS)), message: Type.String() }),
   ),
-  reclaimedBytes: Type.Integer({ description: "storage freed" }),
+};
+
+export const FileKeysBody = Type.Object({ keys: FileKeys });
+export const BulkDeleteBody = Type.Object({
+  keys: FileKeys,
+  purge: Type.Optional(
+    Type.Boolean({ description: "remove the bytes at once, also of files that are in the trash" }),
+  ),
 });
+export const BulkDeleteResult = Type.Object({
+  deleted: Type.Integer(),
+  ...failures,
+  reclaimedBytes: Type.Integer({ description: "storage freed; nothing for files that went to the trash" }),
+});
+export const ClaimedFiles = Type.Object({ claimed: Type.Integer(), ...failures });
+export const RestoredFiles = Type.Object({ restored: Type.Integer(), ...failures });
+
+export const CONTENT_TYPE_PATTERN = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$";
 
 export const RequestUploadBody = Type.Object({
   fileName: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
@@ -141,7 +255,7 @@ export const RequestUploadBody = Type.Object({
     minLength: 3,
     maxLength: CONTENT_TYPE_MAX,
     // Printable ASCII after the type, because the value is sent in a header and signed.
-    pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+([ \\t]*;[ -~]*)?$",
+    pattern: CONTENT_TYPE_PATTERN,
   }),
   routeSlug: Type.String({ minLength: 1, maxLength: SLUG_MAX, description: "a file route of the project" }),
   metadata: Type.Optional(Metadata),
@@ -151,6 +265,34 @@ export const RequestUploadBody = Type.Object({
     }),
   ),
   audience: Type.Optional(Audience),
+  expiresIn: Type.Optional(expiresIn),
+  expiresAt: Type.Optional(Type.Unsafe<string>(expiresAt)),
+});
+export const ImportUploadBody = Type.Object({
+  url: Type.String({
+    minLength: 1,
+    maxLength: URL_MAX,
+    description: "public https URL of the file; requested without credentials",
+  }),
+  routeSlug: RequestUploadBody.properties.routeSlug,
+  fileName: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: FILE_NAME_MAX,
+      description: "the last part of the URL's path when left out",
+    }),
+  ),
+  contentType: Type.Optional(
+    Type.Unsafe<string>({
+      ...RequestUploadBody.properties.contentType,
+      description: "a MIME type; the source's when left out",
+    }),
+  ),
+  metadata: RequestUploadBody.properties.metadata,
+  access: RequestUploadBody.properties.access,
+  audience: RequestUploadBody.properties.audience,
+  expiresIn: RequestUploadBody.properties.expiresIn,
+  expiresAt: RequestUploadBody.properties.expiresAt,
 });
 export const RequestedUpload = Type.Object({
   fileId: Type.String({ description: "for complete" }),
@@ -244,6 +386,8 @@ export type FileQuery = Static<typeof FileQuery>;
 export type UpdateFileBody = Static<typeof UpdateFileBody>;
 export type SignPartsBody = Static<typeof SignPartsBody>;
 export type RequestUploadBody = Static<typeof RequestUploadBody>;
+export type ImportUploadBody = Static<typeof ImportUploadBody>;
+export type ImportProgress = Static<typeof ImportProgress>;
 export type CompleteMultipartBody = Static<typeof CompleteMultipartBody>;
 export type FileObject = Static<typeof FileObject>;
 export type FileListItem = Static<typeof FileListItem>;

@@ -1,8 +1,9 @@
 import type { Static } from "typebox";
-import { PROJECT_NAME_MAX } from "../limits.ts";
+import { PROJECT_NAME_MAX, TRASH_MAX_DAYS } from "../limits.ts";
 import Type from "../type.ts";
 import { ENVIRONMENTS } from "../vocabulary.ts";
 import { StringEnum, Timestamp } from "./shared.ts";
+import { imageSettings } from "./transforms.ts";
 
 const projectName = Type.String({ minLength: 1, maxLength: PROJECT_NAME_MAX });
 
@@ -38,10 +39,21 @@ export const CreatedProject = Type.Object({
   project: Project,
   keys: Type.Optional(Type.Array(ProjectKey, { description: "present if createKeys was sent" })),
 });
-export const UpdateProjectBody = Type.Object({ name: Type.Optional(projectName) });
+const settings = {
+  trashDays: Type.Integer({
+    minimum: 0,
+    maximum: TRASH_MAX_DAYS,
+    description: "days that deleted files can be restored; 0 removes them at once",
+  }),
+  ...imageSettings,
+};
+export const ProjectWithSettings = Type.Object({ ...Project.properties, ...settings });
+export const UpdateProjectBody = Type.Partial(Type.Object({ name: projectName, ...settings }));
 
 export type Project = Static<typeof Project>;
 export type ProjectListItem = Static<typeof ProjectListItem>;
+export type ProjectWithSettings = Static<typeof ProjectWithSettings>;
+export type UpdateProjectBody = Static<typeof UpdateProjectBody>;
 export type CreateProjectBody = Static<typeof CreateProjectBody>;
 export type CreatedProject = Static<typeof CreatedProject>;
 export type ProjectKey = Static<typeof ProjectKey>;

@@ -14,6 +14,10 @@ export function StringEnum<const Values extends readonly string[]>(
 }
 
 export const Timestamp = Type.String({ format: "date-time", description: "ISO 8601 with milliseconds, UTC" });
+export const NullableTimestamp = Type.Unsafe<string | null>({
+  type: ["string", "null"],
+  format: "date-time",
+});
 /** The value of time filters. */
 export const Moment = Type.String({
   maxLength: MOMENT_MAX,

@@ -2,7 +2,11 @@ import type { ApiDocument } from "@upstow/mcp";
 import type { FastifyInstance } from "fastify";
 import { dashboardRoutes } from "../dashboard/routes.ts";
 import type { Deps } from "../deps.ts";
+import { formRoutes } from "../files/forms/routes.ts";
+import { importRoutes } from "../files/imports/routes.ts";
 import { fileRoutes } from "../files/routes.ts";
+import { resumableRoutes } from "../files/uploads/doors/resumable-routes.ts";
+import { tusRoutes } from "../files/uploads/doors/tus-routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
 import { logRequests, trackRequests } from "../http/access-log.ts";
 import { limitBodyTime } from "../http/body-deadline.ts";
@@ -17,6 +21,7 @@ import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
 import { typed } from "../http/request-context.ts";
 import { requireHttps } from "../http/require-https.ts";
 import { createHttpFrame } from "../http/server.ts";
+import { type StaticFile, sendStatic, toStaticFile } from "../http/static-file.ts";
 import type { Tracing } from "../http/tracing.ts";
 import { validateRequests } from "../http/validation.ts";
 import type { EventLoopGuard } from "../kernel/event-loop-guard.ts";
@@ -36,7 +41,8 @@ import { fileServingRoutes } from "../serving/routes.ts";
 import { componentRoutes } from "../site/component-routes.ts";
 import { mcpRoutes } from "../site/mcp-routes.ts";
 import { packageRoutes } from "../site/package-routes.ts";
-import { siteRoutes } from "../site/routes.ts";
+import { createErrorPages, createSiteLoader, siteRoutes } from "../site/routes.ts";
+import { welcomeRoutes } from "../site/welcome/routes.ts";
 import { webhookRoutes } from "../webhooks/routes.ts";
 import type { Services } from "./housekeeping.ts";
 
@@ -85,7 +91,8 @@ export async function createHttp(
   const describe = describeApi(http, version);
   const api = () => describe(config.publicUrl) as ApiDocument;
   guard.watch(trackRequests(http, deps.metrics));
-  answerErrorsInEnvelope(http, deps.log);
+  const site = createSiteLoader(deps, api);
+  answerErrorsInEnvelope(http, deps.log, createErrorPages(deps, site));
   acceptJsonBodies(http);
   validateRequests(http);
   logRequests(http, deps.log);
@@ -106,16 +113,24 @@ export async function createHttp(
     storage: () => deps.store.check(),
     redis: checkRedis,
   });
-  http.get("/api/v1/openapi.json", { schema: { hide: true } }, async () => api());
+  let document: StaticFile | undefined;
+  http.get("/api/v1/openapi.json", { schema: { hide: true } }, (request, reply) => {
+    document ??= toStaticFile("application/json; charset=utf-8", JSON.stringify(api()));
+    return sendStatic(request, reply, document);
+  });
   customerApi(http, deps, services);
   mcpRoutes(http, deps, api);
-  siteRoutes(http, deps, api);
+  siteRoutes(http, deps, site);
+  welcomeRoutes(http, deps);
   packageRoutes(http, config);
   componentRoutes(http, deps);
-  dashboardRoutes(http, deps, services.transforms);
+  dashboardRoutes(http, deps, services.transforms, services.importer);
   fileServingRoutes(http, deps);
   linkServingRoutes(http, deps);
   variantServingRoutes(http, deps, services.transforms);
+  tusRoutes(http, deps, services.lastUsed);
+  resumableRoutes(http, deps, services.lastUsed);
+  formRoutes(http, deps);
   addStorageRoutes(http);
   await http.ready();
   return http;
@@ -142,6 +157,7 @@ function customerApi(app: FastifyInstance, deps: Deps, services: Services): void
       ])
         addRoutes(api, deps);
       transformRoutes(api, deps, services.transforms);
+      importRoutes(api, deps, services.importer);
     },
     { prefix: "/api/v1" },
   );

@@ -92,6 +92,12 @@ export const configReference: readonly ConfigVariable[] = [
     about: "private addresses that buckets of customers may have all the same",
   },
   {
+    name: "UPSTOW_IMPORT_ALLOW_CIDRS",
+    default: "none",
+    about:
+      "private addresses that files may be imported from, on any port and over plain http too; every other source must be public and https on port 443",
+  },
+  {
     name: "UPSTOW_ALLOWED_ORIGINS",
     default: "none",
     about: "origins that may call the tool-protocol endpoint from a browser",
@@ -141,6 +147,12 @@ export const configReference: readonly ConfigVariable[] = [
     default: "`print`",
     about:
       "`print`, or `file`: keeps the first keys out of the log, in `first-start.txt` of the data directory, readable by the service's user only",
+  },
+  {
+    name: "UPSTOW_WELCOME_UPLOADS",
+    default: "`local`",
+    about:
+      "who may upload to the sandbox on the [welcome page](welcome-page.md): `local` for browsers on this machine while the public URL is a loopback one, `on` for everyone, `off` for no one",
   },
   {
     name: "UPSTOW_LOG_RETENTION_DAYS",

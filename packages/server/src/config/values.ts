@@ -169,6 +169,14 @@ export function firstStartKeys(value: string): FirstStartKeys {
   throw new Error(`must be print or file, not "${value}"`);
 }
 
+/** Who may upload on the welcome page. */
+export type WelcomeUploads = "local" | "on" | "off";
+
+export function welcomeUploads(value: string): WelcomeUploads {
+  if (value === "local" || value === "on" || value === "off") return value;
+  throw new Error(`must be local, on or off, not "${value}"`);
+}
+
 /** A value the operator has to correct; the message is the one line they see. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";

@@ -1,20 +1,17 @@
 import { hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants } from "node:zlib";
 import type { Signer } from "@fastify/cookie";
 import { dashboardFolder } from "@upstow/dashboard";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
 import { type PageSources, pageSources } from "../http/page-sources.ts";
+import { type StaticFile, sendStatic } from "../http/static-file.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { uploadPath } from "../storage/storage-key.ts";
 import { findStorageOrigins, originOf } from "./project-routes.ts";
 import { createSessionSigner, findSessionCookie } from "./session/session-cookie.ts";
 import { findSession } from "./sessions.ts";
-
-const hashedForEver = "public, max-age=31536000, immutable";
 
 /** The dashboard's files, read on first use. Every path except assets serves the same page. */
 export function pageRoutes(app: FastifyInstance, deps: Deps): void {
@@ -50,7 +47,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { name: string } }>("/dashboard/assets/:name", { schema }, async (request, reply) => {
     const asset = (await pages()).assets.get(request.params.name);
     if (asset === undefined) throw notFound("Asset");
-    return sendFile(request, reply.headers(headersWith(assetPolicy)), asset, hashedForEver);
+    return sendStatic(request, reply.headers(headersWith(assetPolicy)), asset);
   });
 }
 
@@ -69,8 +66,8 @@ async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequ
 }
 
 /** The page compares its policy with what it needs later, and reloads for a new one. */
-function withOrigins({ plain }: PageFile, origins: string[]): string {
-  return plain
+function withOrigins({ body }: StaticFile, origins: string[]): string {
+  return body
     .toString()
     .replace('name="storage-origins" content=""', `name="storage-origins" content="${origins.join(" ")}"`);
 }
@@ -102,8 +99,14 @@ function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buc
   const targets = [`${publicUrl}${uploadPath}`, ...served];
   return (own, buckets) => {
     const assets = own("/dashboard/assets/");
-    const calls = [own("/dashboard/api/"), ...targets, ...buckets].join(" ");
-    return [...rules, `script-src ${assets}`, `style-src ${assets}`, `connect-src ${calls}`].join("; ");
+    const calls = [own("/dashboard/api/", "/docs/search.json"), ...targets, ...buckets].join(" ");
+    return [
+      ...rules,
+      `script-src ${assets}`,
+      `style-src ${assets}`,
+      `font-src ${own("/assets/fonts/")}`,
+      `connect-src ${calls}`,
+    ].join("; ");
   };
 }
 
@@ -125,44 +128,24 @@ function storageOrigins({ store }: Pick<Deps, "store">): string[] {
   return address == null ? [] : [originOf(address)];
 }
 
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: PageFile,
-  cacheControl: string,
-): FastifyReply {
-  reply.headers({ etag: file.etag, "cache-control": cacheControl, vary: "accept-encoding" });
-  if (request.headers["if-none-match"] === file.etag) return reply.code(304).send();
-  reply.type(file.type);
-  const takesBrotli = /\bbr\b/.test(String(request.headers["accept-encoding"] ?? ""));
-  return takesBrotli ? reply.header("content-encoding", "br").send(file.brotli) : reply.send(file.plain);
-}
-
 function notBuilt(): AppError {
   return new AppError("SERVICE_UNAVAILABLE", "The dashboard has not been built.", {
     suggestion: "Start the service with `npm start`, which builds it.",
   });
 }
 
-const compress = promisify(brotliCompress);
-
 const types: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
 
-interface PageFile {
-  type: string;
-  etag: string;
-  plain: Buffer;
-  brotli: Buffer;
-}
-
 interface Pages {
-  index: PageFile;
+  index: StaticFile;
   /** By name, below assets/. */
-  assets: Map<string, PageFile>;
+  assets: Map<string, StaticFile>;
 }
 
 /** The built dashboard, a few hundred kilobytes; null if it has not been built. */
@@ -170,7 +153,7 @@ async function findPages(): Promise<Pages | null> {
   try {
     const names = await readdir(new URL("assets/", dashboardFolder));
     const assets = await Promise.all(
-      names.map(async (name): Promise<[string, PageFile]> => [name, await readPage(`assets/${name}`)]),
+      names.map(async (name): Promise<[string, StaticFile]> => [name, await readPage(`assets/${name}`)]),
     );
     return { index: await readPage("index.html"), assets: new Map(assets) };
   } catch (error) {
@@ -179,12 +162,12 @@ async function findPages(): Promise<Pages | null> {
   }
 }
 
-async function readPage(path: string): Promise<PageFile> {
-  const plain = await readFile(new URL(path, dashboardFolder));
+async function readPage(path: string): Promise<StaticFile> {
+  const body = await readFile(new URL(path, dashboardFolder));
   return {
     type: types[extname(path)] ?? "application/octet-stream",
-    etag: `"${hash("sha256", plain, "base64url").slice(0, 22)}"`,
-    plain,
-    brotli: await compress(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    body,
+    etag: `"${hash("sha256", body, "base64url").slice(0, 22)}"`,
+    isImmutable: path.startsWith("assets/"),
   };
 }

@@ -50,10 +50,7 @@ export function ownProjectRoutes(app: ApiApp, deps: Deps): void {
       const { session, params, body } = request;
       const actor = await enterAsOwner(session, params.id);
       return {
-        project: toProject(
-          await updateProject(withAuthor(deps, request), actor, params.id, body.name),
-          "owner",
-        ),
+        project: toProject(await updateProject(withAuthor(deps, request), actor, params.id, body), "owner"),
       };
     },
   );

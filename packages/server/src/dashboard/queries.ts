@@ -261,8 +261,10 @@ export const measureInstallation = statement((q, _: object, dialect) =>
   ]),
 );
 
-/** In either environment. The condition matches that of the index that lists files. */
-const filesLeft = sql`from file where file.project_id = project.id and file.status <> 'DELETED'`;
+/** In either environment, the trash included. The conditions match those of the indexes that list files. */
+const filesLeft = sql`from (
+  select 1 from file where file.project_id = project.id and file.status <> 'DELETED'
+  union all select 1 from file where file.project_id = project.id and file.purge_at is not null) as file_left`;
 
 /** There is no file counter, and counting very many files would block others. */
 export const mostCounted = 1_000;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
+import type { Importer } from "../files/imports/importer.ts";
 import { typed } from "../http/request-context.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { adminRoutes } from "./admin-routes.ts";
@@ -15,7 +16,12 @@ import { accountRoutes, signInRoutes } from "./session-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 /** The dashboard's pages and their API: authenticated by a session cookie, never by an API key. */
-export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+export function dashboardRoutes(
+  app: FastifyInstance,
+  deps: Deps,
+  transforms: Transforms,
+  importer: Pick<Importer, "nudge">,
+): void {
   pageRoutes(app, deps);
   cdnCheckRoutes(app, deps);
   app.register(
@@ -43,7 +49,7 @@ export function dashboardRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         customerStorageRoutes(signedIn, deps);
         memberRoutes(signedIn, deps);
         auditRoutes(signedIn, deps);
-        workspaceRoutes(inner, deps, transforms);
+        workspaceRoutes(inner, deps, transforms, importer);
         inner.register(async (admin) => adminRoutes(typed(admin), deps), { prefix: "/admin" });
       });
     },

@@ -11,6 +11,8 @@ import {
 } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Deps } from "../deps.ts";
+import type { Importer } from "../files/imports/importer.ts";
+import { importRoutes } from "../files/imports/routes.ts";
 import { fileRoutes } from "../files/routes.ts";
 import { uploadRoutes } from "../files/uploads/routes.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
@@ -39,12 +41,18 @@ import { enterProject, type Role } from "./access.ts";
 import { chosenFileRoutes, fileSearchRoutes } from "./files/routes.ts";
 import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";
 import { spend } from "./throttle.ts";
+import { deliveryRowRoutes } from "./webhooks/routes.ts";
 
 /**
  * One environment of one project. It reuses the customer API's routes with different authorization, so that rules and
  * responses cannot drift apart.
  */
-export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
+export function workspaceRoutes(
+  app: FastifyInstance,
+  deps: Deps,
+  transforms: Transforms,
+  importer: Pick<Importer, "nudge">,
+): void {
   app.register(
     async (scope) => {
       scope.decorateRequest("actor");
@@ -66,10 +74,12 @@ export function workspaceRoutes(app: FastifyInstance, deps: Deps, transforms: Tr
         addRoutes(api, deps);
       }
       transformRoutes(api, deps, transforms);
+      importRoutes(api, deps, importer);
       fileSearchRoutes(api, deps, transforms.signer);
       studioRoutes(api, deps, transforms);
       logStreamRoutes(api, deps);
       logSearchRoutes(api, deps);
+      deliveryRowRoutes(api, deps);
       usageDayRoutes(api, deps);
       api.post("/webhooks/deliveries/:id/sign", { schema: { params: IdParam } }, async ({ actor, params }) =>
         signAgain(deps, actor, params.id),

@@ -8,6 +8,18 @@ export interface Queryable {
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | null>;
   /** Returns the number of rows changed. */
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>;
+  /** See `withCommit`. Only transactions of a remote engine have it. */
+  readonly atEnd?: (send: () => Promise<unknown>) => void;
+}
+
+/**
+ * Ends a transaction with statements on rows that many others change too. They are sent with the commit, so those rows
+ * are locked only while the engine works, not for a round trip, and not by an instance that stands still. `send` sends
+ * all of them at once; if one fails, nothing is committed. The result does not wait for theirs.
+ */
+export async function withCommit(tx: Queryable, send: () => Promise<unknown>): Promise<void> {
+  if (tx.atEnd === undefined) await send();
+  else tx.atEnd(send);
 }
 
 /**
@@ -38,6 +50,10 @@ export interface Database extends Queryable {
   migrate(work: (tx: Migrating) => Promise<void>): Promise<void>;
   /** Builds what is missing while others write to the tables. Absent where migrations build them. */
   buildIndexes?(definitions: readonly IndexDefinition[]): Promise<void>;
+  /** Divides a table by the month of its ids, and adds the months to come. Absent where tables are not divided. */
+  keepPartitions?(table: string, primaryKey: string[], now: number): Promise<void>;
+  /** Drops the months in which every id is before this one; as few as none. Returns how many. */
+  dropPartitions?(table: string, beforeId: string): Promise<number>;
   /** Notifies every instance; `message` is a few words at most. */
   notify(channel: string, message: string): Promise<void>;
   listen(channel: string, onMessage: (message: string) => void): Promise<void>;

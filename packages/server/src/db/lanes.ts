@@ -1,4 +1,4 @@
-import type { Queryable } from "./database.ts";
+import { type Queryable, withCommit } from "./database.ts";
 
 interface Waiting<Job, Result> {
   job: Job;
@@ -50,11 +50,13 @@ export function createLanes<Job, Result>(
 
 /**
  * One change of a row instead of many: amounts from callers that share a transaction and use the same name before
- * `apply` runs, a moment later, are added up, and all callers get its result.
+ * `apply` runs, a moment later, are added up, and all callers get its result. With `isLast` it runs with the commit of a
+ * remote engine, and callers don't wait for it.
  */
 export function gather<Sum>(
   add: (sum: Sum, more: Sum) => void,
   apply: (tx: Queryable, sum: Sum) => Promise<void>,
+  isLast = false,
 ): (tx: Queryable, name: string, sum: Sum) => Promise<void> {
   const gathering = new WeakMap<Queryable, Map<string, { sum: Sum; applied: Promise<void> }>>();
 
@@ -70,10 +72,11 @@ export function gather<Sum>(
       return joined.applied;
     }
     const names = ofTransaction;
-    const applied = Promise.resolve().then(() => {
+    const start = () => {
       names.delete(name);
       return apply(tx, sum);
-    });
+    };
+    const applied = isLast && tx.atEnd !== undefined ? withCommit(tx, start) : Promise.resolve().then(start);
     names.set(name, { sum, applied });
     return applied;
   };

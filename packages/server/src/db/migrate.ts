@@ -28,6 +28,12 @@ import { additiveMigrations } from "./migrations/025-additive-migrations.ts";
 import { integrity } from "./migrations/026-integrity.ts";
 import { usageBelowZero, usageShares } from "./migrations/027-usage-shares.ts";
 import { audit, namedDeletedFiles } from "./migrations/028-audit.ts";
+import { life, lifeIndexes } from "./migrations/029-life.ts";
+import { inspection } from "./migrations/030-inspection.ts";
+import { factsDue, media } from "./migrations/031-media.ts";
+import { resumableUploads } from "./migrations/032-resumable-uploads.ts";
+import { formOrigins } from "./migrations/033-form-origins.ts";
+import { imports } from "./migrations/034-imports.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -57,21 +63,27 @@ const migrations: readonly Migration[] = [
   { id: "020-bounds", sql: bounds },
   { id: "021-account-limits", sql: accountLimits },
   { id: "022-people-and-domains", sql: peopleAndDomains },
-  { id: "023-failed-files", sql: "", index: failedFiles },
+  { id: "023-failed-files", sql: "", indexes: [failedFiles] },
   { id: "024-private-files", sql: privateFiles },
   { id: marksAdditive, sql: additiveMigrations },
   { id: "026-integrity", sql: integrity, isAdditive: true },
   // Earlier versions would not see what is counted in shares.
   { id: "027-usage-shares", sql: usageShares, alsoOnPostgres: usageBelowZero, isAdditive: "sqlite" },
-  { id: "028-audit", sql: audit, index: namedDeletedFiles, isAdditive: true },
+  { id: "028-audit", sql: audit, indexes: [namedDeletedFiles], isAdditive: true },
+  { id: "029-life", sql: life, indexes: lifeIndexes, isAdditive: true },
+  { id: "030-inspection", sql: inspection, isAdditive: true },
+  { id: "031-media", sql: media, indexes: [factsDue], isAdditive: true },
+  { id: "032-resumable-uploads", sql: resumableUploads, isAdditive: true },
+  { id: "033-form-origins", sql: formOrigins, isAdditive: true },
+  { id: "034-imports", sql: imports, isAdditive: true },
 ];
 
 interface Migration {
   id: string;
   sql: string;
   alsoOnPostgres?: string;
-  /** Of a table that exists and may be large; on PostgreSQL it is built after the migrations, while others write. */
-  index?: IndexDefinition;
+  /** Of tables that exist and may be large; on PostgreSQL they are built after the migrations, while others write. */
+  indexes?: readonly IndexDefinition[];
   /** The engine it applies to, if not both. */
   only?: DialectName;
   /**
@@ -102,15 +114,15 @@ export async function migrate(database: Database): Promise<void> {
     const applied = new Set((await tx.all(listApplied, {})).map((row) => row.id));
     await refuseUnknown(tx, applied);
     for (const migration of migrations) {
-      const { id, index, only = database.dialect, isAdditive = false } = migration;
+      const { id, indexes = [], only = database.dialect, isAdditive = false } = migration;
       if (applied.has(id)) continue;
-      if (index !== undefined && database.buildIndexes === undefined) await tx.script(index.sql);
       if (only === database.dialect) await tx.script(scriptFor(migration, database.dialect));
+      if (database.buildIndexes === undefined) for (const index of indexes) await tx.script(index.sql);
       await tx.run(recordApplied, { id, now: Date.now() });
       if (isAdditive === true || isAdditive === database.dialect) await tx.run(markAdditive, { id });
     }
   });
-  await database.buildIndexes?.(migrations.flatMap(({ index }) => index ?? []));
+  await database.buildIndexes?.(migrations.flatMap(({ indexes = [] }) => indexes));
 }
 
 function scriptFor({ sql, alsoOnPostgres = "" }: Migration, dialect: DialectName): string {

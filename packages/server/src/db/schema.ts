@@ -1,5 +1,6 @@
 import type {
   Access,
+  ContentCheck,
   DeliveryErrorClass,
   Environment,
   EventType,
@@ -10,6 +11,8 @@ import type {
 } from "@upstow/contract";
 import type { Generated } from "#kysely";
 import type { AuditRow } from "./audit-schema.ts";
+import type { ResumableUploadRow, UploadGrantRow } from "./doors-schema.ts";
+import type { FileImportRow } from "./import-schema.ts";
 import type { AudienceRevocationRow, CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 import type {
   DashboardSessionRow,
@@ -22,6 +25,7 @@ import type {
 import type { DiskObjectRow, DiskPartRow, FileDamageRow } from "./storage-schema.ts";
 import type { UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
 
+export type { ResumableUploadRow, UploadGrantRow } from "./doors-schema.ts";
 export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {
   DashboardSessionRow,
@@ -52,6 +56,7 @@ export interface Schema {
   usage_share: UsageShareRow;
   log: LogRow;
   file: FileRow;
+  file_import: FileImportRow;
   file_move: FileMoveRow;
   file_damage: FileDamageRow;
   storage_deletion: StorageDeletionRow;
@@ -66,6 +71,8 @@ export interface Schema {
   audience_revocation: AudienceRevocationRow;
   counted_link: CountedLinkRow;
   counted_link_use: { link_id: string; client: string; opened_at: number };
+  upload_grant: UploadGrantRow;
+  resumable_upload: ResumableUploadRow;
   event_sequence: { project_id: string; environment: Environment; last_seq: number };
   webhook_signing_key: WebhookSigningKeyRow;
   webhook_endpoint: WebhookEndpointRow;
@@ -125,6 +132,12 @@ export interface ProjectRow {
   cdn_url: string | null;
   /** 0 once a deleted project has nothing that counts toward its account's quotas. */
   is_counted: number;
+  /** How long deleted files can be restored; below 0 while the trash of a deleted project is being emptied. */
+  trash_days: number;
+  /** What `/i/` serves, each as JSON; null for the default. */
+  image_widths: string | null;
+  image_qualities: string | null;
+  image_presets: string | null;
 }
 
 /** A customer's own bucket. */
@@ -154,6 +167,15 @@ export interface FileRouteRow {
   environment: RouteEnvironment;
   /** Of new uploads. */
   access: Access;
+  /** When new uploads expire, unless their request says otherwise. */
+  expire_after_days: number | null;
+  /** How soon after its completion a file has to be claimed. */
+  claim_within_sec: number | null;
+  /** 1 if the place a picture was taken at is kept in its facts. */
+  keep_location: number;
+  check_content: ContentCheck;
+  /** JSON list. */
+  form_origins: string;
   created_at: number;
   updated_at: number;
 }
@@ -225,6 +247,20 @@ export interface FileRow {
   links_revoked_at: number;
   /** The store's own ETag if it is not `etag`; empty if it is unknown. */
   store_etag: string | null;
+  /** From then on it is gone; null if it stays. */
+  expires_at: number | null;
+  /** From then on it is gone unless it was claimed, which sets this to null. */
+  claim_by: number | null;
+  /** Set while a deleted file is in the trash: when its bytes go. */
+  purge_at: number | null;
+  /** What is known of an image, as JSON: `null` in it if the bytes are none that can be read. Null until looked at. */
+  image: string | null;
+  /** When an image's facts are due: 0 for at once, later while a worker has it; null once they are there. */
+  facts_due_at: number | null;
+  /** The point of an image to keep in view, as `x,y`. */
+  focus: string | null;
+  /** By its bytes; null if unknown or not looked at. */
+  detected_type: string | null;
 }
 
 /** An object to be moved to where the file's access requires it. */

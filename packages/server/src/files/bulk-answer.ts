@@ -1,14 +1,21 @@
 import {
   type BulkDeleteResult,
+  type ClaimedFiles,
   type CreatedLinks,
   ErrorEnvelope,
+  type RestoredFiles,
   type RevokedLinks,
   Type,
 } from "@upstow/contract";
 import { errorBody } from "../http/error-handler.ts";
 import { notFound } from "../kernel/errors.ts";
 
-type BulkResult = typeof BulkDeleteResult | typeof CreatedLinks | typeof RevokedLinks;
+type BulkResult =
+  | typeof BulkDeleteResult
+  | typeof ClaimedFiles
+  | typeof RestoredFiles
+  | typeof CreatedLinks
+  | typeof RevokedLinks;
 
 /** The responses of a call that names many files. */
 export const bulkResponses = <Result extends BulkResult>(result: Result) => ({
@@ -30,3 +37,9 @@ export function bulkBody<Result extends object>(status: 200 | 207 | 404, result:
 
 export const toFailures = (missing: string[]) =>
   missing.map((key) => ({ key, code: "NOT_FOUND" as const, message: "File not found." }));
+
+/** The keys and ids that name none of these files. */
+export function listMissing(keysOrIds: string[], files: { id: string; key: string }[]): string[] {
+  const found = new Set(files.flatMap(({ id, key }) => [id, key]));
+  return keysOrIds.filter((name) => !found.has(name));
+}

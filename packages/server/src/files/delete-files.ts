@@ -1,4 +1,4 @@
-import type { Environment } from "@upstow/contract";
+import type { Environment, LogType } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -7,18 +7,27 @@ import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
-import { deleteFileRows, deleteVariantsOfFiles } from "./queries.ts";
-import { nameFile } from "./serialize.ts";
-import { scheduleDeletion, scheduleFileDeletion } from "./storage-deletions.ts";
+import { deleteFileRows, deleteVariantsOfFiles, purgeFileRows } from "./queries.ts";
+import { nameFiles } from "./serialize.ts";
+import { scheduleDeletion, scheduleFileDeletion, schedulePurge } from "./storage-deletions.ts";
 
-interface Scope {
+export interface Scope {
   projectId: string;
   environment: Environment;
 }
 
 type DeletedFile = Pick<
   FileRow,
-  "id" | "key" | "name" | "size_bytes" | "etag" | "reserved_period" | "store" | "stored_apart" | "upload_id"
+  | "id"
+  | "key"
+  | "name"
+  | "size_bytes"
+  | "etag"
+  | "reserved_period"
+  | "store"
+  | "stored_apart"
+  | "upload_id"
+  | "purge_at"
 >;
 
 export interface Deletion {
@@ -28,45 +37,69 @@ export interface Deletion {
   deletions: StorageDeletionRow[];
 }
 
+interface Manner {
+  /** Without the trash, and what is in it. */
+  purge?: boolean | undefined;
+}
+
 /**
- * Marks the rows as deleted, releases their quota and leaves the bytes to the deletion queue. The URL stops working
- * with the commit, and a file that was already deleted releases nothing a second time.
+ * Marks the rows as deleted, releases their quota and leaves the bytes to the deletion queue; what goes to the trash
+ * keeps both. The URL stops working with the commit, and a file that was already deleted releases nothing a second time.
  */
 export async function deleteFiles(
   tx: Queryable,
   now: number,
-  scope: Scope,
+  { projectId, environment }: Scope,
   keysOrIds: string[],
+  { purge = false }: Manner = {},
 ): Promise<Deletion> {
-  const { projectId, environment } = scope;
-  const deleted = await tx.all(deleteFileRows, {
-    projectId,
-    environment,
-    idsJson: JSON.stringify(keysOrIds.map((name) => nameFile(name).id)),
-    namesJson: JSON.stringify(keysOrIds),
-    now,
-  });
-  const stored = deleted.filter((file) => file.etag !== null);
-  const released = sumReleased(deleted);
-  if (deleted.length > 0) await releaseUsage(tx, now, scope, released);
+  const scope = { projectId, environment };
+  const named = { ...scope, ...nameFiles(keysOrIds), now };
+  const deleted = await tx.all(purge ? purgeFileRows : deleteFileRows, named);
+  return settleDeleted(tx, now, scope, deleted, purge ? toPurgedEntry : toDeletedEntry);
+}
+
+interface LogEntry {
+  type: LogType;
+  message: string;
+}
+
+const toDeletedEntry = ({ name, purge_at }: DeletedFile): LogEntry => ({
+  type: "file.deleted",
+  message: `"${name}" was ${purge_at === null ? "deleted" : "moved to the trash"}.`,
+});
+export const toPurgedEntry = ({ name }: DeletedFile): LogEntry => ({
+  type: "file.purged",
+  message: `"${name}" was removed for good.`,
+});
+
+/** What follows from rows that this transaction has marked as deleted. */
+export async function settleDeleted<File extends DeletedFile>(
+  tx: Queryable,
+  now: number,
+  scope: Scope,
+  deleted: File[],
+  toEntry: (file: File) => LogEntry,
+): Promise<Deletion> {
+  const [gone, trashed] = [
+    deleted.filter((file) => file.purge_at === null),
+    deleted.filter((file) => file.purge_at !== null),
+  ];
+  const stored = gone.filter((file) => file.etag !== null);
+  const released = sumReleased(gone);
+  if (gone.length > 0) await releaseUsage(tx, now, scope, released);
   const fileIdsJson = JSON.stringify(deleted.map((file) => file.id));
   const variants = deleted.length === 0 ? [] : await tx.all(deleteVariantsOfFiles, { fileIdsJson });
   const deletions = await Promise.all([
-    ...deleted.map((file) => scheduleFileDeletion(tx, now, file)),
+    ...gone.map((file) => scheduleFileDeletion(tx, now, file)),
+    ...trashed.map((file) => schedulePurge(tx, now, file)),
     ...variants.map(({ store, store_key }) =>
       scheduleDeletion(tx, now, { store, key: store_key, upload_id: null }),
     ),
   ]);
   await Promise.all(
     deleted.map((file) =>
-      writeLog(tx, now, {
-        projectId,
-        environment,
-        type: "file.deleted",
-        message: `"${file.name}" was deleted.`,
-        file,
-        data: { size: file.size_bytes },
-      }),
+      writeLog(tx, now, { ...scope, ...toEntry(file), file, data: { size: file.size_bytes } }),
     ),
   );
   return {
@@ -82,8 +115,9 @@ export async function deleteFilesBy(
   { now, author }: Pick<Deps, "now" | "author">,
   scope: Scope,
   keysOrIds: string[],
+  manner: Manner = {},
 ): Promise<Deletion> {
-  const deletion = await deleteFiles(tx, now(), scope, keysOrIds);
+  const deletion = await deleteFiles(tx, now(), scope, keysOrIds, manner);
   const [first] = deletion.files;
   if (first !== undefined)
     await recordUnlessKey(tx, now(), author, {
@@ -91,6 +125,7 @@ export async function deleteFilesBy(
       target: { kind: "files", id: first.id },
       projectId: scope.projectId,
       before: { ids: deletion.files.map(({ id }) => id) },
+      after: { purge: manner.purge },
     });
   return deletion;
 }

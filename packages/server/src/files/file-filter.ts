@@ -3,12 +3,14 @@ import { invalid } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
 import { foldAnyCase, foldCase, type Span } from "./look-through.ts";
 import type { FoundFile, Terms } from "./queries.ts";
-import { mediaType } from "./uploads/rules.ts";
+import { mediaType } from "./uploads/media-type.ts";
 
 export interface FileFilter {
   terms: Terms;
   /** Whether rows include their metadata. */
   withMetadata: boolean;
+  /** Whether rows include what is known of images. */
+  withImage?: boolean;
   /** Set if the terms can select files that do not match. */
   isMatch?: (file: FoundFile) => boolean;
 }
@@ -29,7 +31,7 @@ export function selectFiles(
 ): FileSelection | null {
   const { status, routeSlug, access, prefix = "" } = query;
   const within = narrow(span, prefix);
-  if (within === null || status === "DELETED") return null;
+  if (within === null) return null;
   const type = typeFilter(query.type);
   const name = nameFilter(query.name);
   const tests = [type.isMatch, name.isMatch, pairs.length === 0 ? undefined : matchesPairs(pairs)];
@@ -45,15 +47,21 @@ export function selectFiles(
         ...name.terms,
         ...pairTerms(pairs),
       },
-      withMetadata: query.include === "metadata" || pairs.length > 0,
+      withMetadata: includes(query, "metadata") || pairs.length > 0,
+      withImage: includes(query, "image"),
       ...allOf(tests),
     },
   };
 }
 
+export function includes({ include }: Pick<FileQuery, "include">, what: "metadata" | "image"): boolean {
+  return include?.split(",").includes(what) ?? false;
+}
+
 export function statusTerms(status: string | undefined): Terms {
   if (status === undefined) return {};
-  return status === "FAILED" ? { isFailed: true } : { status };
+  if (status === "FAILED") return { only: "failed" };
+  return status === "DELETED" ? { only: "trashed" } : { status };
 }
 
 /** In a key the file's id follows the route, so the index can be used. Null if no id can begin like this. */

@@ -5,7 +5,7 @@ import { boundsOf, encodeCursor, endPage, startPage } from "../http/paging.ts";
 import type { Actor } from "../kernel/actor.ts";
 import type { FairTurns } from "../kernel/fair-turns.ts";
 import { cdnFor } from "../projects/file-url.ts";
-import { type FileFilter, readPairs, selectFiles } from "./file-filter.ts";
+import { type FileFilter, includes, readPairs, selectFiles } from "./file-filter.ts";
 import { admitSearch, type Budget, lookThrough, type Span } from "./look-through.ts";
 import {
   countBy,
@@ -29,9 +29,10 @@ const budget: Budget = {
 export async function listFiles(deps: Deps, actor: Actor, query: FileQuery): Promise<string> {
   const { projectId, environment, accountId } = actor;
   const { before, take } = startPage(query);
+  const now = deps.now();
   const cdn = cdnFor(deps.config, actor);
   if (isPlain(query)) {
-    const rows = await deps.db.all(listFileRows, { projectId, environment, before, take });
+    const rows = await deps.db.all(listFileRows, { projectId, environment, before, take, now });
     const { shown, ...page } = endPage(rows, take);
     return JSON.stringify({ files: shown.map((row) => toListItem(cdn, row)), ...page });
   }
@@ -40,17 +41,18 @@ export async function listFiles(deps: Deps, actor: Actor, query: FileQuery): Pro
   const { span, filter } = selection;
   admitSearch(deps.turns, accountId);
   const searcher = { db: deps.db, turns: deps.turns, accountId, budget };
-  const wanted = { projectId, environment, ...span, take };
+  const wanted = { projectId, environment, ...span, take, now };
   const { rows, scannedTo } = await searchFiles(searcher, wanted, filter);
   const { shown, ...page } = endPage(rows, take);
-  const items = shown.map((row) => toJson(toListItem(cdn, row), query.include ? row.metadata : null));
+  const items = shown.map((row) => toJson(toListItem(cdn, row), row, query));
   return toPage(items, scannedTo === null ? page : { nextCursor: encodeCursor(scannedTo), hasMore: true });
 }
 
-/** Metadata is sent as stored: parsing and serialising a page of it costs more than the rest of the call. */
-function toJson(item: FileListItem, metadata: string | null): string {
-  const text = JSON.stringify(item);
-  return metadata === null ? text : `${text.slice(0, -1)},"metadata":${metadata}}`;
+/** Sent as stored: parsing and serialising the metadata of a page costs more than the rest of the call. */
+function toJson(item: FileListItem, row: FoundFile, query: FileQuery): string {
+  const metadata = includes(query, "metadata") ? `,"metadata":${row.metadata}` : "";
+  const image = includes(query, "image") ? `,"image":${row.image ?? "null"}` : "";
+  return `${JSON.stringify(item).slice(0, -1)}${metadata}${image}}`;
 }
 
 function toPage(items: string[], { nextCursor, hasMore }: { nextCursor: string | null; hasMore: boolean }) {
@@ -134,8 +136,12 @@ function isSelective({ terms, isMatch }: FileFilter): boolean {
   return hasTests(terms) || isMatch !== undefined;
 }
 
-function read({ db }: Searcher, span: IdStretch & { take: number }, { terms, withMetadata }: FileFilter) {
-  return db.all(searchBy(terms, withMetadata), { ...span, ...terms });
+function read(
+  { db }: Searcher,
+  span: IdStretch & { take: number },
+  { terms, withMetadata, withImage }: FileFilter,
+) {
+  return db.all(searchBy(terms, withMetadata, withImage), { ...span, ...terms });
 }
 
 /** The database may return rows that do not match. */

@@ -153,3 +153,8 @@ export function foldCase(text: string): string {
 export function foldAnyCase(text: string): string {
   return text.toLowerCase().toUpperCase();
 }
+
+/** A text as it appears inside a JSON string. */
+export function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

@@ -6,6 +6,7 @@ import { record } from "../projects/audit/record.ts";
 import { forgetProject } from "../webhooks/retention.ts";
 import { deleteFilesBy, interrupted } from "./delete-files.ts";
 import { listFileRows } from "./queries.ts";
+import { listTrashed } from "./trash.ts";
 
 const findAnyProject = statement((q, p: { id: string }) =>
   q.selectFrom("project").select(["id", "name", "deleted_at"]).where("id", "=", p.id),
@@ -20,6 +21,8 @@ const deleteRevocations = statement((q, p: { projectId: string }) =>
 
 const batchSize = 100;
 const newestFirst = "~";
+/** Before the end of any file, so that those that have ended are among them. */
+const atNoTime = 0;
 
 export interface Purge {
   id: string;
@@ -52,13 +55,11 @@ export async function purgeProject(
     for (;;) {
       if (stop?.aborted) throw interrupted(purge.deletedFiles);
       const batch = await deps.db.transact(async (tx) => {
-        const files = await tx.all(listFileRows, { ...scope, before: newestFirst, take: batchSize });
-        return deleteFilesBy(
-          tx,
-          deps,
-          scope,
-          files.map((file) => file.key),
-        );
+        const wanted = { ...scope, before: newestFirst, take: batchSize, now: atNoTime };
+        const listed = await tx.all(listFileRows, wanted);
+        const files = listed.length > 0 ? listed : await tx.all(listTrashed, wanted);
+        const ids = files.map((file) => file.id);
+        return deleteFilesBy(tx, deps, scope, ids, { purge: true });
       });
       if (batch.files.length === 0) break;
       purge.deletedFiles += batch.files.length;

@@ -3,6 +3,7 @@ import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import { isOneOf } from "../db/expressions.ts";
 import type { FileRow, Schema } from "../db/schema.ts";
 import { type DialectName, type Statement, statement } from "../db/statement.ts";
+import { ended, notEnded } from "./life.ts";
 import { contains, containsExactly, startsExactlyWith, startsWith } from "./look-through.ts";
 import type { NamedFile } from "./serialize.ts";
 
@@ -26,10 +27,13 @@ export const listedColumns = [
   "created_at",
   "access",
   "audience",
+  "expires_at",
+  "claim_by",
+  "detected_type",
 ] as const;
 export type ListedFile = Pick<FileRow, (typeof listedColumns)[number]>;
 
-export const listFileRows = statement((q, p: Scope & { before: string; take: number }) =>
+export const listFileRows = statement((q, p: Scope & { before: string; take: number; now: number }) =>
   q
     .selectFrom("file")
     .select(listedColumns)
@@ -38,11 +42,12 @@ export const listFileRows = statement((q, p: Scope & { before: string; take: num
     // A literal, not a parameter: it has to match the condition of the index that gives every page the same cost.
     .where(sql<boolean>`status <> 'DELETED'`)
     .where("id", "<", p.before)
+    .where(notEnded(p.now))
     .orderBy("id", "desc")
     .limit(p.take),
 );
 
-export const findFile = statement((q, p: Scope & NamedFile) =>
+export const findFile = statement((q, p: Scope & NamedFile & { now: number }) =>
   q
     .selectFrom("file")
     .selectAll()
@@ -50,7 +55,8 @@ export const findFile = statement((q, p: Scope & NamedFile) =>
     .where(isNamed(p))
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
-    .where("status", "<>", "DELETED"),
+    .where("status", "<>", "DELETED")
+    .where(notEnded(p.now)),
 );
 
 /** Null leaves a column as it is. */
@@ -61,6 +67,12 @@ export interface FileChanges {
   /** 1 where `audience` replaces what is there, even by nothing. */
   setsAudience: 0 | 1;
   audience: string | null;
+  /** The same for `expiresAt`. */
+  setsExpiry: 0 | 1;
+  expiresAt: number | null;
+  /** The same for `focus`. */
+  setsFocus: 0 | 1;
+  focus: string | null;
 }
 
 export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { now: number }) =>
@@ -71,6 +83,8 @@ export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { n
       metadata: sql`coalesce(${p.metadata}, metadata)`,
       access: sql`coalesce(${p.access}, access)`,
       audience: sql`case when cast(${p.setsAudience} as bigint) = 1 then cast(${p.audience} as text) else audience end`,
+      expires_at: sql`case when cast(${p.setsExpiry} as bigint) = 1 then cast(${p.expiresAt} as bigint) else expires_at end`,
+      focus: sql`case when cast(${p.setsFocus} as bigint) = 1 then cast(${p.focus} as text) else focus end`,
       updated_at: p.now,
     })
     .where("id", "=", p.id)
@@ -78,34 +92,119 @@ export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { n
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED")
+    .where(notEnded(p.now))
     .returningAll(),
 );
 
-/**
- * Any number of files in one statement. Returned rows still contain what was counted for each. `namesJson` has keys and
- * ids, `idsJson` the id in each of them.
- */
-export const deleteFileRows = statement(
-  (q, p: Scope & { idsJson: string; namesJson: string; now: number }, dialect) =>
+export const deletedColumns = [
+  "id",
+  "key",
+  "name",
+  "size_bytes",
+  "etag",
+  "reserved_period",
+  "store",
+  "stored_apart",
+  "upload_id",
+  "purge_at",
+] as const;
+
+export type Named = Scope & { idsJson: string; namesJson: string; now: number };
+
+/** `namesJson` has keys and ids, `idsJson` the id in each of them. */
+export const areNamed = (p: Named, dialect: DialectName) =>
+  sql<boolean>`${isOneOf(dialect, "id", p.idsJson)}
+    and (${isOneOf(dialect, "key", p.namesJson)} or ${isOneOf(dialect, "id", p.namesJson)})
+    and project_id = ${p.projectId} and environment = ${p.environment}`;
+
+/** Confirmed files go to the trash if their project has one, and all their links end. */
+const deletion = (now: number) => {
+  const trashDays = sql`(select trash_days from project where project.id = file.project_id)`;
+  return {
+    status: "DELETED" as const,
+    updated_at: now,
+    purge_at: sql<number>`case when status = 'UPLOADED' and ${trashDays} > 0
+      then cast(${now} as bigint) + ${trashDays} * 86400000 end`,
+    links_revoked_at: sql<number>`case when links_revoked_at < ${now} then ${now} else links_revoked_at end`,
+  };
+};
+
+/** Any number of files in one statement. Returned rows still contain what was counted for each. */
+export const deleteFileRows = statement((q, p: Named, dialect) =>
+  q
+    .updateTable("file")
+    .set(deletion(p.now))
+    .where(areNamed(p, dialect))
+    .where("status", "<>", "DELETED")
+    .where(notEnded(p.now))
+    .returning(deletedColumns),
+);
+
+/** Those in the trash as well, and without it. */
+export const purgeFileRows = statement((q, p: Named, dialect) =>
+  q
+    .updateTable("file")
+    .set({ status: "DELETED", updated_at: p.now, purge_at: null })
+    .where(areNamed(p, dialect))
+    .where(sql<boolean>`(status <> 'DELETED' or purge_at is not null)`)
+    .returning(deletedColumns),
+);
+
+/** Files whose end has come, from any project. */
+export const listEndedFiles = statement((q, p: { now: number; take: number }) => {
+  // Literals, and one column each, to match the indexes of files that have an end.
+  const endedBy = (column: "expires_at" | "claim_by") =>
     q
-      .updateTable("file")
-      .set({ status: "DELETED", updated_at: p.now })
-      .where(isOneOf(dialect, "id", p.idsJson))
-      .where((e) => e.or([isOneOf(dialect, "key", p.namesJson), isOneOf(dialect, "id", p.namesJson)]))
-      .where("project_id", "=", p.projectId)
-      .where("environment", "=", p.environment)
-      .where("status", "<>", "DELETED")
-      .returning([
-        "id",
-        "key",
-        "name",
-        "size_bytes",
-        "etag",
-        "reserved_period",
-        "store",
-        "stored_apart",
-        "upload_id",
-      ]),
+      .selectFrom((from) =>
+        from
+          .selectFrom("file")
+          .select(["id", "project_id", "environment"])
+          .where(column, "<=", p.now)
+          .where(sql<boolean>`status <> 'DELETED'`)
+          .orderBy(column)
+          .limit(p.take)
+          .as(column),
+      )
+      .selectAll();
+  return endedBy("expires_at").union(endedBy("claim_by")).limit(p.take);
+});
+
+type Listed = Scope & { idsJson: string; now: number };
+
+/** Guarded by the end, so that a file that was claimed or kept in the meantime stays. */
+export const deleteEndedRows = statement((q, p: Listed, dialect) =>
+  q
+    .updateTable("file")
+    .set(deletion(p.now))
+    .where(isOneOf(dialect, "id", p.idsJson))
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED")
+    .where(ended(p.now))
+    .returning([...deletedColumns, "expires_at"]),
+);
+
+/** Claims the files that wait for it. */
+export const claimFileRows = statement((q, p: Named, dialect) =>
+  q
+    .updateTable("file")
+    .set({ claim_by: null, updated_at: p.now })
+    .where(areNamed(p, dialect))
+    .where("status", "=", "UPLOADED")
+    .where(notEnded(p.now))
+    .where("claim_by", "is not", null)
+    .returning(["id", "key", "name"]),
+);
+
+// bounded: by the names
+export const listClaimed = statement((q, p: Named, dialect) =>
+  q
+    .selectFrom("file")
+    .select(["id", "key"])
+    .where(areNamed(p, dialect))
+    .where("status", "=", "UPLOADED")
+    .where(notEnded(p.now))
+    .where("claim_by", "is", null),
 );
 
 export const deleteVariantsOfFiles = statement((q, p: { fileIdsJson: string }, dialect) =>
@@ -122,12 +221,14 @@ export interface IdStretch {
   from: string;
   /** … and smaller than this one. */
   before: string;
+  /** Files that have ended by then are left out. */
+  now: number;
 }
 
 /** What the database tests on a file. Texts are in lower case unless stated otherwise. */
 export interface Terms {
-  /** These have their own index, so that only they are read. */
-  isFailed?: true;
+  /** These have their own indexes, so that only they are read. */
+  only?: "failed" | "trashed";
   status?: string;
   routeSlug?: string;
   access?: string;
@@ -153,7 +254,7 @@ export interface Terms {
   pairAnywhere?: string;
 }
 
-type SearchParams = IdStretch & Required<Terms> & { take: number };
+type SearchParams = IdStretch & Required<Omit<Terms, "only">> & { take: number };
 type Condition = (p: SearchParams, dialect: DialectName) => RawBuilder<boolean>;
 
 /** Cheap ones first: rows they exclude are not read as text. */
@@ -194,22 +295,30 @@ export function hasTests(given: Terms): boolean {
 const readsMetadata = ({ textPair, metadataText, pairName }: Terms) =>
   (textPair ?? metadataText ?? pairName) !== undefined;
 
-const filesOf = (q: QueryCreator<Schema>, p: IdStretch, isFailed: boolean) =>
+type Kind = "listed" | NonNullable<Terms["only"]>;
+
+/** Literals, not parameters: they have to match the conditions of the indexes that list such files. */
+const ofKind: Record<Kind, (p: IdStretch) => RawBuilder<boolean>> = {
+  listed: ({ now }) => sql<boolean>`status <> 'DELETED' and ${notEnded(now)}`,
+  failed: ({ now }) => sql<boolean>`status = 'FAILED' and ${notEnded(now)}`,
+  trashed: ({ now }) => sql<boolean>`purge_at is not null and purge_at > ${now}`,
+};
+
+const filesOf = (q: QueryCreator<Schema>, p: IdStretch, kind: Kind) =>
   q
     .selectFrom("file")
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
-    // A literal, not a parameter: it has to match the condition of the index that lists such files.
-    .where(isFailed ? sql<boolean>`status = 'FAILED'` : sql<boolean>`status <> 'DELETED'`)
+    .where(ofKind[kind](p))
     .where("id", "<", p.before)
     .where("id", ">=", p.from);
 
 /** Length alone: neither engine loads the text for it. */
-const measuring = (isFailed: boolean, bytes: RawBuilder<number>) =>
+const measuring = (kind: Kind, bytes: RawBuilder<number>) =>
   statement((q, p: IdStretch & { rows: number }) =>
     q
       .selectFrom(
-        filesOf(q, p, isFailed)
+        filesOf(q, p, kind)
           .select(["id", bytes.as("bytes")])
           .orderBy("id", "desc")
           .limit(p.rows)
@@ -224,30 +333,37 @@ const measuring = (isFailed: boolean, bytes: RawBuilder<number>) =>
 
 const byRows = sql<number>`0`;
 const byMetadata = sql<number>`octet_length(metadata)`;
+const measuresOf = (kind: Kind) => ({
+  rows: measuring(kind, byRows),
+  metadata: measuring(kind, byMetadata),
+});
 const measures = {
-  listed: { rows: measuring(false, byRows), metadata: measuring(false, byMetadata) },
-  failed: { rows: measuring(true, byRows), metadata: measuring(true, byMetadata) },
+  listed: measuresOf("listed"),
+  failed: measuresOf("failed"),
+  trashed: measuresOf("trashed"),
 };
 
 /** Names and types are short enough for the limit on rows to bound their bytes too. */
 export function measureBy(given: Terms, withMetadata: boolean) {
-  const { rows, metadata } = measures[given.isFailed ? "failed" : "listed"];
+  const { rows, metadata } = measures[given.only ?? "listed"];
   return withMetadata || readsMetadata(given) ? metadata : rows;
 }
 
-/** `metadata` is empty if it was not requested. */
-export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata">;
+/** `metadata` is empty and `image` null if they were not requested. */
+export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata" | "image">;
 type Found<Params, Row> = Statement<IdStretch & Terms & Params, Row>;
-const searches = new Map<string, Found<{ take: number }, FoundFile>>();
+type Search = Found<{ take: number }, FoundFile>;
+const searches = new Map<string, Search>();
 const counts = new Map<string, Found<object, { count: number }>>();
 
 /** One statement per set of terms: testing every row for terms that were not given is far slower. */
-export function searchBy(given: Terms, withMetadata: boolean): Found<{ take: number }, FoundFile> {
+export function searchBy(given: Terms, withMetadata: boolean, withImage = false): Search {
   const metadata = withMetadata ? sql<string>`metadata` : sql<string>`''`;
-  return remember(searches, given, String(withMetadata), (used, isFailed) =>
+  const image = withImage ? sql<string | null>`image` : sql<string | null>`cast(null as text)`;
+  return remember(searches, given, `${withMetadata} ${withImage}`, (used, kind) =>
     statement((q, p: SearchParams, dialect) =>
-      matching(q, p, dialect, used, isFailed)
-        .select([...listedColumns, "store", metadata.as("metadata")])
+      matching(q, p, dialect, used, kind)
+        .select([...listedColumns, "store", metadata.as("metadata"), image.as("image")])
         .orderBy("id", "desc")
         .limit(p.take),
     ),
@@ -255,34 +371,28 @@ export function searchBy(given: Terms, withMetadata: boolean): Found<{ take: num
 }
 
 export function countBy(given: Terms): Found<object, { count: number }> {
-  return remember(counts, given, "", (used, isFailed) =>
+  return remember(counts, given, "", (used, kind) =>
     statement((q, p: SearchParams, dialect) =>
-      matching(q, p, dialect, used, isFailed).select(sql<number>`count(*)`.as("count")),
+      matching(q, p, dialect, used, kind).select(sql<number>`count(*)`.as("count")),
     ),
   );
 }
 
-function matching(
-  q: QueryCreator<Schema>,
-  p: SearchParams,
-  dialect: DialectName,
-  used: Term[],
-  isFailed: boolean,
-) {
-  return used.reduce((query, term) => query.where(conditions[term](p, dialect)), filesOf(q, p, isFailed));
+function matching(q: QueryCreator<Schema>, p: SearchParams, dialect: DialectName, used: Term[], kind: Kind) {
+  return used.reduce((query, term) => query.where(conditions[term](p, dialect)), filesOf(q, p, kind));
 }
 
 /** A term that was not given appears in no statement, so none needs its value. */
 function remember<Kept>(
   kept: Map<string, Kept>,
   given: Terms,
-  kind: string,
-  build: (used: Term[], isFailed: boolean) => unknown,
+  form: string,
+  build: (used: Term[], kind: Kind) => unknown,
 ): Kept {
   const used = listTests(given);
-  const isFailed = given.isFailed === true;
-  const name = [kind, isFailed, ...used].join();
-  const known = kept.get(name) ?? (build(used, isFailed) as Kept);
+  const kind = given.only ?? "listed";
+  const name = [form, kind, ...used].join();
+  const known = kept.get(name) ?? (build(used, kind) as Kept);
   kept.set(name, known);
   return known;
 }

@@ -13,6 +13,8 @@ const scrubOldest = statement((q, p: { before: number; take: number }) =>
       name: "",
       metadata: "{}",
       audience: null,
+      image: null,
+      focus: null,
       // The name is part of the key.
       key: sql`project_id || '/' || route_slug || '/' || id || '/'`,
     })
@@ -24,6 +26,8 @@ const scrubOldest = statement((q, p: { before: number; take: number }) =>
         .select("id")
         .where(sql<boolean>`status = 'DELETED' and name <> ''`)
         .where("updated_at", "<", p.before)
+        // What is in the trash can be restored.
+        .where("purge_at", "is", null)
         .orderBy("updated_at")
         .limit(p.take),
     ),

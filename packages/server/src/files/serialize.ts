@@ -1,9 +1,12 @@
 import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
+import type { FileImportRow } from "../db/import-schema.ts";
 import type { FileRow } from "../db/schema.ts";
 import { isId } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { type Cdn, fileUrl } from "../projects/file-url.ts";
 import { fileIdIn } from "../storage/storage-key.ts";
+import { readFocus } from "./focus.ts";
+import { readImageFacts } from "./image-facts.ts";
 import type { ListedFile } from "./queries.ts";
 
 export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
@@ -16,7 +19,10 @@ export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
     url: fileUrl(cdn, row.key),
     status: row.status,
     access: row.access,
+    detectedType: row.detected_type,
     ...(row.audience === null ? {} : { audience: row.audience }),
+    expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    claimBy: row.claim_by === null ? null : isoTime(row.claim_by),
     sha256: row.sha256,
     createdAt: isoTime(row.created_at),
   };
@@ -27,7 +33,26 @@ export function toCompletedFile(cdn: Cdn, row: FileRow): CompletedFile {
 }
 
 export function toFile(cdn: Cdn, row: FileRow): FileObject {
-  return { ...toCompletedFile(cdn, row), updatedAt: isoTime(row.updated_at) };
+  return {
+    ...toCompletedFile(cdn, row),
+    updatedAt: isoTime(row.updated_at),
+    ...showFocus(row.focus),
+    image: readImageFacts(row),
+  };
+}
+
+function showFocus(focus: string | null): Pick<FileObject, "focus"> {
+  const point = readFocus(focus);
+  return point === null ? {} : { focus: point };
+}
+
+/** With how far its import is, or why it failed. */
+export function toImportedFile(cdn: Cdn, row: FileRow, found: FileImportRow | null): FileObject {
+  const file = toFile(cdn, row);
+  if (found === null) return file;
+  const { received_bytes: receivedBytes, total_bytes: totalBytes, failure, message } = found;
+  if (row.status === "UPLOADING") return { ...file, progress: { receivedBytes, totalBytes } };
+  return failure === null ? file : { ...file, failure: { reason: failure, message: message ?? "" } };
 }
 
 /** How statements find a file by its key. */
@@ -40,4 +65,12 @@ export interface NamedFile {
 /** A key contains its file's id, which is used to find the row; a second index on long keys would slow every upload. */
 export function nameFile(key: string): NamedFile {
   return { id: isId(key) ? key : fileIdIn(key), key };
+}
+
+/** The same for statements that find any number of files. */
+export function nameFiles(keysOrIds: string[]): { idsJson: string; namesJson: string } {
+  return {
+    idsJson: JSON.stringify(keysOrIds.map((name) => nameFile(name).id)),
+    namesJson: JSON.stringify(keysOrIds),
+  };
 }

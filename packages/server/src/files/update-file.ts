@@ -4,9 +4,12 @@ import type { FileMoveRow, FileRow, StorageDeletionRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
+import { isoTime } from "../kernel/iso-time.ts";
 import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
+import { formatFocus } from "./focus.ts";
+import { readExpiry } from "./life.ts";
 import { deleteVariantsOfFiles, type FileChanges, findFile, updateFile as updateRow } from "./queries.ts";
 import { nameFile } from "./serialize.ts";
 import { removeBytes, scheduleDeletion, schedulePurge } from "./storage-deletions.ts";
@@ -25,14 +28,14 @@ export async function updateFile(
   keyOrId: string,
   body: UpdateFileBody,
 ): Promise<FileRow> {
-  const changes = toChanges(body);
-  const scope = { projectId, environment };
-  const named = { ...scope, ...nameFile(keyOrId) };
   const now = deps.now();
+  const changes = toChanges(body, now);
+  const scope = { projectId, environment };
+  const named = { ...scope, ...nameFile(keyOrId), now };
   const { file, aftermath } = await deps.db.transact(async (tx) => {
     const isRecorded = deps.author.kind !== "key";
     const before = changes.access === null && !isRecorded ? null : await tx.get(findFile, named);
-    const updated = await tx.get(updateRow, { ...named, ...changes, now });
+    const updated = await tx.get(updateRow, { ...named, ...changes });
     if (updated === null) throw notFound("File");
     const message = describe(changes, updated);
     await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
@@ -45,8 +48,10 @@ export async function updateFile(
     });
     const isNew = before !== null && before.access !== updated.access;
     const followUp = isNew ? await changeAccess(tx, now, updated) : { deletions: [], moves: [] };
-    // Responses contain the name, and shared caches keep them for a year.
-    const isCached = deps.cdn !== null && (changes.name !== null || isNew) && updated.completed_at !== null;
+    // Responses contain the name, and are cut around the focus; shared caches keep them for a year, or until the file expires.
+    const { name, setsExpiry, setsFocus } = changes;
+    const isShown = name !== null || setsExpiry === 1 || setsFocus === 1 || isNew;
+    const isCached = deps.cdn !== null && isShown && updated.completed_at !== null;
     if (isCached) followUp.deletions.push(await schedulePurge(tx, now, updated));
     return { file: updated, aftermath: followUp };
   });
@@ -69,24 +74,35 @@ async function changeAccess(tx: Queryable, now: number, file: FileRow): Promise<
   };
 }
 
-function toChanges({ metadata, name, access, audience }: UpdateFileBody): FileChanges {
-  if ([metadata, name, access, audience].every((field) => field === undefined))
-    throw invalid("metadata", "or name, access or audience is required");
+function toChanges(body: UpdateFileBody, now: number): FileChanges {
+  const { metadata, name, access, audience, focus } = body;
+  const expiresAt = readExpiry(body, now);
+  if ([metadata, name, access, audience, expiresAt, focus].every((field) => field === undefined))
+    throw invalid("metadata", "or name, access, audience, expiresAt, expiresIn or focus is required");
   return {
     name: name ?? null,
     metadata: metadata === undefined ? null : serialiseMetadata(metadata),
     access: access ?? null,
     setsAudience: audience === undefined ? 0 : 1,
     audience: audience ?? null,
+    setsExpiry: expiresAt === undefined ? 0 : 1,
+    expiresAt: expiresAt ?? null,
+    setsFocus: focus === undefined ? 0 : 1,
+    focus: focus ? formatFocus(focus) : null,
   };
 }
 
-function describe({ name, metadata, access, setsAudience }: FileChanges, file: FileRow): string {
+function describe(changes: FileChanges, file: FileRow): string {
+  const { name, metadata, access, setsAudience, setsExpiry, expiresAt, setsFocus } = changes;
   return [
     name === null ? "" : `Renamed to "${name}".`,
     metadata === null ? "" : `Metadata of "${file.name}" was replaced.`,
     access === null ? "" : `"${file.name}" was made ${access}.`,
     setsAudience === 0 ? "" : `The audience of "${file.name}" was changed.`,
+    setsExpiry === 0
+      ? ""
+      : `"${file.name}" ${expiresAt === null ? "no longer expires" : `expires at ${isoTime(expiresAt)}`}.`,
+    setsFocus === 0 ? "" : `The focus of "${file.name}" was changed.`,
   ]
     .filter(Boolean)
     .join(" ");

@@ -6,8 +6,45 @@ import { http } from "../kernel/net/node-http.ts";
 import { StorageUnavailable } from "../storage/object-store.ts";
 import { ReadOnlyError } from "./read-only.ts";
 
-export function answerErrorsInEnvelope(app: FastifyInstance, log: FastifyBaseLogger): void {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
+/** The same failure as a page, for people who open a URL in a browser; null where none can be shown. */
+export type ErrorPages = (error: AppError, request: FastifyRequest) => Promise<ErrorPage | null>;
+export interface ErrorPage {
+  html: string;
+  headers: Record<string, string>;
+}
+
+export function answerErrorsInEnvelope(
+  app: FastifyInstance,
+  log: FastifyBaseLogger,
+  pages?: ErrorPages,
+): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    if (pages === undefined || isForPrograms(request)) return sendError(error, request, reply, log);
+    reply.header("vary", "Accept");
+    const known = toAppError(error);
+    const page = prefersPages(request) ? await pages(known, request).catch(() => null) : null;
+    if (page === null) return sendError(error, request, reply, log);
+    logFailure(known, error, request, log);
+    return reply
+      .code(known.status)
+      .headers({ ...known.headers, ...page.headers })
+      .type("text/html; charset=utf-8")
+      .send(page.html);
+  });
+}
+
+/** Browsers name HTML when a person opens a URL, and never for images, scripts or fetch. */
+function prefersPages({ headers }: FastifyRequest): boolean {
+  return /^text\/html\b/.test(headers.accept ?? "");
+}
+
+function isForPrograms({ method, url }: FastifyRequest): boolean {
+  return (method !== "GET" && method !== "HEAD") || /^\/(?:dashboard\/)?api(?:[/?]|$)/.test(url);
+}
+
+function logFailure(known: AppError, error: unknown, request: FastifyRequest, log: FastifyBaseLogger): void {
+  if (known.status >= 500 && !(known instanceof ReadOnlyError))
+    log.error({ err: error, requestId: request.id }, "request failed");
 }
 
 export function sendError(
@@ -17,8 +54,7 @@ export function sendError(
   log: FastifyBaseLogger,
 ): FastifyReply {
   const known = toAppError(error);
-  if (known.status >= 500 && !(known instanceof ReadOnlyError))
-    log.error({ err: error, requestId: request.id }, "request failed");
+  logFailure(known, error, request, log);
   return reply
     .code(known.status)
     .headers(known.headers)

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, type Metric, Registry } from "prom-client";
 import type { Config } from "../config.ts";
@@ -23,6 +24,34 @@ export function createMetrics(droppedLogLines = () => 0): Registry {
     },
   });
   return registry;
+}
+
+/** Scrapers give up after ten seconds, and then see nothing at all. */
+const patienceMs = 1_000;
+
+/**
+ * A figure of the whole installation, reported only by the instance that speaks for all. Null on the others, and while
+ * the database does not respond within a second: the gauge is then missing, and all others are still there. Gauges
+ * collected at the same moment share one measurement.
+ */
+export function measureForAll<T>(
+  isSpeaker: () => Promise<boolean>,
+  measure: () => Promise<T | null>,
+): () => Promise<T | null> {
+  let running: Promise<T | null> | null = null;
+  async function start(): Promise<T | null> {
+    try {
+      return (await isSpeaker()) ? await measure() : null;
+    } catch {
+      return null;
+    } finally {
+      running = null;
+    }
+  }
+  return () => {
+    running ??= start();
+    return Promise.race([running, wait(patienceMs, null, { ref: false })]);
+  };
 }
 
 type MetricsAccess = Pick<Config, "metricsToken" | "trustedProxies" | "publicUrl">;

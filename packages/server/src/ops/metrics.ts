@@ -1,13 +1,14 @@
 import { statfs } from "node:fs/promises";
-import { setTimeout as wait } from "node:timers/promises";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
+import { measureForAll } from "../http/metrics.ts";
 import type { ReadOnlyMode } from "../http/read-only.ts";
 import { watchCalls } from "../kernel/calls.ts";
 import { version } from "../kernel/version.ts";
+import { countDueFacts, mostDueCounted } from "../serving/images/facts-queries.ts";
 import { countDamagedFiles } from "./verify/check-files.ts";
 
 /** From a cached page to a bucket's time limit. */
@@ -101,8 +102,6 @@ function exposePool({ pool }: Database, metrics: Registry): void {
 
 /** Counting more would take longer than a scrape should. */
 const mostCounted = 100_000;
-/** Scrapers give up after ten seconds, and then see nothing at all. */
-const patienceMs = 1_000;
 
 export const countDeletions = statement((q, _: object) =>
   q
@@ -110,19 +109,19 @@ export const countDeletions = statement((q, _: object) =>
     .select(sql<number>`count(*)`.as("count")),
 );
 
-/** Everyone's, so only the instance that speaks for all reports it. Missing while the database does not respond. */
+/** Work that waits, and damage. */
 export function exposeBacklog(
   { db, metrics }: Pick<Deps, "db" | "metrics">,
   isSpeaker: () => Promise<boolean>,
 ): void {
   const expose = (name: string, help: string, counting: Statement<object, { count: number }>) => {
-    const count = async () => ((await isSpeaker()) ? db.get(counting, {}) : null);
+    const count = measureForAll(isSpeaker, () => db.get(counting, {}));
     new Gauge({
       name,
       help: `${help} (all instances).`,
       registers: [metrics],
       async collect() {
-        const found = await Promise.race([count().catch(() => null), wait(patienceMs, null, { ref: false })]);
+        const found = await count();
         if (found === null) this.remove();
         else this.set(found.count);
       },
@@ -130,6 +129,11 @@ export function exposeBacklog(
   };
   const pending = `Stored objects that wait to be deleted, up to ${mostCounted}`;
   expose("upstow_storage_deletions_pending", pending, countDeletions);
+  expose(
+    "upstow_images_waiting",
+    `Images whose facts are still to be found, up to ${mostDueCounted}`,
+    countDueFacts,
+  );
   const damaged = "Files whose bytes the last check of stored files found missing or changed";
   expose("upstow_damaged_files", damaged, countDamagedFiles);
 }

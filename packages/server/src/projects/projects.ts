@@ -1,4 +1,4 @@
-import { DELETED_PROJECTS_MAX, TIERS, type TierName } from "@upstow/contract";
+import { DELETED_PROJECTS_MAX, TIERS, type TierName, type UpdateProjectBody } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
@@ -8,6 +8,7 @@ import { createId, randomText } from "../kernel/ids.ts";
 import { revokeKeysOfProject } from "./api-keys/queries.ts";
 import { record } from "./audit/record.ts";
 import { insertDefaultRoute } from "./file-routes/queries.ts";
+import { writeImageSettings } from "./image-settings.ts";
 import { writeLog } from "./logs/queries.ts";
 import {
   countDeletedProjects,
@@ -17,8 +18,9 @@ import {
   forgetEmptyProjects,
   freeProjectPlace,
   insertProject,
-  renameProject,
+  type ProjectChanges,
   takeProjectPlace,
+  updateProjectRow,
 } from "./queries.ts";
 import { periodOf } from "./usage/period.ts";
 import { insertUsageTotals } from "./usage/queries.ts";
@@ -100,22 +102,33 @@ export async function getProject(deps: Deps, actor: Actor, id: string): Promise<
   return project;
 }
 
-export async function updateProject(deps: Deps, actor: Actor, id: string, name: string | undefined) {
-  if (name === undefined) return getProject(deps, actor, id);
+/** Replaces what the body names and keeps the rest. */
+export async function updateProject(
+  deps: Deps,
+  actor: Actor,
+  id: string,
+  { name, trashDays, ...settings }: UpdateProjectBody,
+): Promise<ProjectRow> {
+  const changes: ProjectChanges = {
+    name: name ?? null,
+    trashDays: trashDays ?? null,
+    ...writeImageSettings(settings),
+  };
+  if (Object.values(changes).every((change) => change === null)) return getProject(deps, actor, id);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
     const before = await tx.get(findProject, { id, accountId: actor.accountId });
-    const project = await tx.get(renameProject, { id, accountId: actor.accountId, name, now });
+    const project = await tx.get(updateProjectRow, { id, accountId: actor.accountId, ...changes, now });
     if (before === null || project === null) throw notFound("Project");
     await writeLog(tx, now, {
       projectId: id,
       environment: "live",
       type: "project.updated",
-      message: `Project was renamed to "${name}".`,
+      message: name === undefined ? "Project settings were changed." : `Project was renamed to "${name}".`,
     });
     await record(tx, now, deps.author, {
       action: "project.updated",
-      target: { kind: "project", id, label: name },
+      target: { kind: "project", id, label: project.name },
       projectId: id,
       before,
       after: project,

@@ -43,10 +43,7 @@ export const freeProjectPlace = statement((q, p: { accountId: string }) =>
 );
 
 export const insertProject = statement(
-  (
-    q,
-    p: Omit<ProjectRow, "key_count" | "route_count" | "deleted_at" | "store_id" | "cdn_url" | "is_counted">,
-  ) =>
+  (q, p: Pick<ProjectRow, "id" | "account_id" | "name" | "slug" | "created_at" | "updated_at">) =>
     q
       .insertInto("project")
       .values({
@@ -63,14 +60,37 @@ export const insertProject = statement(
         store_id: null,
         cdn_url: null,
         is_counted: 1,
+        trash_days: 0,
       })
       .returningAll(),
 );
 
-export const renameProject = statement((q, p: { id: string; accountId: string; name: string; now: number }) =>
+/** Null leaves a column as it is. */
+export interface ProjectChanges {
+  name: string | null;
+  trashDays: number | null;
+  imageWidths: string | null;
+  imageQualities: string | null;
+  imagePresets: string | null;
+}
+
+interface ChangedProject extends ProjectChanges {
+  id: string;
+  accountId: string;
+  now: number;
+}
+
+export const updateProjectRow = statement((q, p: ChangedProject) =>
   q
     .updateTable("project")
-    .set({ name: p.name, updated_at: p.now })
+    .set({
+      name: sql`coalesce(${p.name}, name)`,
+      trash_days: sql`coalesce(cast(${p.trashDays} as bigint), trash_days)`,
+      image_widths: sql`coalesce(${p.imageWidths}, image_widths)`,
+      image_qualities: sql`coalesce(${p.imageQualities}, image_qualities)`,
+      image_presets: sql`coalesce(${p.imagePresets}, image_presets)`,
+      updated_at: p.now,
+    })
     .where("id", "=", p.id)
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is", null)
@@ -80,7 +100,8 @@ export const renameProject = statement((q, p: { id: string; accountId: string; n
 export const deleteProjectRow = statement((q, p: { id: string; accountId: string; now: number }) =>
   q
     .updateTable("project")
-    .set({ deleted_at: p.now, updated_at: p.now, key_count: 0 })
+    // A job empties the trash.
+    .set({ deleted_at: p.now, updated_at: p.now, key_count: 0, trash_days: sql.lit(-1) })
     .where("id", "=", p.id)
     .where("account_id", "=", p.accountId)
     .where("deleted_at", "is", null)

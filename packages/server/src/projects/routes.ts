@@ -4,10 +4,10 @@ import {
   IdParam,
   type KeyType,
   Ok,
-  Project,
   type Project as ProjectAnswer,
   type ProjectKey,
   ProjectListItem,
+  ProjectWithSettings,
   type TierName,
   Type,
   UpdateProjectBody,
@@ -20,11 +20,12 @@ import type { Actor, Author } from "../kernel/actor.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { createCountedKey } from "./api-keys/api-keys.ts";
+import { readImageSettings } from "./image-settings.ts";
 import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
 
 const tags = ["projects"];
-const ProjectEnvelope = Type.Object({ project: Project });
+const ProjectEnvelope = Type.Object({ project: ProjectWithSettings });
 
 export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.get(
@@ -77,7 +78,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id",
     { schema: { tags, summary: "Get a project", params: IdParam, response: { 200: ProjectEnvelope } } },
-    async ({ actor, params }) => ({ project: toProject(await getProject(deps, actor, params.id)) }),
+    async ({ actor, params }) => ({ project: withSettings(await getProject(deps, actor, params.id)) }),
   );
 
   app.patch(
@@ -86,7 +87,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       onRequest: async ({ actor }) => requireLiveKey(actor, "change projects"),
       schema: {
         tags,
-        summary: "Rename a project",
+        summary: "Rename a project or change its settings",
         params: IdParam,
         body: UpdateProjectBody,
         response: { 200: ProjectEnvelope },
@@ -95,7 +96,7 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
     async (request) => {
       const { actor, params, body } = request;
       return {
-        project: toProject(await updateProject(withAuthor(deps, request), actor, params.id, body.name)),
+        project: withSettings(await updateProject(withAuthor(deps, request), actor, params.id, body)),
       };
     },
   );
@@ -135,6 +136,12 @@ function toProject(row: ProjectRow): ProjectAnswer {
     updatedAt: isoTime(row.updated_at),
   };
 }
+
+const withSettings = (row: ProjectRow) => ({
+  ...toProject(row),
+  trashDays: row.trash_days,
+  ...readImageSettings(row),
+});
 
 /** The first keys of a project, created together with it so that automation works without the dashboard. */
 async function createKeysFor(

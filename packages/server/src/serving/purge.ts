@@ -75,13 +75,14 @@ function tagOf(fileId: string): string {
   return `file-${fileId}`;
 }
 
-/** A shared cache may keep a file only if a deletion can reach it. */
+/** A shared cache may keep a file only if a deletion can reach it, and not beyond the file's end. */
 export function sharedCacheHeaders(
   { cdnPurge }: Pick<Config, "cdnPurge">,
   fileId: string,
+  leftSec: number,
 ): Record<string, string> {
   if (cdnPurge === null) return {};
-  const lifetime = `max-age=${yearSec}`;
+  const lifetime = `max-age=${Math.max(0, Math.min(yearSec, leftSec))}`;
   // Fastly reads neither of the general names.
   return cdnPurge.driver === "fastly"
     ? { "surrogate-control": lifetime, "surrogate-key": tagOf(fileId) }

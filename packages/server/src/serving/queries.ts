@@ -1,5 +1,6 @@
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
+import { hasEnded } from "../files/life.ts";
 import { type NamedFile, nameFile } from "../files/serialize.ts";
 
 export const servedColumns = [
@@ -18,6 +19,9 @@ export const servedColumns = [
   "file.sha256",
   "file.upload_id",
   "file.store_etag",
+  "file.expires_at",
+  "file.claim_by",
+  "file.focus",
 ] as const;
 
 /** What serving a file needs; no row once it is deleted, whatever caches have. */
@@ -41,15 +45,44 @@ const findCacheableFile = statement((q, p: NamedFile) =>
     .where("file.status", "=", "UPLOADED"),
 );
 
+/** With what its project serves without a signature. */
+const findImageFile = statement((q, p: NamedFile) =>
+  q
+    .selectFrom("file")
+    .innerJoin("project", "project.id", "file.project_id")
+    .select([
+      ...servedColumns,
+      "project.cdn_url",
+      "project.image_widths",
+      "project.image_qualities",
+      "project.image_presets",
+    ])
+    .where("file.id", "=", p.id)
+    .where("file.key", "=", p.key)
+    .where("file.status", "=", "UPLOADED"),
+);
+
 export type ServedFile = NonNullable<(typeof findServedFile)["types"]>["row"] & { cdn_url?: string | null };
 
-export function recallServedFile(
-  { config, db }: Pick<Deps, "config" | "db">,
+/** The row may have been read a while ago, so its end is compared with the time here. */
+export async function recallServedFile(
+  { config, db, now }: Pick<Deps, "config" | "db" | "now">,
   key: string,
 ): Promise<ServedFile | null> {
   const find: Statement<NamedFile, ServedFile> =
     config.cdnPurge === null ? findServedFile : findCacheableFile;
-  return db.recall(find, nameFile(key));
+  const file = await db.recall(find, nameFile(key));
+  return file === null || hasEnded(file, now) ? null : file;
+}
+
+export type ImageFile = NonNullable<(typeof findImageFile)["types"]>["row"];
+
+export async function recallImageFile(
+  { db, now }: Pick<Deps, "db" | "now">,
+  key: string,
+): Promise<ImageFile | null> {
+  const file = await db.recall(findImageFile, nameFile(key));
+  return file === null || hasEnded(file, now) ? null : file;
 }
 
 /** A shared cache may keep a file only if a deletion reaches every cache that may have it. */

@@ -19,7 +19,7 @@ export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {
     },
   );
 
-  for (const path of ["/f/*", "/p/*", "/t/*", "/s/*", "/g/*"]) {
+  for (const path of ["/f/*", "/i/*", "/p/*", "/t/*", "/s/*", "/g/*"]) {
     app.options(path, { schema, config: { customDomain: "always" } }, async (_request, reply) =>
       reply
         .code(204)

@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { mediaType } from "../files/uploads/rules.ts";
+import { mediaType } from "../files/uploads/media-type.ts";
 
 const rasterImages = new Set([
   "png",
@@ -76,12 +76,19 @@ const expiresInSec = 60;
 export function findRedirect(
   { config, store }: Pick<Deps, "config" | "store">,
   object: { storeKey: string; contentType: string; fileName: string; isDownload?: boolean },
+  leftSec: number,
 ): string | null {
-  if (config.s3?.delivery !== "redirect") return null;
+  // A signature lasts at least a second.
+  if (config.s3?.delivery !== "redirect" || leftSec < 1) return null;
   const disposition = object.isDownload ? "attachment" : typePolicy(object.contentType).disposition;
   const headers = {
     contentType: servedType(object.contentType),
     contentDisposition: contentDisposition(disposition, object.fileName),
   };
-  return store.directReads?.presignGet(object.storeKey, { ...headers, expiresInSec }) ?? null;
+  return (
+    store.directReads?.presignGet(object.storeKey, {
+      ...headers,
+      expiresInSec: Math.min(expiresInSec, leftSec),
+    }) ?? null
+  );
 }

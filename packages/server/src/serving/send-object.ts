@@ -49,6 +49,8 @@ export interface ServedObject extends ObjectOfFile {
   mayBeShared: boolean;
   /** Whether this object always means the same bytes, without additional headers. */
   isLasting: boolean;
+  /** When the file is gone, so that no cache keeps it longer; null if it stays. */
+  endsAtMs: number | null;
   /** Rendered again if it is gone, instead of moved. */
   isVariant?: boolean;
   /** The name of its store. */
@@ -115,7 +117,7 @@ async function sendAsAsked(
   }
   // A bucket URL could be used more often than the link allows.
   const mayRedirect = isOwn && object.privacy !== "unrepeatable";
-  const address = mayRedirect ? findRedirect(deps, object) : null;
+  const address = mayRedirect ? findRedirect(deps, object, secondsLeft(deps, object)) : null;
   if (address !== null) {
     deps.bandwidth.count(object.projectId, object.environment, length);
     clearHeaders(reply);
@@ -131,7 +133,7 @@ async function sendAsAsked(
     return reply;
   }
   count(bytes.length);
-  if (asked === "all" && object.isLasting && deps.config.sendfile === null) {
+  if (asked === "all" && object.isLasting && isSteady(deps, object) && deps.config.sendfile === null) {
     const own = { "content-type": description.type, "content-length": String(length) };
     whole.keep(object, { ...description.headers, ...own }, bytes);
   }
@@ -152,8 +154,18 @@ interface Description {
 
 const descriptions = new WeakMap<ServedObject, Description>();
 
+/** Whether its headers stay the same: how long a shared cache may keep a file that ends changes all the time. */
+function isSteady({ config }: Deps, { endsAtMs, mayBeShared }: ServedObject): boolean {
+  return endsAtMs === null || !mayBeShared || config.cdnPurge === null;
+}
+
+function secondsLeft({ now }: Deps, { endsAtMs }: ServedObject): number {
+  return endsAtMs === null ? Number.POSITIVE_INFINITY : Math.floor((endsAtMs - now()) / 1000);
+}
+
 /** Built once for an object that is sent many times, because it takes longer than reading it. */
 function describe(deps: Deps, object: ServedObject): Description {
+  if (!isSteady(deps, object)) return createDescription(deps, object);
   let description = descriptions.get(object);
   if (description === undefined) {
     description = createDescription(deps, object);
@@ -167,7 +179,7 @@ function createDescription(deps: Deps, object: ServedObject): Description {
   const headers = {
     ...crossOrigin,
     ...privacyHeaders[object.privacy],
-    ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId) : {}),
+    ...(object.mayBeShared ? sharedCacheHeaders(deps.config, object.fileId, secondsLeft(deps, object)) : {}),
     etag: toValidators(object).etag,
     "last-modified": new Date(object.modifiedMs).toUTCString(),
     "accept-ranges": "bytes",

@@ -1,3 +1,4 @@
+import { endOf } from "../files/life.ts";
 import type { ServedFile } from "./queries.ts";
 import type { ServedObject } from "./send-object.ts";
 import { objectOfFile } from "./stored-bytes.ts";
@@ -16,6 +17,7 @@ export function createServedFiles(
         ...sharingOf(file),
         fileId: file.id,
         isLasting: true,
+        endsAtMs: endOf(file),
         store: file.store,
         ...objectOfFile(file),
         sizeBytes: file.size_bytes,

@@ -1,3 +1,4 @@
+import { sql } from "#kysely";
 import type { FileRow, VariantRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -37,7 +38,8 @@ const findPlace = statement((q, p: { id: string }) =>
     .selectFrom("file")
     .select([...objectColumns, "access"])
     .where("id", "=", p.id)
-    .where("status", "=", "UPLOADED"),
+    // Bytes in the trash have to be there as well.
+    .where(sql<boolean>`(status = 'UPLOADED' or purge_at is not null)`),
 );
 
 interface Reading {

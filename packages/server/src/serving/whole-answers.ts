@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** A complete response to a plain GET. */
 export interface WholeAnswer {
+  /** Names and values by turns; the first is the request's id, set when it is sent. */
   headers: string[];
   bytes: Buffer;
 }
@@ -40,7 +41,7 @@ export function createWholeAnswers(): WholeAnswers {
         keptBytes = 0;
       }
       keptBytes += bytes.length;
-      answers.set(object, { headers: Object.entries(headers).flat(), bytes });
+      answers.set(object, { headers: ["x-request-id", "", ...Object.entries(headers).flat()], bytes });
     },
   };
 }
@@ -50,8 +51,8 @@ export function sendWhole(reply: FastifyReply, { headers, bytes }: WholeAnswer):
   const { raw, request, server } = reply;
   // A server that is closing must not wait for this connection's next request.
   if (!server.server.listening) raw.shouldKeepAlive = false;
-  const own = ["x-request-id", request.id];
-  if (request.hsts !== null) own.push("strict-transport-security", request.hsts);
-  raw.writeHead(200, own.concat(headers));
+  headers[1] = request.id;
+  const all = request.hsts === null ? headers : [...headers, "strict-transport-security", request.hsts];
+  raw.writeHead(200, all);
   raw.end(bytes);
 }

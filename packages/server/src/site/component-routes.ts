@@ -2,6 +2,7 @@ import type { Gallery } from "@upstow/gallery";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { type PageSources, pageSources } from "../http/page-sources.ts";
+import { sendStatic } from "../http/static-file.ts";
 import { AppError } from "../kernel/errors.ts";
 import { version } from "../kernel/version.ts";
 
@@ -13,7 +14,7 @@ const headers = {
 /** No external and no inline resources; previews of selected files are the page's own blobs. */
 function policyFor(own: PageSources): string {
   const assets = own("/components/assets/", "/assets/");
-  return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; script-src ${assets}; style-src ${assets}; font-src ${own("/assets/fonts/")}; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 }
 
 /** The live components, and the registry that serves their source. */
@@ -31,16 +32,8 @@ export function componentRoutes(app: FastifyInstance, deps: Deps): void {
       const wanted = request.url.split("?", 1)[0]?.replace(/(.)\/$/, "$1") ?? "";
       const page = (await gallery()).find(wanted);
       if (page === null) throw noSuchComponent();
-      const caching = page.isImmutable ? "public, max-age=31536000, immutable" : "no-cache";
       const policy = policyFor(pageSources(deps.config, request));
-      reply.headers({
-        ...headers,
-        "content-security-policy": policy,
-        "cache-control": caching,
-        etag: page.etag,
-      });
-      if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
-      return reply.type(page.type).send(page.body);
+      return sendStatic(request, reply.headers({ ...headers, "content-security-policy": policy }), page);
     });
   }
 }

@@ -1,38 +1,89 @@
 import type { ApiDocument, Site, SitePage } from "@upstow/site";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
+import type { ErrorPages } from "../http/error-handler.ts";
 import { type PageSources, pageSources } from "../http/page-sources.ts";
+import { sendStatic } from "../http/static-file.ts";
 import { AppError } from "../kernel/errors.ts";
 import { version } from "../kernel/version.ts";
+import { uploadPath } from "../storage/storage-key.ts";
 
 const pageHeaders = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
-  "cache-control": "no-cache",
 };
 
 /** No external and no inline resources, only the pages' own scripts and styles, and no framing. */
-function policyFor(own: PageSources): string {
+function policyFor(own: PageSources, uploads?: { targets: string; pictures: string }): string {
   const assets = own("/assets/");
-  return `default-src 'none'; script-src ${assets}; style-src ${assets}; img-src 'self' data:; connect-src ${own("/api/v1/", "/docs/search.json")}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+  const calls = [
+    own("/api/v1/", "/docs/search.json"),
+    ...(uploads ? [own("/welcome/"), uploads.targets] : []),
+  ];
+  const rules = [
+    "default-src 'none'",
+    `script-src ${assets}`,
+    `style-src ${assets}`,
+    `font-src ${assets}`,
+    `img-src 'self' data:${uploads ? ` ${uploads.pictures}` : ""}`,
+    `connect-src ${calls.join(" ")}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return rules.join("; ");
 }
 
-/** The welcome page and the documentation, rendered on first use. */
-export function siteRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocument): void {
-  const schema = { hide: true };
+/** Where the welcome page sends files, and where it shows them from: this service or its bucket. */
+async function findUploadSources({ config, store }: Deps): Promise<{ targets: string; pictures: string }> {
+  const anyUpload = { key: "a", contentType: "text/plain", sizeBytes: 1, expiresInSec: 1 };
+  const target = new URL(await store.presignPut(anyUpload)).origin;
+  const { origin } = new URL(config.publicUrl);
+  const isOwn = target === origin;
+  return {
+    targets: isOwn ? `${config.publicUrl}${uploadPath}` : target,
+    pictures: isOwn ? `${config.cdnUrl}/f/` : `${config.cdnUrl}/f/ ${target}`,
+  };
+}
+
+export type LoadSite = () => Promise<Site>;
+
+/** Loaded when a page is first asked for: most processes only serve files. */
+export function createSiteLoader({ config }: Pick<Deps, "config">, api: () => ApiDocument): LoadSite {
   let opening: Promise<Site> | undefined;
-  const site = () => {
+  return () => {
     opening ??= import("@upstow/site").then(({ openSite }) =>
-      openSite({ publicUrl: deps.config.publicUrl, version, api }),
+      openSite({ publicUrl: config.publicUrl, version, api }),
     );
     return opening;
   };
+}
 
-  function send(request: FastifyRequest, reply: FastifyReply, page: SitePage): FastifyReply {
+/** Errors as pages, except on customers' domains, which serve nothing of this site. */
+export function createErrorPages(deps: Pick<Deps, "config" | "customHosts">, site: LoadSite): ErrorPages {
+  return async (error, request) => {
+    if ((await deps.customHosts.findProject(request.host)) !== null) return null;
+    const { status, message, suggestion } = error;
+    const html = (await site()).renderError({ status, message, suggestion, requestId: request.id });
     const policy = policyFor(pageSources(deps.config, request));
-    reply.headers({ ...pageHeaders, "content-security-policy": policy, etag: page.etag });
-    if (request.headers["if-none-match"] === page.etag) return reply.code(304).send();
-    return reply.type(page.type).send(page.body);
+    return {
+      html,
+      headers: { ...pageHeaders, "content-security-policy": policy, "cache-control": "no-store" },
+    };
+  };
+}
+
+/** The welcome page and the documentation, rendered on first use. */
+export function siteRoutes(app: FastifyInstance, deps: Deps, site: LoadSite): void {
+  const schema = { hide: true };
+
+  let uploads: ReturnType<typeof findUploadSources> | undefined;
+
+  async function send(request: FastifyRequest, reply: FastifyReply, page: SitePage): Promise<FastifyReply> {
+    const own = pageSources(deps.config, request);
+    if (request.routeOptions.url === "/") uploads ??= findUploadSources(deps);
+    const policy = policyFor(own, request.routeOptions.url === "/" ? await uploads : undefined);
+    return sendStatic(request, reply.headers({ ...pageHeaders, "content-security-policy": policy }), page);
   }
 
   for (const path of ["/", "/docs", "/docs/*", "/assets/*", "/llms.txt"]) {

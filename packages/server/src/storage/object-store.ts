@@ -31,6 +31,7 @@ export interface ObjectStore {
   readonly directReads?: DirectReads;
   readonly copies?: Copies;
   readonly inventory?: Inventory;
+  readonly appends: Appends;
 
   /** A URL that accepts one PUT of exactly this type and size. */
   presignPut(upload: PresignPut): Promise<string>;
@@ -40,12 +41,17 @@ export interface ObjectStore {
    */
   finishPut(key: string, sizeBytes: number): Promise<StoredObject | null>;
 
-  /** Opens a multipart upload under a key that was never used, and returns its opaque id. */
+  /**
+   * Opens a multipart upload under a key that was never used, and returns its opaque id. May be repeated for a key whose
+   * upload has no parts yet; the earlier id is then unknown, or useless.
+   */
   startMultipart(upload: { key: string; contentType: string; sizeBytes: number }): Promise<string>;
   /** One URL per part number, in the given order. Neither a part nor the sum of parts may exceed `sizeBytes`. */
   presignParts(
     upload: MultipartRef & { sizeBytes: number; partNumbers: number[]; expiresInSec: number },
   ): Promise<string[]>;
+  /** Stores a part whose bytes came through the service. It counts like one that was PUT to its URL. */
+  putPart(part: PutPart): Promise<{ etag: string }>;
   /** The parts received so far, ascending. Null if the upload is unknown. */
   listParts(upload: MultipartRef, signal?: AbortSignal): Promise<ReceivedPart[] | null>;
   /** Assembles exactly these parts. The caller has checked that the numbers ascend without duplicates. */
@@ -141,6 +147,56 @@ export interface Inventory {
   removeStrays(names: string[]): Promise<void>;
 }
 
+/**
+ * Objects that grow append by append, in an upload that `startMultipart` has opened. The caller keeps the progress, because
+ * it knows which of several appends counts. One append at a time: a later one that starts from the same progress wins by
+ * saving first.
+ */
+export interface Appends {
+  /** Whether the bytes of one upload can be moved into another without copying them. */
+  readonly joins?: JoinUploads;
+  /** The state of an upload without bytes that will have this many at most. */
+  start(sizeBytes: number): string;
+  /**
+   * Appends what the source yields and saves after each stretch that is durable. A source that ends early has its bytes
+   * kept all the same.
+   */
+  append(upload: AppendTarget, source: AppendSource, save: SaveProgress): Promise<void>;
+  /** The parts to finish the upload with. It must have bytes. */
+  listParts(upload: AppendTarget): Promise<ClaimedPart[]>;
+  /** Removes what `abortMultipart` does not know of. */
+  discard(upload: AppendTarget): Promise<void>;
+}
+
+/** Renumbers the parts of these uploads, in their order, as those of another that has none. Returns its state. */
+export type JoinUploads = (tx: Queryable, uploadIds: string[], into: MultipartRef) => Promise<string>;
+
+export interface Progress {
+  /** The bytes that are durable. */
+  offset: number;
+  /** What the store needs to continue there. */
+  state: string;
+}
+
+export interface AppendTarget extends MultipartRef, Progress {
+  contentType: string;
+}
+
+export interface AppendSource {
+  chunks: AsyncIterable<Buffer>;
+  /** As far as it is known, for the disk's free space. */
+  expectedBytes: number;
+  /** Whether nobody else reads the chunks afterwards. */
+  isOwned: boolean;
+  /** Once the chunks have ended: whether the object has all of its bytes. */
+  isLast(): boolean;
+  /** Once the chunks have ended: throws if they are not what was announced. Then nothing of them is kept. */
+  verify?: () => void;
+}
+
+/** Rejects if another request has taken the upload over. `work` is done with it or not at all. */
+export type SaveProgress = (progress: Progress, work?: (tx: Queryable) => Promise<void>) => Promise<void>;
+
 export interface InventoryPage {
   /** Keys of final objects. */
   keys: string[];
@@ -179,6 +235,11 @@ export interface PresignGet {
 export interface MultipartRef {
   key: string;
   uploadId: string;
+}
+
+export interface PutPart extends MultipartRef {
+  partNumber: number;
+  bytes: Uint8Array;
 }
 
 export interface StoredObject {

@@ -1,5 +1,5 @@
 import type { Environment, EventType } from "@upstow/contract";
-import type { Database, Queryable } from "../db/database.ts";
+import { type Database, type Queryable, withCommit } from "../db/database.ts";
 import type { WebhookMessageRow } from "../db/schema.ts";
 import { randomText } from "../kernel/ids.ts";
 import {
@@ -118,16 +118,18 @@ function roomOf(endpoint: { consecutive_timeouts: number; live_leases: number })
   return Math.max(0, cap - endpoint.live_leases);
 }
 
-async function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, leaseMs: number) {
+function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, leaseMs: number) {
   const ids = JSON.stringify(claims.map((claim) => claim.id));
-  const writes: Promise<unknown>[] = [];
-  if (claims.length > 0) {
-    writes.push(tx.run(leaseMessages, { ids, token, leaseMs }), tx.run(insertAttempts, { ids }));
-  }
-  for (const { isFull, ...endpoint } of served) {
-    writes.push(tx.run(requeueEndpoint, { ...endpoint, isFull: isFull ? 1 : 0 }));
-  }
-  await Promise.all(writes);
+  return withCommit(tx, () => {
+    const writes: Promise<unknown>[] = [];
+    if (claims.length > 0) {
+      writes.push(tx.run(leaseMessages, { ids, token, leaseMs }), tx.run(insertAttempts, { ids }));
+    }
+    for (const { isFull, ...endpoint } of served) {
+      writes.push(tx.run(requeueEndpoint, { ...endpoint, isFull: isFull ? 1 : 0 }));
+    }
+    return Promise.all(writes);
+  });
 }
 
 type DueRow = Omit<

@@ -139,7 +139,7 @@ function warnOfTimeouts(deps: DispatcherDeps, claim: Claim): void {
 }
 
 /** Concurrent callers with the same key share one run and its result. */
-export function createShared<Rest extends unknown[], T>(
+function createShared<Rest extends unknown[], T>(
   work: (name: string, ...rest: Rest) => Promise<T>,
 ): (name: string, ...rest: Rest) => Promise<T> {
   const running = new Map<string, Promise<T>>();

@@ -148,6 +148,16 @@ interface Redelivery {
   retriesAllowed: number;
 }
 
+/** SQLite has one writer and needs no lock. */
+export const lockMessages = statement((q, p: { ids: string }, dialect) => {
+  const named = q
+    .selectFrom("webhook_message")
+    .select("id")
+    .where(isOneOf(dialect, "id", p.ids))
+    .orderBy("id");
+  return dialect === "postgres" ? named.forUpdate() : named;
+});
+
 /**
  * A message being sent right now is queued again afterwards. It keeps the endpoint that counts its lease, even if its
  * URL has changed.
@@ -167,7 +177,7 @@ export const requeueMessages = statement((q, p: Redelivery, dialect) =>
     .where(isOneOf(dialect, "id", p.ids)),
 );
 
-/** Its row stays locked until the commit, so numbers are committed in order. */
+/** Its row stays locked until the commit, so numbers are committed in order. Send it with the commit. */
 export const advanceSequence = statement(
   (q, p: { projectId: string; environment: Environment; count: number }) =>
     q
@@ -197,10 +207,10 @@ export type NewMessage = Pick<
 >;
 
 /**
- * Uses one of the numbers that `advanceSequence` just reserved, `fromLast` before the last; does nothing if the event
+ * Uses one of the numbers that `advanceSequence` just reserved, `from_last` before the last; does nothing if the event
  * already exists.
  */
-export const insertMessage = statement((q, p: NewMessage & { fromLast: number }, dialect) =>
+export const insertMessage = statement((q, p: NewMessage & { from_last: number }, dialect) =>
   q
     .insertInto("webhook_message")
     .values({
@@ -209,7 +219,7 @@ export const insertMessage = statement((q, p: NewMessage & { fromLast: number },
       environment: p.environment,
       seq: q
         .selectFrom("event_sequence")
-        .select(sql<number>`last_seq - cast(${p.fromLast} as bigint)`.as("seq"))
+        .select(sql<number>`last_seq - cast(${p.from_last} as bigint)`.as("seq"))
         .where("project_id", "=", p.project_id)
         .where("environment", "=", p.environment),
       event: p.event,
@@ -230,6 +240,44 @@ export const insertMessage = statement((q, p: NewMessage & { fromLast: number },
     })
     .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing()),
 );
+
+/** The same for all messages of a transaction, as a JSON array: on a server, what a statement costs is more than a row. */
+export const insertMessages = statement((q, p: Owned & { rows: string }) => {
+  const lastSeq = q
+    .selectFrom("event_sequence")
+    .select("last_seq")
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment);
+  return q
+    .insertInto("webhook_message")
+    .columns([
+      "id",
+      "project_id",
+      "environment",
+      "seq",
+      "event",
+      "file_id",
+      "route_slug",
+      "body",
+      "url",
+      "endpoint_id",
+      "state",
+      "attempt_count",
+      "retried",
+      "retries_allowed",
+      "interruptions",
+      "run_at",
+      "created_at",
+    ])
+    .expression(
+      sql`select id, ${p.projectId}, ${p.environment}, ${lastSeq} - from_last, event, file_id, route_slug, body, url,
+        endpoint_id, state, 0, 0, retries_allowed, 0, ${databaseNow("postgres")}, created_at
+        from json_to_recordset(cast(cast(${p.rows} as text) as json)) as message (id text, from_last bigint, event text,
+          file_id text, route_slug text, body text, url text, endpoint_id text, state text, retries_allowed bigint,
+          created_at bigint)`,
+    )
+    .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing());
+});
 
 /**
  * Schedules a check of the endpoint for now. One that is already waiting for a check is only locked, so that the one

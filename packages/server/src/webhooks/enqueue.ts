@@ -4,7 +4,13 @@ import type { Queryable } from "../db/database.ts";
 import { gather } from "../db/lanes.ts";
 import type { FileRow } from "../db/schema.ts";
 import { createId } from "../kernel/ids.ts";
-import { advanceSequence, insertMessage, type NewMessage, wakeEndpoint } from "./delivery-queries.ts";
+import {
+  advanceSequence,
+  insertMessage,
+  insertMessages,
+  type NewMessage,
+  wakeEndpoint,
+} from "./delivery-queries.ts";
 
 export interface CompletedUpload {
   file: FileRow;
@@ -31,15 +37,17 @@ export async function enqueueUploadCompleted(
     },
     projectId: file.project_id,
   };
-  await insertEvent(tx, {
-    ...describeEvent(now, file.project_id, file.environment, payload),
-    event: "upload.completed",
-    route_slug: file.route_slug,
-    url: webhookUrl,
-    endpoint_id: webhookUrl === null ? null : endpointIdOf(file.project_id, file.environment, webhookUrl),
-    state: webhookUrl === null ? "recorded" : "ready",
-    retries_allowed: RETRIES,
-  });
+  await insertTogether(tx, `${file.project_id} ${file.environment}`, [
+    {
+      ...describeEvent(now, file.project_id, file.environment, payload),
+      event: "upload.completed",
+      route_slug: file.route_slug,
+      url: webhookUrl,
+      endpoint_id: webhookUrl === null ? null : endpointIdOf(file.project_id, file.environment, webhookUrl),
+      state: webhookUrl === null ? "recorded" : "ready",
+      retries_allowed: RETRIES,
+    },
+  ]);
 }
 
 export function describeEvent(
@@ -58,28 +66,32 @@ export function describeEvent(
   };
 }
 
-/** Events that share a transaction are numbered by one change of their sequence. */
-export function insertEvent(tx: Queryable, message: NewMessage): Promise<void> {
-  return insertTogether(tx, `${message.project_id} ${message.environment}`, [message]);
-}
-
+/** Events that share a transaction are numbered by one change of their sequence, which all instances share. */
 const insertTogether = gather<NewMessage[]>(
   (messages, more) => {
     messages.push(...more);
   },
-  async (tx, messages) => {
-    const [first] = messages;
-    if (first === undefined) return;
-    const count = messages.length;
-    const endpoints = new Set(messages.flatMap((message) => message.endpoint_id ?? []));
-    // The statements are independent, so they are sent together.
-    await Promise.all([
-      tx.run(advanceSequence, { projectId: first.project_id, environment: first.environment, count }),
-      ...messages.map((message, i) => tx.run(insertMessage, { ...message, fromLast: count - 1 - i })),
-      ...[...endpoints].sort().map((id) => tx.run(wakeEndpoint, { id })),
-    ]);
-  },
+  insertEvents,
+  true,
 );
+
+/** Messages of one environment. */
+export async function insertEvents(tx: Queryable, messages: NewMessage[]): Promise<void> {
+  const [first] = messages;
+  if (first === undefined) return;
+  const { project_id: projectId, environment } = first;
+  const count = messages.length;
+  const endpoints = new Set(messages.flatMap((message) => message.endpoint_id ?? []));
+  const numbered = messages.map((message, i) => ({ ...message, from_last: count - 1 - i }));
+  // The statements are independent, so they are sent together.
+  await Promise.all([
+    tx.run(advanceSequence, { projectId, environment, count }),
+    ...(tx.dialect === "postgres"
+      ? [tx.run(insertMessages, { projectId, environment, rows: JSON.stringify(numbered) })]
+      : numbered.map((message) => tx.run(insertMessage, message))),
+    ...[...endpoints].sort().map((id) => tx.run(wakeEndpoint, { id })),
+  ]);
+}
 
 /** One receiving URL of one environment; a slow one does not block others. */
 export function endpointIdOf(projectId: string, environment: Environment, url: string): string {

@@ -9,6 +9,7 @@ import { isoTime } from "../kernel/iso-time.ts";
 import { findKey } from "../projects/api-keys/queries.ts";
 import { type Alarm, MESSAGES_CHANNEL } from "./alarm.ts";
 import { messageIdOf } from "./enqueue.ts";
+import { createImportNews } from "./import-news.ts";
 import { createOpenStreams } from "./open-streams.ts";
 
 /** How often a stream polls without a notification, and sends a keep-alive to proxies and clients. */
@@ -42,14 +43,16 @@ export async function* streamEvents(
   const { projectId, environment } = actor;
   let seen = after;
   let sentAt = performance.now();
+  const findNews = createImportNews(deps, actor);
   // An id without data is not an event: it only gives the client a position, in case the stream breaks before one.
   yield `retry: ${reconnectMs}\nid: ${after}\n\n`;
   while (!signal.aborted) {
     const wanted = { projectId, environment, after: seen, take: batchSize };
-    const events = await deps.db.all(listEventsAfter, wanted);
-    if (events.length > 0 || performance.now() - sentAt >= beatMs) {
+    const [events, news] = await Promise.all([deps.db.all(listEventsAfter, wanted), findNews()]);
+    const text = events.map(formatEvent).join("") + news;
+    if (text !== "" || performance.now() - sentAt >= beatMs) {
       if (!(await isActive(deps, actor.keyId))) return;
-      yield events.length === 0 ? ": alive\n\n" : events.map(formatEvent).join("");
+      yield text === "" ? ": alive\n\n" : text;
       sentAt = performance.now();
     }
     seen = events.at(-1)?.seq ?? seen;
@@ -119,7 +122,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
       schema: {
         tags: ["webhooks"],
         summary: "Stream the events of the key's environment",
-        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to go on behind it. An id without data says where the stream begins, and comments keep the connection alive.`,
+        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to go on behind it. Imports from a URL send upload.progress and upload.failed, without an id: they are not events to go on behind. An id without data says where the stream begins, and comments keep the connection alive.`,
         querystring: EventStreamQuery,
       },
     },

@@ -1,8 +1,8 @@
 import type { DeliveryErrorClass, EventPayload } from "@upstow/contract";
-import type { Database, Queryable } from "../db/database.ts";
+import { type Database, type Queryable, withCommit } from "../db/database.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import type { Claim } from "./claim.ts";
-import { finishAttemptRow, finishMessage, lockEndpoints, updateHealth } from "./queue-queries.ts";
+import { finishAttemptRow, finishMessage, type Health, updateHealth } from "./queue-queries.ts";
 import type { SendResult } from "./send.ts";
 
 export interface FinishedAttempt {
@@ -18,52 +18,59 @@ export type Noted = { consecutiveTimeouts: number } | null;
 
 /**
  * Records the outcome of attempts in one transaction. The outcome of a worker that lost its lease in the meantime is
- * ignored.
+ * ignored. Messages come before endpoints here, as everywhere, and in the order of their ids: transactions that lock in
+ * different orders could deadlock.
  */
 export async function finishAttempts(
   db: Database,
   now: number,
   attempts: FinishedAttempt[],
 ): Promise<Noted[]> {
-  const endpointIds = JSON.stringify([...new Set(attempts.map(({ claim }) => claim.endpointId))]);
-  return db.transact(async (tx) => {
-    // Endpoints first, as everywhere: a different order could deadlock transactions.
-    const rows = await tx.all(lockEndpoints, { ids: endpointIds });
-    const ended = await Promise.all(attempts.map((attempt) => finishMessageOf(tx, attempt)));
-    const health = new Map<string, Health>(
-      rows.map(({ id, consecutive_timeouts: consecutiveTimeouts }) => [
-        id,
-        { id, ended: 0, consecutiveTimeouts, delayMs: -1 },
-      ]),
+  const sorted = attempts.toSorted((a, b) => (a.claim.id < b.claim.id ? -1 : 1));
+  const noted = new Map<Claim, Noted>();
+  await db.transact(async (tx) => {
+    const results = await Promise.all(sorted.map((attempt) => finishMessageOf(tx, attempt)));
+    const byClaim = new Map(
+      results.flatMap((attempt) => (attempt === null ? [] : [[attempt.claim, attempt]])),
     );
-    const noted = ended.map((attempt): Noted => {
-      if (attempt === null) return null;
-      return { consecutiveTimeouts: noteAttempt(health.get(attempt.claim.endpointId), attempt) };
+    const ended = attempts.flatMap(({ claim }) => byClaim.get(claim) ?? []);
+    const byEndpoint = [...Map.groupBy(ended, ({ claim }) => claim.endpointId)].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
+    await withCommit(tx, async () => {
+      const outcomes = ended.map((attempt) => writeOutcome(tx, now, attempt));
+      const endpoints = byEndpoint.map(async ([id, ofEndpoint]) => {
+        const row = await tx.get(updateHealth, summarize(id, ofEndpoint));
+        noteTimeouts(noted, ofEndpoint, row?.consecutive_timeouts ?? 0);
+      });
+      await Promise.all([...outcomes, ...endpoints]);
     });
-    await Promise.all([
-      ...ended.filter((attempt) => attempt !== null).map((attempt) => writeOutcome(tx, now, attempt)),
-      ...[...health.values()].map((endpoint) => tx.run(updateHealth, endpoint)),
-    ]);
-    return noted;
   });
+  return attempts.map(({ claim }) => noted.get(claim) ?? null);
 }
 
-interface Health {
-  id: string;
-  ended: number;
-  consecutiveTimeouts: number;
-  /** Until the earliest of the new retries; -1 when there is none. */
-  delayMs: number;
+const isTimeout = ({ result }: FinishedAttempt) => result.error === "timeout";
+
+function summarize(id: string, attempts: FinishedAttempt[]): Health {
+  const responded = attempts.findLastIndex((attempt) => !isTimeout(attempt));
+  const delays = attempts.flatMap(({ retryDelayMs }) => retryDelayMs ?? []);
+  return {
+    id,
+    ended: attempts.length,
+    timeouts: attempts.length - 1 - responded,
+    hasResponded: responded === -1 ? 0 : 1,
+    delayMs: delays.length === 0 ? -1 : Math.min(...delays),
+  };
 }
 
-function noteAttempt(endpoint: Health | undefined, { result, retryDelayMs }: FinishedAttempt): number {
-  if (endpoint === undefined) return 0;
-  endpoint.ended += 1;
-  endpoint.consecutiveTimeouts = result.error === "timeout" ? endpoint.consecutiveTimeouts + 1 : 0;
-  if (retryDelayMs !== null) {
-    endpoint.delayMs = endpoint.delayMs < 0 ? retryDelayMs : Math.min(endpoint.delayMs, retryDelayMs);
+/** The last attempt leaves this many consecutive timeouts. Those before a response no longer matter. */
+function noteTimeouts(noted: Map<Claim, Noted>, attempts: FinishedAttempt[], last: number): void {
+  let consecutiveTimeouts = last;
+  for (const attempt of attempts.toReversed()) {
+    if (!isTimeout(attempt)) consecutiveTimeouts = 0;
+    noted.set(attempt.claim, { consecutiveTimeouts });
+    consecutiveTimeouts = Math.max(0, consecutiveTimeouts - 1);
   }
-  return endpoint.consecutiveTimeouts;
 }
 
 /** The resulting state, which a redelivery requested meanwhile may have changed; null if the lease was lost. */

@@ -1,12 +1,11 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { databaseNow } from "../db/expressions.ts";
 import { statement } from "../db/statement.ts";
+import { measureForAll } from "../http/metrics.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
-import { createShared } from "./deliver.ts";
 
 export interface WebhookMetrics {
   countAttempt(error: DeliveryErrorClass | null): void;
@@ -25,23 +24,13 @@ export const measureQueue = statement((q, p: { timeouts: number }, dialect) =>
   ]),
 );
 
-/** Scrapers give up after ten seconds, and then see nothing at all. */
-const patienceMs = 1_000;
-
-/**
- * The queue is measured on demand, with one query over its own indexes for all gauges. It is everyone's, so only one
- * instance reports it. While the database does not respond the gauges are missing, and everything else is still there.
- */
+/** The queue is measured on demand, with one query over its own indexes for all gauges. */
 export function createWebhookMetrics(
   registry: Registry,
   db: Database,
   isSpeaker: () => Promise<boolean>,
 ): WebhookMetrics {
-  const shared = createShared(async () =>
-    (await isSpeaker()) ? db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }) : null,
-  );
-  const measure = () =>
-    Promise.race([shared("queue").catch(() => null), wait(patienceMs, null, { ref: false })]);
+  const measure = measureForAll(isSpeaker, () => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
   const registers = [registry];
   const attempts = new Counter({
     name: "upstow_webhook_attempts_total",

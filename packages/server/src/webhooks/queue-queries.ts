@@ -28,8 +28,9 @@ export const takePausedEndpoints = statement((q, p: { ids: string; projectPauseM
   return dialect === "postgres" ? named.forUpdate().skipLocked() : named;
 });
 
-export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) =>
-  q
+/** Passes over those that somebody is redelivering, who wakes the endpoint. */
+export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) => {
+  const due = q
     .selectFrom("webhook_message")
     .select([
       "id",
@@ -49,8 +50,9 @@ export const listDue = statement((q, p: { endpointId: string; take: number }, di
     .where("run_at", "<=", databaseNow(dialect))
     .orderBy("run_at")
     .orderBy("id")
-    .limit(p.take),
-);
+    .limit(p.take);
+  return dialect === "postgres" ? due.forUpdate().skipLocked() : due;
+});
 
 export const leaseMessages = statement((q, p: { ids: string; token: string; leaseMs: number }, dialect) =>
   q
@@ -131,21 +133,14 @@ export function retriedOr(otherwise: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`case when ${isRedeliveryAsked} then 0 else ${otherwise} end`;
 }
 
-/** SQLite has one writer and needs no lock. */
-export const lockEndpoints = statement((q, p: { ids: string }, dialect) => {
-  const named = q
-    .selectFrom("webhook_endpoint")
-    .select(["id", "consecutive_timeouts"])
-    .where(isOneOf(dialect, "id", p.ids))
-    .orderBy("id");
-  return dialect === "postgres" ? named.forUpdate() : named;
-});
-
-interface Health {
+export interface Health {
   id: string;
   /** The number of leases that have ended. */
   ended: number;
-  consecutiveTimeouts: number;
+  /** Timeouts since the last response, or since before if there was none. */
+  timeouts: number;
+  /** 1 if there was a response, or another failure. */
+  hasResponded: number;
   /** Until the earliest of the new retries; -1 when there is none. */
   delayMs: number;
 }
@@ -158,7 +153,8 @@ export const updateHealth = statement((q, p: Health, dialect) => {
     .updateTable("webhook_endpoint")
     .set({
       live_leases: fewerLeases(sql`cast(${p.ended} as bigint)`),
-      consecutive_timeouts: p.consecutiveTimeouts,
+      consecutive_timeouts: sql<number>`case when ${p.hasResponded} = 1 then 0 else consecutive_timeouts end
+        + cast(${p.timeouts} as bigint)`,
       next_run_at: sql`case
         when has_backlog = 1 then ${now}
         when ${delay} < 0 then next_run_at
@@ -166,7 +162,8 @@ export const updateHealth = statement((q, p: Health, dialect) => {
         else ${now} + ${delay} end`,
       has_backlog: 0,
     })
-    .where("id", "=", p.id);
+    .where("id", "=", p.id)
+    .returning(["id", "consecutive_timeouts"]);
 });
 
 interface FinishedMessage {

@@ -1,13 +1,7 @@
 import type { Database, Queryable } from "../db/database.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { describeNextAttempt, fileOf } from "./finish.ts";
-import {
-  endLease,
-  listExpiredLeases,
-  lockEndpoints,
-  markInterrupted,
-  releaseEndpoint,
-} from "./queue-queries.ts";
+import { endLease, listExpiredLeases, markInterrupted, releaseEndpoint } from "./queue-queries.ts";
 
 const batch = 100;
 /**
@@ -35,7 +29,6 @@ function findExpired(db: Database) {
 async function recover(tx: Queryable, now: number, message: Expired, pauseMs: number): Promise<void> {
   const charged = message.interruptions - freeInterruptions;
   const delayMs = charged < 0 ? 0 : Math.min(pauseMs * 2 ** charged, longestPauseMs);
-  await tx.all(lockEndpoints, { ids: JSON.stringify([message.endpoint_id]) });
   const ended = await tx.run(endLease, { id: message.id, token: message.lease_token ?? "", delayMs });
   if (ended !== 1) return;
   await tx.run(releaseEndpoint, { id: message.endpoint_id ?? "" });

@@ -12,6 +12,7 @@ import {
   findDelivery,
   listTargets,
   listTargetsById,
+  lockMessages,
   requeueMessages,
   wakeEndpoint,
 } from "./delivery-queries.ts";
@@ -161,13 +162,14 @@ async function requeue(
     endpointId: endpointIdOf(actor.projectId, actor.environment, url),
     ids: JSON.stringify(group.map((target) => target.id)),
   }));
-  // All endpoints first and in a fixed order, because their rows are the locks of the messages.
+  // Messages before endpoints, and both in a fixed order, as wherever attempts end.
+  await tx.all(lockMessages, { ids: JSON.stringify(targets.map((target) => target.id)) });
+  let queued = 0;
+  for (const group of groups) queued += await tx.run(requeueMessages, { ...group, retriesAllowed: RETRIES });
   const endpointIds = new Set([
     ...groups.map((group) => group.endpointId),
     ...targets.map((target) => target.endpoint_id ?? ""),
   ]);
   for (const id of [...endpointIds].sort()) await tx.run(wakeEndpoint, { id });
-  let queued = 0;
-  for (const group of groups) queued += await tx.run(requeueMessages, { ...group, retriesAllowed: RETRIES });
   return queued;
 }

@@ -10,7 +10,7 @@ import { requireServes } from "../projects/file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../projects/file-url.ts";
 import type { Claim } from "./claim.ts";
 import { getDelivery } from "./deliveries.ts";
-import { describeEvent, endpointIdOf, insertEvent } from "./enqueue.ts";
+import { describeEvent, endpointIdOf, insertEvents } from "./enqueue.ts";
 import { countLease, insertAttempts, leaseMessages } from "./queue-queries.ts";
 
 /**
@@ -35,15 +35,17 @@ async function leaseTestEvent(deps: Deps, actor: Actor, route: FileRouteRow, url
   const token = randomText(20);
   const ids = JSON.stringify([event.id]);
   await deps.db.transact(async (tx) => {
-    await insertEvent(tx, {
-      ...event,
-      event: "test",
-      route_slug: route.slug,
-      url,
-      endpoint_id: endpointId,
-      state: "ready",
-      retries_allowed: 0,
-    });
+    await insertEvents(tx, [
+      {
+        ...event,
+        event: "test",
+        route_slug: route.slug,
+        url,
+        endpoint_id: endpointId,
+        state: "ready",
+        retries_allowed: 0,
+      },
+    ]);
     await tx.run(countLease, { id: endpointId });
     await tx.run(leaseMessages, { ids, token, leaseMs: deps.dispatcher.leaseMs });
     await tx.run(insertAttempts, { ids });

@@ -6,7 +6,7 @@ import type { TestApp } from "./start-app.ts";
 const listRows = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("file")
-    .select(["environment", "status", "size_bytes", "reserved_period", "store"])
+    .select(["environment", "status", "size_bytes", "reserved_period", "store", "purge_at"])
     .where("project_id", "=", p.projectId),
 );
 const listTotals = statement((q, p: { projectId: string }, dialect) =>
@@ -43,7 +43,7 @@ export async function assertCountersMatch(
     const count = countOf(row.environment, expected);
     // Bytes in a customer's bucket are theirs.
     const sizeBytes = row.store === app.app.deps.store.name ? row.size_bytes : 0;
-    if (row.status === "UPLOADED") count.stored += sizeBytes;
+    if (row.status === "UPLOADED" || row.purge_at !== null) count.stored += sizeBytes;
     if (row.status !== "UPLOADING") continue;
     count.reserved += sizeBytes;
     count.reservedUploads++;

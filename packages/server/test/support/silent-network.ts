@@ -1,16 +1,21 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import type { TestContext } from "node:test";
 
 export interface SilentNetwork {
   /** The target's URL through this network. */
   url: string;
-  /** While it is silent, bytes vanish and connections stay open, as if the other machine were gone. */
+  /**
+   * While it is silent, connections stay open and nothing arrives, as if the other machine were gone. What was sent
+   * arrives afterwards, as TCP would send it again.
+   */
   setSilent(isSilent: boolean): void;
 }
 
 /** Stands between the service and its database. */
-export async function startSilentNetwork(t: TestContext, target: string): Promise<SilentNetwork> {
+export async function startSilentNetwork(
+  t: { after(close: () => void): void },
+  target: string,
+): Promise<SilentNetwork> {
   const address = new URL(target);
   const { port, hostname } = address;
   const sockets = new Set<Socket>();
@@ -21,11 +26,12 @@ export async function startSilentNetwork(t: TestContext, target: string): Promis
       sockets.add(from);
       from
         .on("error", () => {})
-        .on("data", (bytes) => isSilent || to.write(bytes))
+        .on("data", (bytes) => to.write(bytes))
         .on("close", () => {
           sockets.delete(from);
           to.destroy();
         });
+      if (isSilent) from.pause();
     };
     pass(socket, server);
     pass(server, socket);
@@ -41,6 +47,7 @@ export async function startSilentNetwork(t: TestContext, target: string): Promis
     url: address.href,
     setSilent(silent) {
       isSilent = silent;
+      for (const socket of sockets) silent ? socket.pause() : socket.resume();
     },
   };
 }

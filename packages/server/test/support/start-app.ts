@@ -7,7 +7,7 @@ import type { TierName } from "@upstow/contract";
 import { pino } from "pino";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
 import { logFormat } from "../../src/app/log-output.ts";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, type AppOptions, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { createId } from "../../src/kernel/ids.ts";
 import { insertAccount } from "../../src/projects/accounts/queries.ts";
@@ -81,6 +81,8 @@ export interface StartOptions {
   idleTransferMs?: number;
   /** Looks this often whether the certificate was renewed, instead of every half minute. */
   certificateLookMs?: number;
+  /** Instead of the service's own patience with sources of imports. */
+  imports?: AppOptions["imports"];
   /** Hash passwords as the program does. */
   keepPasswordCost?: boolean;
   /** Continue with what an earlier app left. */
@@ -110,6 +112,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     ...(options.bodyWithinMs === undefined ? {} : { bodyWithinMs: options.bodyWithinMs }),
     ...(options.idleTransferMs === undefined ? {} : { idleTransferMs: options.idleTransferMs }),
     ...(options.certificateLookMs === undefined ? {} : { certificateLookMs: options.certificateLookMs }),
+    ...(options.imports === undefined ? {} : { imports: options.imports }),
     ...(options.keepPasswordCost === true ? {} : { passwordCost: lowPasswordCost }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),

@@ -11,12 +11,14 @@ export interface UploadFields {
   metadata?: Record<string, unknown>;
   access?: "public" | "private";
   audience?: string;
+  expiresIn?: number;
+  expiresAt?: string;
 }
 
 export const smallBody = Buffer.from("hello bytes");
 
 /** What a client does, call by call. Calls that tests expect to succeed assert so. */
-export function createUploadClient(app: TestApp, key: string) {
+export function createUploadClient(app: Pick<TestApp, "call" | "logLines">, key: string) {
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     app.call("POST", path, { key, body, headers });
 
@@ -86,6 +88,9 @@ export function createUploadClient(app: TestApp, key: string) {
       app.call("PATCH", `files/${encodeURIComponent(fileKey)}`, { key, body }),
     remove: (fileKey: string) => app.call("DELETE", `files/${encodeURIComponent(fileKey)}`, { key }),
     removeAll: (keys: unknown) => app.call("DELETE", "files", { key, body: { keys } }),
+    purge: (keys: string[]) => app.call("DELETE", "files", { key, body: { keys, purge: true } }),
+    claim: (keys: string[]) => post("files/claim", { keys }),
+    restore: (keys: string[]) => post("files/restore", { keys }),
 
     async usage(): Promise<{
       storageBytes: number;
@@ -151,6 +156,8 @@ export interface UploadedFile {
   status: string;
   sha256: string | null;
   createdAt: string;
+  expiresAt: string | null;
+  claimBy: string | null;
 }
 
 export function put(url: string, bytes: Uint8Array, contentType = "text/plain"): Promise<Response> {
@@ -183,7 +190,7 @@ function sumBytes(pieces: Uint8Array[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-function succeed<T>(app: TestApp, answer: Answer): T {
+function succeed<T>(app: Pick<TestApp, "logLines">, answer: Answer): T {
   const lastError = app.logLines.findLast((line) => line.includes('"err"'));
   assert.equal(
     answer.status,

@@ -28,7 +28,7 @@ export async function deleteMatching(
   let deleted = 0;
   for (let before: string | null = bounds.before; before !== null; ) {
     if (stop.aborted) throw interrupted(deleted);
-    const wanted = { projectId, environment, from: bounds.from, before, take: batchSize };
+    const wanted = { projectId, environment, from: bounds.from, before, take: batchSize, now: deps.now() };
     const { rows, scannedTo } = await searchFiles(searcher, wanted, filter);
     deleted += await deleteBatch(
       deps,

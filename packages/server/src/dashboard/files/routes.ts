@@ -14,8 +14,9 @@ import {
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
+import { isImageType } from "../../files/image-facts.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
-import { admitSearch, dashboardBudget, foldCase } from "../../files/look-through.ts";
+import { admitSearch, dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
 import { nameFile, toListItem } from "../../files/serialize.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
@@ -24,7 +25,6 @@ import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";
-import { isImageType } from "../../serving/images/look-at-image.ts";
 import { listVariantsOfFile } from "../../serving/images/queries.ts";
 import { parseRecipe } from "../../serving/images/recipe.ts";
 import { signUrl } from "../../serving/images/transform-image.ts";
@@ -88,8 +88,8 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   });
 }
 
-async function getFile({ db }: Deps, { projectId, environment }: Actor, key: string): Promise<FileRow> {
-  const file = await db.get(findFile, { projectId, environment, ...nameFile(key) });
+async function getFile({ db, now }: Deps, { projectId, environment }: Actor, key: string): Promise<FileRow> {
+  const file = await db.get(findFile, { projectId, environment, ...nameFile(key), now: now() });
   if (file === null) throw notFound("File");
   return file;
 }
@@ -165,10 +165,10 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
   app.get("/search", { schema: { querystring: FileSearchQuery } }, async ({ actor, query }) => {
     const { before, take } = startPage(query);
     const { projectId, environment } = actor;
-    const wanted = { projectId, environment, ...boundsOf(query, before), take };
+    const now = deps.now();
+    const wanted = { projectId, environment, ...boundsOf(query, before), take, now };
     const { rows, scannedTo } = await searchFiles(admit(actor), wanted, toFilter(query));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
-    const now = deps.now();
     const files = await Promise.all(shown.map((row) => toFound(actor, row, now)));
     if (scannedTo === null) return { files, nextCursor, hasMore };
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
@@ -177,8 +177,9 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
   /** `before` excludes later uploads when the counted files are deleted. A long count continues with `cursor`. */
   app.get("/search/count", { schema: { querystring: CountQuery } }, async ({ actor, query }) => {
     const { projectId, environment } = actor;
-    const before = query.cursor === undefined ? firstIdAt(deps.now() + 1) : startPage(query).before;
-    const wanted = { projectId, environment, ...boundsOf(query, before) };
+    const now = deps.now();
+    const before = query.cursor === undefined ? firstIdAt(now + 1) : startPage(query).before;
+    const wanted = { projectId, environment, ...boundsOf(query, before), now };
     const { count, scannedTo } = await countFiles(admit(actor), wanted, toFilter(query));
     const nextCursor = scannedTo === null ? null : encodeCursor(scannedTo);
     return { count, before, nextCursor, hasMore: scannedTo !== null };
@@ -236,9 +237,4 @@ function metadataTerms(text: string): Terms {
     pairBeforeBrace: `${pairName}${wanted}}`,
     pairAnywhere: anywhere,
   };
-}
-
-/** The text as it appears inside a JSON string. */
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

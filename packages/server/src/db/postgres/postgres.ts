@@ -6,6 +6,7 @@ import { buildIndexes } from "./build-indexes.ts";
 import { connect, createConnections, type Send, sendOver } from "./connections.ts";
 import { isLockTimeout } from "./errors.ts";
 import { createListener } from "./listener.ts";
+import { dropPartitions, keepPartitions } from "./partitions.ts";
 import { refuseSharedSessions } from "./refuse-shared-sessions.ts";
 import { createTransactions, inTransaction, queryable } from "./transactions.ts";
 
@@ -46,6 +47,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       }
     },
     buildIndexes: (definitions) => buildIndexes(url, connections.send, definitions),
+    keepPartitions: (table, key, now) => keepPartitions(url, table, key, now),
+    dropPartitions: (table, beforeId) => dropPartitions(url, table, beforeId),
     async notify(channel, message) {
       await connections.send({ text: "SELECT pg_notify($1, $2)", values: [channel, message] });
     },

@@ -96,27 +96,54 @@ export async function inTransaction<T>(
   onDirty: () => void = () => {},
 ): Promise<T> {
   let failure: unknown;
+  const ends: (() => Promise<unknown>)[] = [];
+  let hasEnded = false;
+  // What the work started but did not wait for would be committed by itself after a rollback.
+  const sendWithin: Send = async (query) => {
+    if (hasEnded) throw new Error("the transaction has ended");
+    return send(query);
+  };
   // Sent with the first statements of the work: waiting for it would keep the connection for another round trip.
   const begun = send({ text: "BEGIN" });
   begun.catch(() => {});
   try {
-    const result = await work(
-      queryable(send, (error) => {
-        failure ??= error;
-        onDirty();
-      }),
-    );
+    const tx = queryable(sendWithin, (error) => {
+      failure ??= error;
+      onDirty();
+    });
+    const result = await work({ ...tx, atEnd: (end) => void ends.push(end) });
     await begun;
     // Even if the work has caught the error: the server would turn COMMIT into a rollback.
     if (failure !== undefined) throw failure;
+    const ended = Promise.all(
+      ends.map(async (end) => {
+        try {
+          await end();
+        } catch (error) {
+          failure ??= error;
+        }
+      }),
+    );
+    if (ends.length > 0) await sentByNow();
+    if (failure !== undefined) throw failure;
+    hasEnded = true;
     await send({ text: "COMMIT" });
+    await ended;
+    // COMMIT succeeds too when it rolls back.
+    if (failure !== undefined) throw failure;
     return result;
   } catch (error) {
+    hasEnded = true;
     if (isLost(failure)) throw failure;
     // If this fails too, the connection is not reused.
     await send({ text: "ROLLBACK" }).catch(() => {});
     throw error;
   }
+}
+
+/** Whatever started in this turn has sent its statements by then, because microtasks come before the next tick. */
+function sentByNow(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /**

@@ -99,7 +99,10 @@ export function uploadBatchRoutes(
         response: { 200: CompletedUploadBatch, 207: CompletedUploadBatch },
       },
       serializerCompiler,
-      config: { rateWindow, errors: ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"] },
+      config: {
+        rateWindow,
+        errors: ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "CONTENT_MISMATCH", "INSUFFICIENT_STORAGE"],
+      },
     },
     async ({ actor, body, idempotency }, reply) => {
       const hold: OnSaved = (tx) => idempotency.hold(tx);

@@ -1,6 +1,6 @@
 import type { CompleteMultipartBody } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileRow } from "../../db/schema.ts";
+import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
@@ -9,9 +9,23 @@ import { cdnFor, fileUrl } from "../../projects/file-url.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { settleUpload } from "../../projects/usage/quota.ts";
-import type { FinishMultipartResult, StoredObject } from "../../storage/object-store.ts";
+import type {
+  AppendTarget,
+  FinishMultipartResult,
+  ObjectStore,
+  StoredObject,
+} from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
+import { factsDueAt } from "../image-facts.ts";
+import {
+  checkContent,
+  contentMismatch,
+  describeMismatch,
+  refuseContent,
+} from "../inspection/check-content.ts";
+import type { TypeVerdict } from "../inspection/type-detector.ts";
+import { hasEnded } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
@@ -19,7 +33,11 @@ import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
 /** Finalises the bytes, or reports that they already are, or why they cannot be. */
-type Seal = (tx: Queryable) => Promise<Sealed>;
+interface Seal {
+  within(tx: Queryable): Promise<Sealed>;
+  /** Outside any transaction, for bytes that are looked at before the file is confirmed. */
+  first(): Promise<Sealed>;
+}
 type Sealed = FinishMultipartResult | typeof notArrived;
 type Finished = { ok: true; file: FileRow } | Extract<Sealed, { ok: false }>;
 
@@ -49,7 +67,7 @@ export async function completeSingle(
 async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
-  if (file === null) throw notOpen();
+  if (file === null || hasEnded(file, deps.now)) throw notOpen();
   if (file.upload_id === null) return file;
   throw new AppError("FILE_NOT_IN_STORAGE", "The file is not in storage: its parts are not assembled yet.", {
     suggestion: "It is a multipart upload. Call POST /upload/multipart/complete with its uploadId and parts.",
@@ -64,10 +82,14 @@ async function sealPut(deps: Deps, file: FileRow): Promise<Seal> {
   const key = objectKey(file);
   const { withinTransaction } = store;
   if (withinTransaction !== undefined)
-    return async (tx) => toSealed(await withinTransaction.finishPut(tx, key));
-  const sealed = toSealed(await store.finishPut(key, file.size_bytes));
-  return async () => sealed;
+    return {
+      within: async (tx) => toSealed(await withinTransaction.finishPut(tx, key)),
+      first: async () => toSealed(await store.finishPut(key, file.size_bytes)),
+    };
+  return alreadySealed(toSealed(await store.finishPut(key, file.size_bytes)));
 }
+
+const alreadySealed = (sealed: Sealed): Seal => ({ within: async () => sealed, first: async () => sealed });
 
 const toSealed = (object: StoredObject | null): Sealed =>
   object === null ? notArrived : { ok: true, object };
@@ -90,14 +112,53 @@ export async function completeMultipart(
   return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
 }
 
-async function sealParts(deps: Deps, file: FileRow, body: CompleteMultipartBody): Promise<Seal> {
+export async function sealParts(
+  deps: Deps,
+  file: FileRow,
+  body: Pick<CompleteMultipartBody, "uploadId" | "parts">,
+): Promise<Seal> {
   const store = await deps.stores.get(file.store);
   const { withinTransaction } = store;
   const { uploadId, parts } = body;
   const upload = { key: objectKey(file), uploadId, sizeBytes: file.size_bytes, parts };
-  if (withinTransaction !== undefined) return (tx) => withinTransaction.finishMultipart(tx, upload);
-  const sealed = await store.finishMultipart(upload);
-  return async () => sealed;
+  if (withinTransaction !== undefined)
+    return {
+      within: (tx) => withinTransaction.finishMultipart(tx, upload),
+      first: () => store.finishMultipart(upload),
+    };
+  return alreadySealed(await store.finishMultipart(upload));
+}
+
+/** The end of an upload that grew append by append, and may have no bytes. */
+export async function finishAppended(
+  deps: Deps,
+  file: FileRow & Pick<Actor, "cdnUrl">,
+  target: AppendTarget,
+): Promise<FileRow> {
+  const store = await deps.stores.get(file.store);
+  const seal =
+    file.size_bytes === 0
+      ? await sealNothing(store, target)
+      : await sealParts(deps, file, {
+          uploadId: target.uploadId,
+          parts: await store.appends.listParts(target),
+        });
+  const finished = await finishUpload(deps, file, {
+    file,
+    seal,
+    metadata: null,
+    onSaved: async () => {},
+  });
+  if (finished.ok) return finished.file;
+  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion: "Start the upload again." });
+}
+
+/** Buckets assemble no upload without parts. */
+async function sealNothing(store: ObjectStore, target: AppendTarget): Promise<Seal> {
+  await store.abortMultipart(target);
+  const { contentType } = target;
+  const object = await store.write(target.key, new Uint8Array(), { contentType });
+  return alreadySealed({ ok: true, object });
 }
 
 /** An open upload with exactly this pair of ids; a single-request upload has no upload id. */
@@ -109,7 +170,7 @@ export async function getOpenUpload(
 ): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
-  if (file === null || file.upload_id !== uploadId) throw notOpen();
+  if (file === null || file.upload_id !== uploadId || hasEnded(file, deps.now)) throw notOpen();
   return file;
 }
 
@@ -124,27 +185,38 @@ interface Finish {
 const mostAttempts = 5;
 
 /**
- * The end of both flows. Once the bytes are final, one guarded change of the row, with all its consequences in the same
+ * The end of every upload. Once the bytes are final, one guarded change of the row, with all its consequences in the same
  * transaction. A second caller finds no open row.
  */
-async function finishUpload(
+export async function finishUpload(
   deps: Deps,
-  actor: Actor,
+  actor: Pick<Actor, "cdnUrl">,
   finish: Finish,
   attempts = mostAttempts,
 ): Promise<Finished> {
   const { file, seal, metadata, onSaved } = finish;
-  const now = deps.now();
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   // The slug may now belong to a route of the other environment, whose keys must not see this file.
-  const webhookUrl = route !== null && serves(route, file.environment) ? route.webhook_url : null;
+  const own = route !== null && serves(route, file.environment) ? route : null;
+  const looked = own === null ? null : await lookAtOrCleanUp(deps, file, own, seal);
+  const verdict = looked?.verdict ?? null;
+  const now = deps.now();
+  const webhookUrl = own?.webhook_url ?? null;
+  const claimWithinSec = own?.claim_within_sec ?? null;
+  const claimBy = claimWithinSec === null ? null : now + claimWithinSec * 1000;
   const save = async (tx: Queryable): Promise<Finished> => {
-    const sealed = await seal(tx);
+    const sealed = looked?.sealed ?? (await seal.within(tx));
     if (!sealed.ok) return sealed;
     const stored = sealed.object;
     // Don't trust the size that a customer's bucket reports, because it would be counted, shown and served.
     if (stored.sizeBytes !== file.size_bytes) return notArrived;
-    const uploaded = toUploaded(file, stored, metadata ?? file.metadata, now);
+    const detectedType = verdict?.detected ?? null;
+    const uploaded = {
+      ...toUploaded(file, stored, now),
+      metadata: metadata ?? file.metadata,
+      claim_by: claimBy,
+      detected_type: detectedType,
+    };
     // Sent together, to lock shared rows for only one round trip; the guard comes first.
     const guard = tx.run(markUploaded, {
       id: file.id,
@@ -154,10 +226,14 @@ async function finishUpload(
       sha256: stored.sha256,
       metadata: uploaded.metadata,
       metadataBefore: file.metadata,
+      claimBy,
+      detectedType,
+      factsDueAt: factsDueAt(file, deps.store.name),
       now,
     });
     const consequences = Promise.all([
       logCompleted(tx, now, uploaded),
+      verdict?.problem && logMismatch(tx, now, uploaded),
       settleUpload(tx, now, scopeOf(file), {
         reservedBytes: countedBytes(file, file.size_bytes),
         storedBytes: countedBytes(file, stored.sizeBytes),
@@ -183,6 +259,7 @@ async function finishUpload(
       const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });
       const isOpenButChanged =
         found?.status === "UPLOADING" &&
+        !hasEnded(found, deps.now) &&
         (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
       if (isOpenButChanged && attempts > 1)
         return finishUpload(deps, actor, { ...finish, file: found }, attempts - 1);
@@ -196,6 +273,31 @@ async function finishUpload(
   return finished;
 }
 
+async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof lookAt>) {
+  try {
+    return await lookAt(deps, file, route, seal);
+  } catch (error) {
+    await removeUnlessKept(deps, file, await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) }));
+    throw error;
+  }
+}
+
+/** What a route checks before it confirms a file. Null if it checks nothing. */
+async function lookAt(
+  deps: Deps,
+  file: FileRow,
+  route: FileRouteRow,
+  seal: Seal,
+): Promise<{ sealed: Sealed; verdict: TypeVerdict | null } | null> {
+  if (route.check_content === "off") return null;
+  const sealed = await seal.first();
+  if (!sealed.ok || sealed.object.sizeBytes !== file.size_bytes) return { sealed, verdict: null };
+  const verdict = await checkContent(deps, file, route, sealed.object);
+  if (verdict === null) return { sealed: notArrived, verdict: null };
+  if (verdict.problem === null || route.check_content === "warn") return { sealed, verdict };
+  throw (await refuseContent(deps, file, verdict)) ? contentMismatch(file, verdict) : notOpen();
+}
+
 /**
  * If the file was deleted, aborted or reaped while its bytes were being finalised, they may have been removed before
  * they existed. Nothing else would ever clean them up.
@@ -206,14 +308,13 @@ async function removeUnlessKept(deps: Deps, file: FileRow, found: FileRow | null
   await removeBytes(deps, [deletion]);
 }
 
-function toUploaded(file: FileRow, stored: StoredObject, metadata: string, now: number): FileRow {
+function toUploaded(file: FileRow, stored: StoredObject, now: number): FileRow {
   return {
     ...file,
     status: "UPLOADED",
     size_bytes: stored.sizeBytes,
     sha256: stored.sha256,
     etag: stored.etag,
-    metadata,
     reserved_period: null,
     updated_at: now,
     completed_at: now,
@@ -231,6 +332,16 @@ function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<void> 
     message: `Upload of "${file.name}" was completed.`,
     file,
     data: { size: file.size_bytes },
+  });
+}
+
+function logMismatch(tx: Queryable, now: number, file: FileRow): Promise<void> {
+  return writeLog(tx, now, {
+    ...scopeOf(file),
+    type: "file.mismatch",
+    message: `"${file.name}" was declared as ${file.type}, but its content is ${file.detected_type ?? "of no known format"}.`,
+    file,
+    data: describeMismatch(file, file.detected_type),
   });
 }
 

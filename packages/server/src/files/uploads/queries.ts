@@ -1,6 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { notEnded } from "../life.ts";
 
 export interface FileScope {
   id: string;
@@ -33,6 +34,7 @@ export const insertFile = statement((q, p: FileRow) =>
     audience: p.audience,
     stored_apart: p.stored_apart,
     links_revoked_at: 0,
+    expires_at: p.expires_at,
   }),
 );
 
@@ -66,6 +68,9 @@ interface MarkUploaded {
   metadata: string;
   /** The value the completion read: a later change was acknowledged and must not be lost. */
   metadataBefore: string;
+  claimBy: number | null;
+  detectedType: string | null;
+  factsDueAt: 0 | null;
   now: number;
 }
 
@@ -79,14 +84,27 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
       sha256: p.sha256,
       etag: p.etag,
       metadata: p.metadata,
+      detected_type: p.detectedType,
       reserved_period: null,
       updated_at: p.now,
       completed_at: p.now,
+      claim_by: p.claimBy,
+      facts_due_at: p.factsDueAt,
     })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")
     .where("route_slug", "=", p.routeSlug)
-    .where("metadata", "=", p.metadataBefore),
+    .where("metadata", "=", p.metadataBefore)
+    .where(notEnded(p.now)),
+);
+
+/** Of all that try to end an open upload, one gets the row. */
+export const markRefused = statement((q, p: { id: string; detectedType: string | null; now: number }) =>
+  q
+    .updateTable("file")
+    .set({ status: "FAILED", detected_type: p.detectedType, reserved_period: null, updated_at: p.now })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING"),
 );
 
 /** The pending record is deleted together with its upload. */

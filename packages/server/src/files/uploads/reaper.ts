@@ -1,11 +1,11 @@
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { writeLog } from "../../projects/logs/queries.ts";
-import { countedBytes } from "../../projects/usage/period.ts";
-import { releaseUsage } from "../../projects/usage/quota.ts";
 import { StorageUnavailable, UnknownStore } from "../../storage/object-store.ts";
-import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
+import { removeBytes } from "../storage-deletions.ts";
+import { failUpload } from "./fail-upload.ts";
 import { listAbandoned, markFailed, postponeReaping } from "./queries.ts";
+import { findResumable } from "./resumable/queries.ts";
+import { targetOf } from "./resumable/uploads.ts";
 import { findOpenUntil } from "./rules.ts";
 
 /** They are ended concurrently, with a request to the bucket for each. */
@@ -56,23 +56,20 @@ async function findOpenUntilIfKnown(deps: Deps, file: FileRow): Promise<number |
 
 async function fail(deps: Deps, file: FileRow): Promise<boolean> {
   const now = deps.now();
-  const scope = { projectId: file.project_id, environment: file.environment };
   const deletion = await deps.db.transact(async (tx) => {
     if ((await tx.run(markFailed, { id: file.id, now })) === 0) return null;
-    await releaseUsage(tx, now, scope, {
-      storedBytes: 0,
-      reservedBytes: countedBytes(file, file.size_bytes),
-      uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
-    });
-    await writeLog(tx, now, {
-      ...scope,
-      type: "upload.failed",
-      message: `Upload of "${file.name}" was abandoned.`,
-      file,
-    });
-    return scheduleFileDeletion(tx, now, file);
+    return failUpload(tx, now, file, { message: `Upload of "${file.name}" was abandoned.` });
   });
   if (deletion === null) return false;
   await removeBytes(deps, [deletion]);
+  await discardAppends(deps, file);
   return true;
+}
+
+/** What is left of one that grew append by append; a bucket's own sweep would find it later. */
+async function discardAppends(deps: Deps, file: FileRow): Promise<void> {
+  const upload = file.upload_id === null ? null : await deps.db.get(findResumable, { fileId: file.id });
+  if (upload === null) return;
+  const store = await deps.stores.get(file.store).catch(() => null);
+  await store?.appends.discard(targetOf(upload));
 }

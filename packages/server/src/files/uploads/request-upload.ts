@@ -1,15 +1,9 @@
-import {
-  type Access,
-  BUCKET_PUT_MAX_BYTES,
-  PART_URL_SEC,
-  type RequestUploadBody,
-  SINGLE_URL_SEC,
-} from "@upstow/contract";
+import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { AppError, notFound } from "../../kernel/errors.ts";
 import { createId } from "../../kernel/ids.ts";
 import { holdStore } from "../../projects/customer-storage/queries.ts";
 import { findRoute, requireServes } from "../../projects/file-routes/find-route.ts";
@@ -19,8 +13,13 @@ import { reserveQuota } from "../../projects/usage/quota.ts";
 import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import { UnknownStore } from "../../storage/object-store.ts";
 import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.ts";
+import { hasEnded, readExpiry } from "../life.ts";
+import type { FoundUploadGrant } from "./grants/queries.ts";
+import { checkGrantedType, checkOpen, takePlaceOf } from "./grants/use-grant.ts";
 import { findUpload, insertFile } from "./queries.ts";
 import {
+  ARRIVAL_SEC,
+  accessFor,
   checkFitsPut,
   checkNeedsMultipart,
   checkSize,
@@ -28,6 +27,8 @@ import {
   emptyLifeMs,
   keepOpen,
   serialiseMetadata,
+  sizeLimit,
+  tooLarge,
 } from "./rules.ts";
 
 export type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
@@ -38,11 +39,9 @@ export async function requestUpload(
   body: RequestUploadBody,
   onSaved: OnSaved,
 ): Promise<FileRow> {
-  const metadata = serialiseMetadata(body.metadata ?? {});
-  const route = await getUsableRoute(deps, actor, body);
-  const file = newFile(deps, actor, body, { metadata, access: accessFor(route, body.access) });
+  const { route, file } = await planFile(deps, actor, body);
   const maxPutBytes = await getMaxPutBytes(deps, file);
-  return open(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
+  return openUpload(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
     // The last check, after the quota, which is only known here.
     checkFitsPut(file.size_bytes, maxPutBytes);
     await onSaved(tx, saved);
@@ -63,15 +62,23 @@ export async function initMultipart(
   body: RequestUploadBody,
   onSaved: OnSaved,
 ): Promise<FileRow> {
-  const metadata = serialiseMetadata(body.metadata ?? {});
-  checkNeedsMultipart(body.fileSize);
-  const route = await getUsableRoute(deps, actor, body);
-  const file = newFile(deps, actor, body, { metadata, access: accessFor(route, body.access) });
+  const { route, file } = await planFile(deps, actor, body, () => checkNeedsMultipart(body.fileSize));
+  return openInParts(deps, actor, route, file, PART_URL_SEC, onSaved);
+}
+
+async function openInParts(
+  deps: Deps,
+  actor: Actor,
+  route: FileRouteRow,
+  file: FileRow,
+  urlSec: number,
+  onSaved: OnSaved,
+): Promise<FileRow> {
   const upload = { key: objectKey(file), contentType: file.type, sizeBytes: file.size_bytes };
   const store = await deps.stores.get(file.store);
   const uploadId = await store.startMultipart(upload);
   try {
-    return await open(deps, actor, route, { ...file, upload_id: uploadId }, PART_URL_SEC, onSaved);
+    return await openUpload(deps, actor, route, { ...file, upload_id: uploadId }, urlSec, onSaved);
   } catch (error) {
     await store.abortMultipart({ key: upload.key, uploadId });
     throw error;
@@ -90,38 +97,102 @@ export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec:
 
 async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileRow> {
   const file = await deps.db.get(findUpload, { id, projectId, environment });
-  if (file === null || file.status === "FAILED" || file.status === "DELETED")
+  if (file === null || ["FAILED", "DELETED"].includes(file.status) || hasEnded(file, deps.now))
     throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
       suggestion: "Start a new one with another Idempotency-Key.",
     });
   return file;
 }
 
-/** In the specified order: route, environment, type, size. The quota is checked in the transaction. */
-async function getUsableRoute(deps: Deps, actor: Actor, body: RequestUploadBody): Promise<FileRouteRow> {
-  const route = await findRoute(deps.db, actor.projectId, body.routeSlug);
-  if (route === null) throw notFound(`File route "${body.routeSlug}"`);
-  requireServes(route, actor.environment);
+/** In the specified order: body, route, environment, type, size. The quota is checked in the transaction. */
+async function planFile(
+  deps: Deps,
+  actor: Actor,
+  body: RequestUploadBody,
+  checkBody: () => void = () => {},
+): Promise<{ route: FileRouteRow; file: FileRow }> {
+  const metadata = serialiseMetadata(body.metadata ?? {});
+  checkBody();
+  const route = await getServingRoute(deps, actor, body.routeSlug);
   checkType(route, body.contentType);
   checkSize(route, actor.tier, body.fileSize);
+  const access = accessFor(route, body.access);
+  return { route, file: newFile(deps, actor, route, body, { metadata, access }) };
+}
+
+export async function getServingRoute(deps: Deps, actor: Actor, slug: string): Promise<FileRouteRow> {
+  const route = await findRoute(deps.db, actor.projectId, slug);
+  if (route === null) throw notFound(`File route "${slug}"`);
+  requireServes(route, actor.environment);
   return route;
 }
 
-/** A request can tighten its route's access, never loosen it. */
-function accessFor(route: FileRouteRow, asked: Access = route.access): Access {
-  if (asked === "public" && route.access === "private")
-    throw invalid("access", `must be private: the file route "${route.slug}" takes private files only`);
-  return asked;
+/** Who opens an upload: an API key, or the holder of a grant, which fixes the route and sets limits. */
+export interface Uploader {
+  actor: Actor;
+  grant: Readonly<FoundUploadGrant> | null;
 }
 
-function newFile(
+/** A file that arrives through a door other than the JSON API. */
+export interface ArrivingFile {
+  fileName: string;
+  /** Null if it is not known yet: as much as is allowed is reserved. */
+  fileSize: number | null;
+  contentType: string;
+  /** Without a grant. */
+  routeSlug: string;
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * Opens an upload in parts for a key or under a grant, of which it takes a place in the same transaction. It may have no
+ * bytes.
+ */
+export async function openArrival(
+  deps: Deps,
+  { actor, grant }: Uploader,
+  wanted: ArrivingFile,
+  onSaved: OnSaved,
+): Promise<FileRow> {
+  if (grant !== null) checkOpen(grant, deps.now());
+  const metadata = serialiseMetadata({ ...wanted.metadata, ...(grant && JSON.parse(grant.metadata)) });
+  if (grant !== null && grant.route_slug === null) throw notFound("The file route of this upload grant was");
+  const route = await getServingRoute(deps, actor, grant?.route_slug ?? wanted.routeSlug);
+  checkType(route, wanted.contentType);
+  if (grant !== null) checkGrantedType(grant, wanted.contentType);
+  const limit = Math.min(
+    sizeLimit(route, actor.tier),
+    grant?.max_file_size_bytes ?? Number.POSITIVE_INFINITY,
+  );
+  const fileSize = wanted.fileSize ?? limit;
+  if (fileSize > limit) throw tooLarge(fileSize, limit, { status: 413 });
+  const body = {
+    ...wanted,
+    fileSize,
+    routeSlug: route.slug,
+    ...(grant?.audience && { audience: grant.audience }),
+  };
+  // The route may have become private since the grant was given.
+  const access = route.access === "private" ? route.access : (grant?.access ?? route.access);
+  const file = newFile(deps, actor, route, body, { metadata, access });
+  return openInParts(deps, actor, route, file, ARRIVAL_SEC, async (tx, saved) => {
+    if (grant !== null) await takePlaceOf(tx, grant, deps.now());
+    await onSaved(tx, saved);
+  });
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export function newFile(
   deps: Deps,
   actor: Actor,
+  route: FileRouteRow,
   body: RequestUploadBody,
   { metadata, access }: Pick<FileRow, "metadata" | "access">,
 ): FileRow {
   const now = deps.now();
   const id = createId(now);
+  const { expire_after_days: days } = route;
   return {
     id,
     key: buildStorageKey(actor.projectId, body.routeSlug, id, body.fileName),
@@ -147,10 +218,17 @@ function newFile(
     stored_apart: placeFor({ access }),
     links_revoked_at: 0,
     store_etag: null,
+    expires_at: readExpiry(body, now) ?? (days === null ? null : now + days * dayMs),
+    claim_by: null,
+    purge_at: null,
+    image: null,
+    facts_due_at: null,
+    focus: null,
+    detected_type: null,
   };
 }
 
-async function open(
+export async function openUpload(
   deps: Deps,
   actor: Actor,
   route: FileRouteRow,

@@ -27,6 +27,7 @@ import { objectKey } from "../../storage/storage-key.ts";
 import { toCompletedFile } from "../serialize.ts";
 import { uploadBatchRoutes } from "./batch-routes.ts";
 import { completeMultipart, completeSingle } from "./finish-upload.ts";
+import { uploadGrantRoutes } from "./grants/routes.ts";
 import { abortMultipart, listReceivedParts, signAllParts, signParts } from "./multipart.ts";
 import { initMultipart, repeatUpload, requestUpload } from "./request-upload.ts";
 import { partCount } from "./rules.ts";
@@ -34,7 +35,12 @@ import { partCount } from "./rules.ts";
 const tags = ["uploads"];
 const rateWindow = "upload";
 const openErrors = ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"] as const;
-const completeErrors = ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "INSUFFICIENT_STORAGE"] as const;
+const completeErrors = [
+  "NOT_FOUND",
+  "FILE_NOT_IN_STORAGE",
+  "CONTENT_MISMATCH",
+  "INSUFFICIENT_STORAGE",
+] as const;
 const FileEnvelope = Type.Object({ file: CompletedFile });
 
 export function uploadRoutes(app: ApiApp, deps: Deps): void {
@@ -111,6 +117,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
   );
 
   uploadBatchRoutes(app, deps, toRequested);
+  uploadGrantRoutes(app, deps);
 
   app.post(
     "/upload/multipart/init",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GB, MB } from "@upstow/contract";
 import type { FileRouteRow } from "../../db/schema.ts";
+import { isAllowedType, mediaType } from "./media-type.ts";
 import {
   checkFitsPut,
   checkNeedsMultipart,
@@ -9,8 +10,6 @@ import {
   checkPartRange,
   checkSize,
   checkType,
-  isAllowedType,
-  mediaType,
   partCount,
 } from "./rules.ts";
 
@@ -23,6 +22,11 @@ const routeOf = (fields: Partial<FileRouteRow>): FileRouteRow => ({
   max_file_size_bytes: null,
   webhook_url: null,
   access: "public",
+  expire_after_days: null,
+  claim_within_sec: null,
+  keep_location: 0,
+  check_content: "off",
+  form_origins: "[]",
   created_at: 0,
   updated_at: 0,
   ...fields,

@@ -1,29 +1,22 @@
 import {
+  type Access,
   GB,
   METADATA_MAX_BYTES,
   METADATA_MAX_DEPTH,
   MULTIPART_THRESHOLD_BYTES,
   PART_SIZE_BYTES,
+  PART_URL_SEC,
+  RESUMABLE_IDLE_SEC,
   TIERS,
   type TierName,
 } from "@upstow/contract";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { AppError, invalid, raiseTier } from "../../kernel/errors.ts";
+import { AppError, type AppErrorOptions, invalid, raiseTier } from "../../kernel/errors.ts";
 import { objectKey } from "../../storage/storage-key.ts";
+import { isAllowedType, mediaType } from "./media-type.ts";
 import { postponeReaping } from "./queries.ts";
-
-/** Ignores case and parameters; an empty list allows every type. */
-export function isAllowedType(allowedTypes: readonly string[], contentType: string): boolean {
-  if (allowedTypes.length === 0) return true;
-  const type = mediaType(contentType);
-  const family = `${type.split("/", 1)[0]}/*`;
-  return allowedTypes.some((entry) => ["*/*", family, type].includes(entry.toLowerCase()));
-}
-
-export function mediaType(contentType: string): string {
-  return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-}
+import { findActivity } from "./resumable/queries.ts";
 
 export function checkType(route: FileRouteRow, contentType: string): void {
   const allowedTypes: string[] = JSON.parse(route.allowed_types);
@@ -35,15 +28,29 @@ export function checkType(route: FileRouteRow, contentType: string): void {
   );
 }
 
+/** A request can tighten its route's access, never loosen it. */
+export function accessFor(route: FileRouteRow, asked: Access = route.access): Access {
+  if (asked === "public" && route.access === "private")
+    throw invalid("access", `must be private: the file route "${route.slug}" takes private files only`);
+  return asked;
+}
+
 export function checkSize(route: FileRouteRow, tier: TierName, sizeBytes: number): void {
-  const ofTier = TIERS[tier].maxFileSizeBytes;
-  const limit = Math.min(route.max_file_size_bytes ?? ofTier, ofTier);
+  const limit = sizeLimit(route, tier);
   if (sizeBytes <= limit) return;
-  throw new AppError(
-    "TIER_LIMIT_EXCEEDED",
-    `The file has ${sizeBytes} bytes; at most ${limit} are allowed here.`,
-    { suggestion: `Send a smaller file${limit < ofTier ? raiseRoute : higherTierThan(tier)}.` },
-  );
+  const help = limit < TIERS[tier].maxFileSizeBytes ? raiseRoute : higherTierThan(tier);
+  throw tooLarge(sizeBytes, limit, { suggestion: `Send a smaller file${help}.` });
+}
+
+/** The largest file that a route takes. */
+export function sizeLimit(route: FileRouteRow, tier: TierName): number {
+  const ofTier = TIERS[tier].maxFileSizeBytes;
+  return Math.min(route.max_file_size_bytes ?? ofTier, ofTier);
+}
+
+export function tooLarge(sizeBytes: number, limit: number, options: AppErrorOptions): AppError {
+  const message = `The file has ${sizeBytes} bytes; at most ${limit} are allowed here.`;
+  return new AppError("TIER_LIMIT_EXCEEDED", message, { suggestion: "Send a smaller file.", ...options });
 }
 
 const raiseRoute = ", or raise the route's maxFileSize";
@@ -92,6 +99,15 @@ const hourMs = 3_600_000;
 const singleIdleMs = 24 * hourMs;
 const multipartIdleMs = 7 * 24 * hourMs;
 
+/** When an upload that grows append by append is given up unless it receives more. */
+export function expiresAt(upload: { offset_bytes: number; touched_at: number }): number {
+  const { offset_bytes, touched_at } = upload;
+  return touched_at + (offset_bytes === 0 ? emptyLifeMs(ARRIVAL_SEC) : RESUMABLE_IDLE_SEC * 1000);
+}
+
+/** How long an upload through another door than the JSON API stays open before its first byte. */
+export const ARRIVAL_SEC = PART_URL_SEC;
+
 /** How long after a URL's expiry an upload that sent nothing counts as abandoned. */
 const graceMs = 5 * 60 * 1000;
 
@@ -109,6 +125,8 @@ function idleLifeMs(file: FileRow): number {
 export async function findOpenUntil(deps: Deps, file: FileRow): Promise<number | null> {
   // A slow upload is not abandoned, but is checked again soon, because it may still fail.
   if ((await deps.stores.get(file.store)).arrivals?.isArriving(objectKey(file))) return deps.now() + graceMs;
+  const activity = file.upload_id === null ? null : await deps.db.get(findActivity, { fileId: file.id });
+  if (activity !== null) return Math.max(expiresAt(activity), activity.lease_until);
   const lastReceived = await findLastReceived(deps, file);
   return lastReceived === null ? null : lastReceived + idleLifeMs(file);
 }

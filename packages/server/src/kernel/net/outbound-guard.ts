@@ -24,6 +24,8 @@ export interface OutboundGuard {
   lookup: LookupFunction;
   /** The same for plain http. */
   plainLookup: LookupFunction;
+  /** The one of the two that fits a URL. */
+  lookupFor(url: URL): LookupFunction;
   /** Checks a host that is an address, and leaves names to the lookup. */
   isRefusedLiteral(url: URL): boolean;
 }
@@ -44,13 +46,17 @@ const LOOPBACK: LookupAddress[] = [
 export function createOutboundGuard({
   allow,
   resolve = resolveName,
+  usualPortOnly = false,
 }: {
   allow: CidrList;
   resolve?: ResolveName;
+  /** Whether other ports than https's own are only for addresses on the list, like plain http. */
+  usualPortOnly?: boolean;
 }): OutboundGuard {
   const isAllowed: IsAllowed = (address) => isPublicAddress(address) || allow.contains(address);
   const isListed: IsAllowed = (address) => allow.contains(address);
-  const judgeOf = (url: URL) => (isPlainHttp(url) ? isListed : isAllowed);
+  const isStrict = (url: URL) => isPlainHttp(url) || (usualPortOnly && url.port !== "");
+  const judgeOf = (url: URL) => (isStrict(url) ? isListed : isAllowed);
 
   async function findAddresses(hostname: string, isFit: IsAllowed): Promise<LookupAddress[]> {
     const family = isIP(hostname);
@@ -75,8 +81,10 @@ export function createOutboundGuard({
     const addresses = await settledOrLate(vetting, CHECK_TIMEOUT_MS).catch((error: unknown) =>
       error instanceof AddressRefused ? error : null,
     );
-    if (isPlainHttp(parsed.url))
-      return Array.isArray(addresses) && addresses.length > 0 ? parsed : plainRefused;
+    if (isStrict(parsed.url)) {
+      if (Array.isArray(addresses) && addresses.length > 0) return parsed;
+      return isPlainHttp(parsed.url) ? plainRefused : portRefused;
+    }
     return addresses instanceof AddressRefused ? { ok: false, reason: addresses.message } : parsed;
   }
 
@@ -98,7 +106,9 @@ export function createOutboundGuard({
     };
   }
 
-  return { checkUrl, lookup: createLookup(isAllowed), plainLookup: createLookup(isListed), isRefusedLiteral };
+  const [lookup, plainLookup] = [createLookup(isAllowed), createLookup(isListed)];
+  const lookupFor = (url: URL) => (isStrict(url) ? plainLookup : lookup);
+  return { checkUrl, lookup, plainLookup, lookupFor, isRefusedLiteral };
 }
 
 type IsAllowed = (address: string) => boolean;
@@ -106,6 +116,11 @@ type IsAllowed = (address: string) => boolean;
 const plainRefused: UrlCheck = {
   ok: false,
   reason: "The URL must start with https://. Plain http is only for addresses that the operator has allowed.",
+};
+
+const portRefused: UrlCheck = {
+  ok: false,
+  reason: "The URL must use port 443. Other ports are only for addresses that the operator has allowed.",
 };
 
 function refusalOf(hostname: string): string {

@@ -3,6 +3,7 @@ import { isOneOf } from "../../db/expressions.ts";
 import type { DamageReason, FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
+import { keepsBytes } from "../../files/life.ts";
 import { lookWhereItIs, objectOfFile } from "../../serving/stored-bytes.ts";
 import { type InspectOptions, StorageUnavailable } from "../../storage/object-store.ts";
 import type { OnFinding } from "./finding.ts";
@@ -25,6 +26,7 @@ const checkedColumns = [
   "store",
   "upload_id",
   "stored_apart",
+  "purge_at",
 ] as const;
 type CheckedFile = Pick<FileRow, (typeof checkedColumns)[number]>;
 
@@ -57,7 +59,7 @@ export const countDamagedFiles = statement((q, _: object) =>
     .selectFrom("file_damage")
     .innerJoin("file", "file.id", "file_damage.file_id")
     .select((select) => select.fn.countAll<number>().as("count"))
-    .where("file.status", "=", "UPLOADED"),
+    .where(sql<boolean>`(file.status = 'UPLOADED' or file.purge_at is not null)`),
 );
 
 /** What no walk that started since has found again: intact by now, or deleted. */
@@ -90,7 +92,7 @@ export async function checkFiles(
   { share, acceptEtags, onFinding, signal }: CheckFilesOptions,
 ): Promise<FilesPage> {
   const rows = await deps.db.all(listFiles, { after, take: pageSize });
-  const files = rows.filter(({ status }) => status === "UPLOADED");
+  const files = rows.filter(keepsBytes);
   const known = new Set(
     (await deps.db.all(listKnownDamage, { idsJson: JSON.stringify(files.map(({ id }) => id)) })).map(
       (row) => row.file_id,
@@ -162,7 +164,7 @@ const recordEtag = statement((q, p: { id: string; storedApart: number; before: s
     .updateTable("file")
     .set({ store_etag: p.etag })
     .where("id", "=", p.id)
-    .where("status", "=", "UPLOADED")
+    .where(sql<boolean>`(status = 'UPLOADED' or purge_at is not null)`)
     .where("stored_apart", "=", p.storedApart)
     .where(sql<boolean>`coalesce(store_etag, etag) = ${p.before}`),
 );

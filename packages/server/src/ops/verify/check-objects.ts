@@ -1,8 +1,10 @@
 import type { Queryable } from "../../db/database.ts";
 import { isOneOf } from "../../db/expressions.ts";
+import type { FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findPendingDeletion } from "../../files/file-moves.ts";
+import { keepsBytes } from "../../files/life.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { scheduleDeletion } from "../../files/storage-deletions.ts";
 import { findVariantId } from "../../serving/images/variant-signature.ts";
@@ -20,7 +22,7 @@ export const orphanAgeMs = 24 * 3_600_000;
 const listOwners = statement((q, p: { idsJson: string }, dialect) =>
   q
     .selectFrom("file")
-    .select(["id", "key", "stored_apart", "status"])
+    .select(["id", "key", "stored_apart", "status", "purge_at"])
     .where(isOneOf(dialect, "id", p.idsJson)),
 );
 const listVariants = statement((q, p: { idsJson: string }, dialect) =>
@@ -34,7 +36,7 @@ const listVariants = statement((q, p: { idsJson: string }, dialect) =>
 const lockFile = statement((q, p: { id: string }, dialect) =>
   q
     .selectFrom("file")
-    .select(["id", "key", "stored_apart", "status"])
+    .select(["id", "key", "stored_apart", "status", "purge_at"])
     .where("id", "=", p.id)
     .$if(dialect === "postgres", (select) => select.forUpdate()),
 );
@@ -45,12 +47,7 @@ const findProject = statement((q, p: { id: string }) =>
   q.selectFrom("project").select("id").where("id", "=", p.id),
 );
 
-interface Owner {
-  id: string;
-  key: string;
-  stored_apart: number;
-  status: string;
-}
+type Owner = Pick<FileRow, "id" | "key" | "stored_apart" | "status" | "purge_at">;
 
 export interface ObjectsPage {
   checked: number;
@@ -107,7 +104,7 @@ const fileIdOf = (key: string) => nameFile(keyOfObject(key)).id;
 /** An open upload may become final under this name at any time. */
 function claims(owner: Owner | undefined | null, key: string): boolean {
   if (owner?.status === "UPLOADING") return owner.key === keyOfObject(key);
-  return owner?.status === "UPLOADED" && objectKey(owner) === key;
+  return owner != null && keepsBytes(owner) && objectKey(owner) === key;
 }
 
 async function exists({ store }: CheckObjectsDeps, key: string): Promise<boolean> {

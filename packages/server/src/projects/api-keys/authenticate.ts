@@ -12,7 +12,7 @@ import { findActorByKeyHash, setLastUsed } from "./queries.ts";
 const scheme = "Bearer ";
 
 export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
-  const findActor = createActorFinder(deps.db);
+  const check = createKeyCheck(deps, lastUsed);
   app.decorateRequest("actor");
   app.decorateRequest("author", {
     getter() {
@@ -22,24 +22,36 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
     },
   });
   app.addHook("onRequest", (request, _reply, done) => {
-    const secret = presentedKey(request);
-    const admit = (actor: Actor | null) => {
-      if (actor === null) {
-        refuse(request, deps, explainRefusal(request, secret)).then(done, done);
-        return;
-      }
+    check(request).then((actor) => {
       request.actor = actor;
-      lastUsed.touch(actor.keyId, deps.now());
       done();
-    };
-    findActor(secret).then(admit, done);
+    }, done);
   });
 }
 
-async function refuse(request: FastifyRequest, deps: Deps, reason: string): Promise<AppError> {
+/** Finds the actor of a request's key, or throws 401. */
+export function createKeyCheck(deps: Deps, lastUsed: LastUsed): (request: FastifyRequest) => Promise<Actor> {
+  const findActor = createActorFinder(deps.db);
+  return (request) => {
+    const secret = presentedKey(request);
+    return findActor(secret).then(async (actor) => {
+      if (actor === null) throw await refuse(request, deps, explainRefusal(request, secret));
+      lastUsed.touch(actor.keyId, deps.now());
+      return actor;
+    });
+  };
+}
+
+/** Guessing is limited per address. */
+export async function refuse(
+  request: FastifyRequest,
+  deps: Pick<Deps, "limiter">,
+  reason: string | AppError,
+): Promise<AppError> {
   const address = `address:${addressGroup(request.clientAddress)}`;
   const hit = await deps.limiter.hit(address, ADDRESS_LIMITS.unauthenticated);
-  return hit.isAllowed ? unauthorized(reason) : rateLimited(hit);
+  if (!hit.isAllowed) return rateLimited(hit);
+  return typeof reason === "string" ? unauthorized(reason) : reason;
 }
 
 /** Helps callers who mixed up their keys. Revoked and unknown keys are indistinguishable. */
@@ -49,7 +61,7 @@ function explainRefusal({ raw }: FastifyRequest, secret: string | null): string 
 }
 
 /** Exactly "Bearer", one space and the key, in one header. Node would silently drop a second one. */
-function presentedKey({ raw }: FastifyRequest): string | null {
+export function presentedKey({ raw }: FastifyRequest): string | null {
   const header = raw.headers.authorization;
   if (header === undefined || !header.startsWith(scheme)) return null;
   return countHeaders(raw.rawHeaders, "authorization") === 1 ? header.slice(scheme.length) : null;

@@ -16,6 +16,15 @@ export function limitRates(app: FastifyInstance, deps: LimitDeps): void {
   });
 }
 
+/** For a request of a door that counts some of its calls only. */
+export function createUploadCount(deps: LimitDeps): onRequestHookHandler {
+  return countTo(
+    "upload",
+    deps,
+    createMentions((met) => tellOfLimit(deps, met)),
+  );
+}
+
 interface Windows {
   key: RateWindow;
   account: RateWindow;

@@ -111,14 +111,14 @@ export const findProjectId = statement((q, p: { projectId: string }) =>
   q.selectFrom("project").select("id").where("id", "=", p.projectId).where("deleted_at", "is", null),
 );
 
-/** A file whose bytes exist or may still arrive; failed and deleted files have none. */
+/** A file whose bytes exist or may still arrive; failed files have none, and deleted ones only in the trash. */
 export const findHeldFile = statement((q, p: { projectId: string; storeId: string }) =>
   q
     .selectFrom("file")
     .select("id")
     .where("project_id", "=", p.projectId)
     .where("store", "=", p.storeId)
-    .where("status", "in", ["UPLOADING", "UPLOADED"])
+    .where((e) => e.or([e("status", "in", ["UPLOADING", "UPLOADED"]), e("purge_at", "is not", null)]))
     .limit(1),
 );
 

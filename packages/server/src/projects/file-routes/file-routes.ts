@@ -34,6 +34,7 @@ export async function createRoute(
   const environment = body.environment ?? "all";
   mayChange(actor, environment);
   checkAllowedTypes(body.allowedTypes);
+  checkFormOrigins(body.formOrigins);
   await checkWebhookUrl(deps, body.webhookUrl);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
@@ -48,6 +49,11 @@ export async function createRoute(
       webhook_url: body.webhookUrl ?? null,
       environment,
       access: body.access ?? "public",
+      expire_after_days: body.expireAfterDays ?? null,
+      claim_within_sec: body.claimWithin ?? null,
+      keep_location: Number(body.keepLocation ?? false),
+      check_content: body.checkContent ?? "off",
+      form_origins: JSON.stringify(body.formOrigins ?? []),
       created_at: now,
       updated_at: now,
     });
@@ -56,7 +62,7 @@ export async function createRoute(
     await record(tx, now, deps.author, { action: "route.created", ...target(route), after: route });
     await onSaved(tx, route);
     return route;
-  });
+  }, actor.projectId);
 }
 
 export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteRow> {
@@ -72,6 +78,7 @@ export async function updateRoute(
   body: UpdateRouterBody,
 ): Promise<FileRouteRow> {
   checkAllowedTypes(body.allowedTypes);
+  checkFormOrigins(body.formOrigins);
   await checkWebhookUrl(deps, body.webhookUrl);
   try {
     for (;;) {
@@ -102,10 +109,15 @@ async function mergeAndUpdate(
     ...route,
     slug: body.slug ?? route.slug,
     allowed_types: body.allowedTypes === undefined ? route.allowed_types : JSON.stringify(body.allowedTypes),
-    max_file_size_bytes: body.maxFileSize === undefined ? route.max_file_size_bytes : body.maxFileSize,
-    webhook_url: body.webhookUrl === undefined ? route.webhook_url : body.webhookUrl,
+    max_file_size_bytes: orBefore(body.maxFileSize, route.max_file_size_bytes),
+    webhook_url: orBefore(body.webhookUrl, route.webhook_url),
     environment: body.environment ?? route.environment,
     access: body.access ?? route.access,
+    expire_after_days: orBefore(body.expireAfterDays, route.expire_after_days),
+    claim_within_sec: orBefore(body.claimWithin, route.claim_within_sec),
+    form_origins: body.formOrigins === undefined ? route.form_origins : JSON.stringify(body.formOrigins),
+    keep_location: body.keepLocation === undefined ? route.keep_location : Number(body.keepLocation),
+    check_content: body.checkContent ?? route.check_content,
     updated_at: now,
     seenUpdatedAt: route.updated_at,
   });
@@ -119,6 +131,11 @@ async function mergeAndUpdate(
     after: updated,
   });
   return updated;
+}
+
+/** Null is a value of its own. */
+function orBefore<Value>(asked: Value | undefined, before: Value): Value {
+  return asked === undefined ? before : asked;
 }
 
 /** So that events of open uploads still go to the webhook of their route. */
@@ -137,7 +154,7 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
     await tx.run(freeRoutePlace, { projectId: actor.projectId });
     await logChange(tx, now, actor, "router.deleted", route.slug);
     await record(tx, now, deps.author, { action: "route.deleted", ...target(route), before: route });
-  });
+  }, actor.projectId);
 }
 
 /** A test key may only change what live traffic never uses. */
@@ -154,6 +171,16 @@ function checkAllowedTypes(types: string[] | undefined): void {
   throw invalid(
     "allowedTypes",
     `must be at most ${ALLOWED_TYPES_MAX_BYTES} bytes as JSON; use wildcards such as image/*`,
+  );
+}
+
+/** As browsers spell it, because it is compared with what they are sent to. */
+function checkFormOrigins(origins: string[] = []): void {
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (wrong === undefined) return;
+  throw invalid(
+    "formOrigins",
+    `must hold origins such as https://www.example.com, not ${JSON.stringify(wrong)}`,
   );
 }
 

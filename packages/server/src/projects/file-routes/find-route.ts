@@ -76,6 +76,11 @@ export function toRouter(row: FileRouteRow, { environment }: Pick<Actor, "enviro
     webhookUrl: environment === "test" && row.environment === "live" ? null : row.webhook_url,
     environment: row.environment,
     access: row.access,
+    expireAfterDays: row.expire_after_days,
+    claimWithin: row.claim_within_sec,
+    keepLocation: row.keep_location === 1,
+    checkContent: row.check_content,
+    formOrigins: JSON.parse(row.form_origins),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -42,6 +42,11 @@ const deleteOldest = statement((q, p: LogOwner & { before: string; take: number 
     ),
 );
 
+/** Log entries are most of a database's rows. By the month, they go without a trace in the others. */
+export async function divideLogs({ db, now }: Pick<Deps, "db" | "now">): Promise<void> {
+  await db.keepPartitions?.("log", ["project_id", "environment", "id"], now());
+}
+
 /**
  * Deletes log entries past their retention. Goes through the projects one by one: the primary key starts with them, and
  * an index by age would slow every upload.
@@ -51,6 +56,7 @@ export async function forgetOldLogs(
   signal: AbortSignal,
 ): Promise<void> {
   const before = firstIdAt(deps.now() - deps.config.logRetentionDays * dayMs);
+  if (!signal.aborted) await deps.db.dropPartitions?.("log", before);
   let owner: LogOwner | null = { projectId: "", environment: "" };
   while (!signal.aborted) {
     owner = await deps.db.get(findNextOwner, owner);

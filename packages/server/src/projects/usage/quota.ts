@@ -51,11 +51,15 @@ interface Places {
 export function reserveQuota(
   tx: Queryable,
   { accountId, projectId, environment }: Reserving,
-  { bytes, period }: { bytes: number; period: string },
+  {
+    bytes,
+    period,
+    count = 1,
+  }: { bytes: number; period: string /** 0 for more bytes of an open upload. */; count?: 0 | 1 },
   limits: QuotaLimits,
 ): Promise<void> {
   const name = [projectId, environment, period, limits.storageBytes, limits.uploads].join(" ");
-  const places = { scope: { accountId, projectId, environment }, period, limits, bytes, count: 1 };
+  const places = { scope: { accountId, projectId, environment }, period, limits, bytes, count };
   return takePlaces(tx, name, places);
 }
 

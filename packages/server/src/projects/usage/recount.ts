@@ -1,6 +1,7 @@
 import type { Environment } from "@upstow/contract";
-import { sql } from "#kysely";
+import { type RawBuilder, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
+import type { FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { releaseUsage } from "./quota.ts";
 import { periodRows, totalRows } from "./shares.ts";
@@ -18,9 +19,17 @@ export interface CounterDrift {
   reservedUploads: { period: string; count: number }[];
 }
 
-/** A customer's bucket counts toward no quota; see `countedBytes`. */
-const countedBytes = (status: "UPLOADED" | "UPLOADING") =>
-  sql<number>`coalesce(sum(case when status = ${sql.lit(status)} and substr(store, 1, 3) <> 'cs_' then size_bytes end), 0)`;
+/** A customer's bucket counts toward no quota; see `countedBytes`. What is in the trash counts as stored. */
+const countedBytes = (state: RawBuilder<boolean>) =>
+  sql<number>`coalesce(sum(case when ${state} and substr(store, 1, 3) <> 'cs_' then size_bytes end), 0)`;
+
+/** Files that count for something. Two selections, to use the index of each. */
+const heldFiles = (p: CounterScope) => {
+  const ofScope = sql`from file where project_id = ${p.projectId} and environment = ${p.environment}`;
+  return sql<Pick<FileRow, "id" | "status" | "store" | "size_bytes">>`(
+    select id, status, store, size_bytes ${ofScope} and status <> 'DELETED'
+    union all select id, status, store, size_bytes ${ofScope} and purge_at is not null)`;
+};
 
 /**
  * One statement sees counters and files of one moment. Uploads and deletions change both by the same amount in one
@@ -42,11 +51,11 @@ const measureBytes = statement((q, p: CounterScope, dialect) =>
     .innerJoin(
       (from) =>
         from
-          .selectFrom("file")
-          .select([countedBytes("UPLOADED").as("stored"), countedBytes("UPLOADING").as("reserved")])
-          .where("project_id", "=", p.projectId)
-          .where("environment", "=", p.environment)
-          .where(sql<boolean>`status <> 'DELETED'`)
+          .selectFrom(heldFiles(p).as("held"))
+          .select([
+            countedBytes(sql`status in ('UPLOADED', 'DELETED')`).as("stored"),
+            countedBytes(sql`status = 'UPLOADING'`).as("reserved"),
+          ])
           .as("counted"),
       (join) => join.onTrue(),
     )
@@ -89,16 +98,7 @@ const measureUploads = statement((q, p: CounterScope, dialect) =>
 
 const countUpTo = statement((q, p: CounterScope & { limit: number }) =>
   q
-    .selectFrom((from) =>
-      from
-        .selectFrom("file")
-        .select("id")
-        .where("project_id", "=", p.projectId)
-        .where("environment", "=", p.environment)
-        .where(sql<boolean>`status <> 'DELETED'`)
-        .limit(p.limit)
-        .as("some"),
-    )
+    .selectFrom((from) => from.selectFrom(heldFiles(p).as("held")).select("id").limit(p.limit).as("some"))
     .select(sql<number>`count(*)`.as("count")),
 );
 

@@ -1,6 +1,6 @@
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { mediaType } from "../../files/uploads/rules.ts";
+import { isImageType } from "../../files/image-facts.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ByteRange, StorageUnavailable } from "../../storage/object-store.ts";
@@ -80,13 +80,6 @@ function tooManyPixels(): AppError {
     "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
     { suggestion: "Upload a version of the image with fewer pixels." },
   );
-}
-
-const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
-
-/** By its declared type; the real type is detected when it is rendered. */
-export function isImageType(contentType: string): boolean {
-  return readable.includes(mediaType(contentType));
 }
 
 export function checkIsImage(contentType: string): void {

@@ -1,11 +1,28 @@
 export const fitModes = ["scale-down", "contain", "cover", "crop", "pad"] as const;
 export const recipeFormats = ["auto", "avif", "webp", "jpeg", "png"] as const;
 
+/** Which part of an image stays in view when it is cut, and where it stands in its padding. */
+export const gravities = [
+  "attention",
+  "entropy",
+  "focus",
+  "n",
+  "ne",
+  "e",
+  "se",
+  "s",
+  "sw",
+  "w",
+  "nw",
+] as const;
+
 /** The largest side that may be requested, and the largest side a variant ever has (spec §8). */
 export const maxSidePx = 4096;
 
 export type FitMode = (typeof fitModes)[number];
 export type RecipeFormat = (typeof recipeFormats)[number];
+export type Gravity = (typeof gravities)[number];
+export type Rotation = 90 | 180 | 270;
 
 /** How a variant is made. At least one side is given; an absent side follows the aspect ratio. */
 export interface Recipe {
@@ -14,40 +31,58 @@ export interface Recipe {
   fit: FitMode;
   quality: number;
   format: RecipeFormat;
+  gravity?: Gravity;
+  /** As `rrggbb`. */
+  background?: string;
+  blur?: number;
+  /** Clockwise, before it is resized. */
+  rotate?: Rotation;
 }
 
 const recipePattern = new RegExp(
-  `^(?:w_(\\d{1,4}),)?(?:h_(\\d{1,4}),)?fit_(${fitModes.join("|")}),q_(\\d{1,3}),f_(${recipeFormats.join("|")})$`,
+  `^(?:w_(\\d{1,4}),)?(?:h_(\\d{1,4}),)?fit_(${fitModes.join("|")}),q_(\\d{1,3}),f_(${recipeFormats.join("|")})` +
+    `(?:,g_(${gravities.join("|")}))?(?:,bg_([0-9a-f]{6}))?(?:,blur_(\\d{1,3}))?(?:,rot_(90|180|270))?$`,
 );
 
-/** The canonical form of a recipe in variant URLs (spec §4.8 r5). */
-export function formatRecipe({ width, height, fit, quality, format }: Recipe): string {
+/** The canonical form of a recipe in variant URLs (spec §4.8 r5). Later fields are only written where they are set. */
+export function formatRecipe(recipe: Recipe): string {
+  const { width, height, fit, quality, format } = recipe;
   const sides = [width === undefined ? "" : `w_${width},`, height === undefined ? "" : `h_${height},`];
-  return `${sides.join("")}fit_${fit},q_${quality},f_${format}`;
+  return `${sides.join("")}${[`fit_${fit}`, `q_${quality}`, `f_${format}`, ...listExtras(recipe)].join()}`;
+}
+
+/** The fields that came later, in their order. */
+export function listExtras({ gravity, background, blur, rotate }: Recipe): string[] {
+  return Object.entries({ g: gravity, bg: background, blur, rot: rotate }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}_${value}`],
+  );
 }
 
 /** Null for anything but canonical text: a variant must never have two URLs. */
 export function parseRecipe(text: string): Recipe | null {
   const match = recipePattern.exec(text);
   if (match === null) return null;
-  const [, width, height, fit, quality, format] = match;
+  const [, width, height, fit, quality, format, gravity, background, blur, rotate] = match;
   const recipe: Recipe = {
     ...(width === undefined ? {} : { width: Number(width) }),
     ...(height === undefined ? {} : { height: Number(height) }),
     fit: fit as FitMode,
     quality: Number(quality),
     format: format as RecipeFormat,
+    ...(gravity === undefined ? {} : { gravity: gravity as Gravity }),
+    ...(background === undefined ? {} : { background }),
+    ...(blur === undefined ? {} : { blur: Number(blur) }),
+    ...(rotate === undefined ? {} : { rotate: Number(rotate) as Rotation }),
   };
   return isInRange(recipe) && formatRecipe(recipe) === text ? recipe : null;
 }
 
-function isInRange({ width, height, quality }: Recipe): boolean {
+function isInRange({ width, height, quality, blur = 1 }: Recipe): boolean {
   const sides = [width, height].filter((side) => side !== undefined);
   return (
     sides.length > 0 &&
     sides.every((side) => side >= 1 && side <= maxSidePx) &&
-    quality >= 1 &&
-    quality <= 100
+    [quality, blur].every((value) => value >= 1 && value <= 100)
   );
 }
 

@@ -2,6 +2,7 @@ import { TransformedImage, TransformImageBody } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { VariantRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { endOf } from "../../files/life.ts";
 import { type ApiApp, signalGone } from "../../http/request-context.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { findRevocationMark } from "../links/queries.ts";
@@ -9,6 +10,7 @@ import { isPurgeable, recallServedFile, type ServedFile } from "../queries.ts";
 import { type ServedObject, sendObject } from "../send-object.ts";
 import { etagOfVariant } from "../stored-bytes.ts";
 import { checkIsImage } from "./look-at-image.ts";
+import { createPublicVariants, notListed } from "./public-variants.ts";
 import { negotiateFormat, parseRecipe, type Recipe } from "./recipe.ts";
 import { checkMayTransform, repeatTransform, transformImage } from "./transform-image.ts";
 import type { Transforms } from "./transforms.ts";
@@ -61,9 +63,10 @@ interface VariantPath {
   Params: { expires?: string; signature: string; recipe: string; "*": string };
 }
 
-/** Variants at their CDN URL: nothing is looked up before the signature is verified. */
+/** Variants at their CDN URL: of signed ones nothing is looked up before the signature is verified. */
 export function variantServingRoutes(app: FastifyInstance, deps: Deps, transforms: Transforms): void {
   const options = { schema: { hide: true }, config: { customDomain: "own-files", signedUrl: true } } as const;
+  const publicVariants = createPublicVariants(deps);
 
   app.get<VariantPath>("/p/:signature/:recipe/*", options, async (request, reply) => {
     const { signature, recipe, "*": key } = request.params;
@@ -80,6 +83,22 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     );
   });
 
+  app.get<VariantPath>(
+    "/i/:recipe/*",
+    { schema: { hide: true }, config: { customDomain: "own-files" } },
+    async (request, reply) => {
+      const { recipe: text, "*": key } = request.params;
+      // Also on errors, as long as caches can tell from the URL.
+      if (parseRecipe(text)?.format === "auto") reply.header("vary", "Accept");
+      if (endsInSlash(request.url)) throw notListed();
+      return answer(request, reply, async () => {
+        const { file, recipe, isNamed } = await publicVariants.find(text, key);
+        if (isNamed && recipe.format === "auto") reply.header("vary", "Accept");
+        return { file, recipe, isLasting: !isNamed, count: () => publicVariants.count(file) };
+      });
+    },
+  );
+
   // A URL with missing parts counts as edited.
   for (const path of ["/p/*", "/t/*"]) {
     app.get(path, options, async () => {
@@ -88,11 +107,21 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
   }
 
   async function send(request: FastifyRequest<VariantPath>, reply: FastifyReply, isSigned: boolean) {
-    const recipe = parseRecipe(request.params.recipe);
+    const { recipe: text, expires, "*": key } = request.params;
+    const recipe = parseRecipe(text);
     if (recipe?.format === "auto") reply.header("vary", "Accept");
     if (!isSigned || recipe === null || endsInSlash(request.url)) throw badSignature();
+    return answer(request, reply, async () => {
+      const file = await recallServedFile(deps, key);
+      if (file === null) throw notFound("File");
+      if (file.access === "private") await checkMayRead(file, expires);
+      return { file, recipe, isLasting: expires === undefined };
+    });
+  }
+
+  async function answer(request: FastifyRequest<VariantPath>, reply: FastifyReply, find: FindWanted) {
     try {
-      return await sendVariant(request, reply, recipe);
+      return await sendVariant(request, reply, find);
     } catch (error) {
       // Set on the reply, because all who waited for one render share the same error object.
       reply.header("access-control-allow-origin", "*");
@@ -119,20 +148,18 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
   async function sendVariant(
     request: FastifyRequest<VariantPath>,
     reply: FastifyReply,
-    recipe: Recipe,
+    find: FindWanted,
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
-    const { expires } = request.params;
-    const file = await recallServedFile(deps, request.params["*"]);
-    if (file === null) throw notFound("File");
-    if (file.access === "private") await checkMayRead(file, expires);
+    const { file, recipe, isLasting, count } = await find();
     checkIsImage(file.type);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
     const variant = await transforms.variants.get(file, recipe, format, {
       signal: () => signalGone(reply.raw),
     });
+    await count?.();
     transforms.touch(variant.id);
-    const isPlainAddress = expires === undefined && recipe.format !== "auto";
+    const isPlainAddress = isLasting && recipe.format !== "auto";
     const object = toServed(file, variant, isPlainAddress);
     try {
       return (await sendObject(deps, request, reply, object)) ?? reply;
@@ -141,10 +168,22 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
       // The row existed but its bytes did not: damaged, or just evicted.
       await transforms.variants.forget(variant);
       if (!mayRenderAnew) throw error;
-      return sendVariant(request, reply, recipe, false);
+      return sendVariant(request, reply, find, false);
     }
   }
 }
+
+interface WantedVariant {
+  file: ServedFile;
+  recipe: Recipe;
+  /** The URL stands for this recipe for good. */
+  isLasting: boolean;
+  /** Called before each use that may count. */
+  count?: () => Promise<void>;
+}
+
+/** Throws the reader's error. */
+type FindWanted = () => Promise<WantedVariant>;
 
 /** The router accepts a trailing slash; a signature does not. */
 function endsInSlash(url: string): boolean {
@@ -179,6 +218,7 @@ function createServed(file: ServedFile, variant: VariantRow, isPlainAddress: boo
     fileId: file.id,
     privacy: file.access,
     isLasting: isPlainAddress,
+    endsAtMs: endOf(file),
     mayBeShared: isPlainAddress && isPurgeable(file),
     isVariant: true,
     store: variant.store,

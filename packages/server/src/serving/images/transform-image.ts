@@ -1,5 +1,10 @@
 import { hash } from "node:crypto";
-import { TIERS, type TransformedImage, type TransformImageBody } from "@upstow/contract";
+import {
+  TIERS,
+  type TransformedImage,
+  type TransformImageBody,
+  type TransformOptions,
+} from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
@@ -88,7 +93,7 @@ export async function repeatTransform(
 /** One of the actor's files that can be transformed. */
 export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileRow> {
   const { projectId, environment } = actor;
-  const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key) });
+  const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key), now: deps.now() });
   if (file === null || file.status !== "UPLOADED") throw notFound("File");
   if (file.store !== deps.store.name) {
     throw invalid(
@@ -100,8 +105,9 @@ export async function getImage(deps: Deps, actor: Actor, key: string): Promise<F
   return file;
 }
 
-function toRecipe(body: TransformImageBody): Recipe {
-  const { width, height, fit = "scale-down", quality = 85, format = "auto" } = body;
+export function toRecipe(options: TransformOptions): Recipe {
+  const { width, height, fit = "scale-down", quality = 85, format = "auto" } = options;
+  const { gravity, background, blur, rotate } = options;
   if (width === undefined && height === undefined) throw invalid("width", "or height is required");
   return {
     ...(width === undefined ? {} : { width }),
@@ -109,6 +115,10 @@ function toRecipe(body: TransformImageBody): Recipe {
     fit,
     quality,
     format,
+    ...(gravity === undefined ? {} : { gravity }),
+    ...(background === undefined ? {} : { background: background.toLowerCase() }),
+    ...(blur === undefined ? {} : { blur }),
+    ...(rotate === undefined ? {} : { rotate }),
   };
 }
 

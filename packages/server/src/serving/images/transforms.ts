@@ -4,6 +4,7 @@ import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { unlessReadOnly } from "../../http/read-only.ts";
+import { describeImages } from "./describe-images.ts";
 import { createLookAtImage, type LookAtImage } from "./look-at-image.ts";
 import { listLeastUsed, listPublicKeys, savePublicKey, setUsed, sumVariants } from "./queries.ts";
 import type { Recipe } from "./recipe.ts";
@@ -18,6 +19,8 @@ export interface Transforms {
   /** Starts the render that the first reader will want; errors surface when they request it. */
   renderAhead(file: FileRow, recipe: Recipe): void;
   touch(variantId: string): void;
+  /** Finds the facts of images that are due. */
+  describeImages(signal: AbortSignal): Promise<void>;
   /** Saves which variants were used. */
   flush(): Promise<void>;
   /** Removes the least recently used variants beyond `maxBytes`. */
@@ -54,6 +57,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
         deps.log.debug({ err: error, fileId: file.id }, "a variant could not be rendered ahead");
       });
     },
+    describeImages: (signal) => describeImages(deps, pool, signal),
     touch(variantId) {
       used.add(variantId);
     },

@@ -1,5 +1,5 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { Recipe } from "./recipe.ts";
+import { listExtras, type Recipe } from "./recipe.ts";
 import type { RequestedFormat } from "./render/render-job.ts";
 
 /**
@@ -81,10 +81,16 @@ function hmac(secret: KeyObject, text: string): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
-/** Identifies one rendered image: the file, its options, and the selected format. */
-export function variantId(fileId: string, recipe: Recipe, format: RequestedFormat): string {
-  const { width, height, fit, quality } = recipe;
-  return hash("sha256", [fileId, width ?? "", height ?? "", fit, quality, format].join("\n"));
+/** Identifies one rendered image: the file, its options, the selected format, and its focus point where that is used. */
+export function variantId(
+  fileId: string,
+  recipe: Recipe,
+  format: RequestedFormat,
+  focus: string | null = null,
+): string {
+  const { width, height, fit, quality, gravity } = recipe;
+  const parts = [fileId, width ?? "", height ?? "", fit, quality, format, ...listExtras(recipe)];
+  return hash("sha256", [...parts, ...(gravity === "focus" ? [focus ?? ""] : [])].join("\n"));
 }
 
 /**

@@ -1,27 +1,24 @@
-import { finished } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../../db/database.ts";
-import type { FileRow, StorageDeletionRow, VariantRow } from "../../db/schema.ts";
+import type { StorageDeletionRow, VariantRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { removeBytes, scheduleDeletion } from "../../files/storage-deletions.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
-import type { ObjectStream, StoredObject } from "../../storage/object-store.ts";
+import type { StoredObject } from "../../storage/object-store.ts";
 import { objectKey, placeFor } from "../../storage/storage-key.ts";
-import { objectOfFile, readStored } from "../stored-bytes.ts";
+import { type SourceFile, toSource } from "./image-source.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
   dropVariantClaim,
   extendVariantClaim,
-  findOwner,
   findVariant,
   forgetVariant,
   markReady,
   markVariantFailed,
 } from "./queries.ts";
 import { formatRecipe, type Recipe } from "./recipe.ts";
-import type { GetMemory } from "./render/frame-channel.ts";
 import {
   maxSourceBytes,
   RenderAbandoned,
@@ -34,21 +31,6 @@ import {
 import type { RenderPool, RenderResult } from "./render/render-pool.ts";
 import { type Asker, type SharedWork, shareWork, type WorkTerms } from "./shared-work.ts";
 import { variantId, variantStoreKey } from "./variant-signature.ts";
-
-type SourceFile = Pick<
-  FileRow,
-  | "id"
-  | "key"
-  | "access"
-  | "stored_apart"
-  | "size_bytes"
-  | "store"
-  | "project_id"
-  | "etag"
-  | "store_etag"
-  | "sha256"
-  | "upload_id"
->;
 
 /** Extended while the holder is alive, so that a claim expires only if it died. */
 const leaseMs = 15_000;
@@ -85,7 +67,7 @@ export function createVariants(deps: Deps, pool: RenderPool, patienceMs = waitAt
 
   return {
     async get(file, recipe, format, asker = {}) {
-      const id = variantId(file.id, recipe, format);
+      const id = variantId(file.id, recipe, format, file.focus);
       for (;;) {
         let work = underWay.get(id);
         if (work === undefined) {
@@ -238,15 +220,14 @@ async function render(
   { signal, isPreview }: WorkTerms,
 ): Promise<RenderResult> {
   if (file.size_bytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
-  const owner = await deps.db.get(findOwner, { projectId: file.project_id });
+  const source = await toSource(deps, file);
   try {
     return await pool.render({
-      account: owner?.account_id ?? file.project_id,
+      ...source,
       isPreview,
       signal,
-      findSourceFile: async () => (await deps.store.localFiles?.findFile(objectKey(file))) ?? null,
-      readSource: (getMemory) => readSource(deps, file, getMemory),
       recipe,
+      focus: file.focus,
       format,
     });
   } catch (error) {
@@ -255,27 +236,6 @@ async function render(
     if (error instanceof RenderUnavailable) throw busy(5);
     throw error;
   }
-}
-
-async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
-  const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: file.access === "public" };
-  const source = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
-    deps.store.read(storeKey, { etag }),
-  );
-  return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
-}
-
-/** Directly into place: with stream/consumers, each image would cost 50% more outside its worker. */
-async function collect(source: ObjectStream, memory: Buffer): Promise<Buffer> {
-  let sizeBytes = 0;
-  source.on("data", (chunk: Buffer) => {
-    if (sizeBytes + chunk.length > memory.length) source.destroy(new Error("longer than recorded"));
-    chunk.copy(memory, sizeBytes);
-    sizeBytes += chunk.length;
-    source.recycle?.(chunk);
-  });
-  await finished(source);
-  return memory.subarray(0, sizeBytes);
 }
 
 const refusals: Record<Exclude<RenderProblem, "unsupported">, [message: string, suggestion: string]> = {

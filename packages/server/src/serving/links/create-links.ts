@@ -57,6 +57,7 @@ export async function planLinks(
     idsJson: JSON.stringify(keys.map((key) => nameFile(key).id)),
     namesJson: JSON.stringify(keys),
     take: keys.length,
+    now: deps.now(),
   });
   const named = new Map(files.flatMap((file) => [[file.key, file] as const, [file.id, file] as const]));
   const now = deps.now();

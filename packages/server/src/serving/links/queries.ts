@@ -4,6 +4,7 @@ import { isOneOf } from "../../db/expressions.ts";
 import type { CountedLinkRow, FileRow, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
+import { notEnded } from "../../files/life.ts";
 import type { NamedFile } from "../../files/serialize.ts";
 import { servedColumns } from "../queries.ts";
 
@@ -63,7 +64,7 @@ export function lastRevocationOf(file: Readonly<ReadableFile> | null): number {
 
 /** Files to create links for, by key or id, with the times that ended earlier links. */
 export const listLinkable = statement(
-  (q, p: Scope & { idsJson: string; namesJson: string; take: number }, dialect) =>
+  (q, p: Scope & { idsJson: string; namesJson: string; take: number; now: number }, dialect) =>
     q
       .selectFrom("file")
       .leftJoin("audience_revocation", (join) =>
@@ -86,6 +87,7 @@ export const listLinkable = statement(
       .where("file.project_id", "=", p.projectId)
       .where("file.environment", "=", p.environment)
       .where("file.status", "=", "UPLOADED")
+      .where(notEnded(p.now))
       .limit(p.take),
 );
 
@@ -105,6 +107,7 @@ export const revokeFiles = statement(
       .where("project_id", "=", p.projectId)
       .where("environment", "=", p.environment)
       .where("status", "<>", "DELETED")
+      .where(notEnded(p.now))
       .returning(["id", "key", "name"]),
 );
 

@@ -1,6 +1,7 @@
 import { GRANT_MAX_SEC, LINK_MAX_SEC } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
+import { hasEnded } from "../../files/life.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { AppError, fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
@@ -24,7 +25,8 @@ export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
       const { token, name } = request.params;
       const link = links.read(token, name);
       const file = link && (await deps.db.recall(findLinkedFile, { id: link.facts.fileId }));
-      if (link === null || file === null || !isAtHome(request, file)) throw fileNotFound();
+      if (link === null || file === null || hasEnded(file, deps.now) || !isAtHome(request, file))
+        throw fileNotFound();
       links.check(link, file);
       const { facts } = link;
       checkLasts(deps, facts, [file.all_revoked_at, file.links_revoked_at, file.audience_revoked_at]);
@@ -41,7 +43,8 @@ export function linkServingRoutes(app: FastifyInstance, deps: Deps): void {
     async (request, reply) => {
       const grant = grants.read(request.params.token, "");
       const file = grant && (await deps.db.recall(findGrantedFile, nameFile(request.params["*"])));
-      if (grant === null || file === null || !covers(grant.facts, file)) throw fileNotFound();
+      if (grant === null || file === null || hasEnded(file, deps.now) || !covers(grant.facts, file))
+        throw fileNotFound();
       grants.check(grant, file);
       const isOfAudience = grant.facts.scope.kind === "audience";
       checkLasts(deps, grant.facts, [file.all_revoked_at, isOfAudience ? file.audience_revoked_at : 0]);

@@ -13,7 +13,14 @@ import { bodyTooSlow } from "./refusals.ts";
 export interface BlobWriter {
   /** Turns a request's body into a blob. A body of any other length leaves nothing behind. */
   writeBody(request: IncomingMessage, arrival: Arrival, kind: UploadTarget["kind"]): Promise<SealedBlob>;
-  writeBytes(bytes: Uint8Array): Promise<SealedBlob>;
+  writeBytes(bytes: Uint8Array, kind?: UploadTarget["kind"]): Promise<SealedBlob>;
+  /** A file whose size is known only once it is sealed. */
+  openFile(options: { isOwned: boolean }): Promise<OpenBlob>;
+}
+
+export interface OpenBlob extends Pick<BodyWriter, "push"> {
+  seal(): Promise<SealedBlob>;
+  discard(): Promise<void>;
 }
 
 interface Source {
@@ -70,22 +77,50 @@ export function createBlobWriter(
     return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
   }
 
-  const writeSingle = (source: Source, sizeBytes: number) =>
-    (sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
+  /** Parts are streamed one after another, which requires files. */
+  const write = (source: Source, sizeBytes: number, kind: UploadTarget["kind"]) =>
+    (kind === "single" && sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
 
   return {
+    async openFile({ isOwned }) {
+      active++;
+      const temp = await files.openTemp().catch((error: unknown) => {
+        active--;
+        throw explainDiskError(error);
+      });
+      const writer = createBodyWriter(temp.file, { batchBytes, space, isOwned });
+      const discard = async () => {
+        active--;
+        await writer.finish().catch(() => {});
+        await files.discardTemp(temp);
+      };
+      return {
+        push: writer.push,
+        discard,
+        async seal() {
+          try {
+            const content = await writer.finish();
+            const sealed = { blob: await files.seal(temp), ...content, rowBytes: null };
+            active--;
+            return sealed;
+          } catch (error) {
+            await discard();
+            throw explainDiskError(error);
+          }
+        },
+      };
+    },
     writeBody(request, arrival, kind) {
       const { sizeBytes } = arrival;
       const body: Source = { fill: (writer) => receiveBody(request, writer, rate, arrival), isOwned: true };
-      // Parts are streamed one after another, which requires files.
-      return kind === "part" ? writeFile(body, sizeBytes) : writeSingle(body, sizeBytes);
+      return write(body, sizeBytes, kind);
     },
-    writeBytes(bytes) {
+    writeBytes(bytes, kind = "single") {
       const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const fill: Source["fill"] = async (writer) => {
         await writer.push(chunk);
       };
-      return writeSingle({ fill, isOwned: false }, bytes.byteLength);
+      return write({ fill, isOwned: false }, bytes.byteLength, kind);
     },
   };
 }

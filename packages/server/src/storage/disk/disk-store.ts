@@ -4,12 +4,13 @@ import type { Database } from "../../db/database.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 import { type LocalFiles, type ObjectStore, StorageUnavailable } from "../object-store.ts";
+import { createDiskAppends } from "./appends.ts";
 import { type BlobFiles, openBlobFiles } from "./blob-files.ts";
 import { createBlobCache, createBlobReader } from "./blob-reader.ts";
 import { createBlobWriter } from "./blob-writer.ts";
 import { createRateWatch } from "./body-writer.ts";
 import { createDamageReport, type Damage } from "./damage.ts";
-import { createArrivals, createFreeSpace } from "./free-space.ts";
+import { type Arrival, createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createDiskInspect, createDiskInventory } from "./inspect.ts";
 import { createDiskMultipart, finishUpload } from "./multipart.ts";
@@ -81,6 +82,16 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
       return signUrl({ kind: "single", key, contentType, sizeBytes }, expiresInSec);
     },
+    async putPart({ uploadId, partNumber, bytes }) {
+      const target = {
+        kind: "part",
+        uploadId,
+        partNumber,
+        maxBytes: bytes.byteLength,
+        expiresAt: 0,
+      } as const;
+      return uploads.stage(target, arrivalOf(bytes), () => writer.writeBytes(bytes, "part"));
+    },
     finishPut: (key) => db.transact((tx) => uploads.finish(tx, key)),
     findReceived: (key) => findArrival(db, key),
     withinTransaction: {
@@ -89,6 +100,7 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       rename: (tx, fromKey, toKey) => renameObject(tx, { fromKey, toKey, now: now() }),
     },
     arrivals: uploads,
+    appends: createDiskAppends(db, files, writer, space, now),
     ...createDiskInspect({ db, files, report }),
     inventory: createDiskInventory({ db, files }),
 
@@ -126,6 +138,11 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     check: () => probe(files),
     close: async () => {},
   };
+}
+
+/** Of bytes that are in memory, so no newer body can take their place. */
+function arrivalOf({ byteLength }: Uint8Array): Arrival {
+  return { sizeBytes: byteLength, receivedBytes: 0, heldUp: false, movedAt: 0, stop: null, leave() {} };
 }
 
 async function probe(files: BlobFiles): Promise<void> {

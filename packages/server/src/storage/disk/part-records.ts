@@ -27,10 +27,27 @@ export interface Segment {
   startByte: number;
 }
 
+/** Also replaces one that never got a part: whoever opened it crashed before they wrote its id down. */
 const openUploadStatement = statement((q, p: { key: string; uploadId: string; sizeBytes: number }) =>
   q
     .insertInto("disk_object")
-    .values({ key: p.key, state: "open", upload_id: p.uploadId, size_bytes: p.sizeBytes, damaged: 0 }),
+    .values({ key: p.key, state: "open", upload_id: p.uploadId, size_bytes: p.sizeBytes, damaged: 0 })
+    .onConflict((conflict) =>
+      conflict
+        .column("key")
+        .doUpdateSet({ upload_id: p.uploadId, size_bytes: p.sizeBytes })
+        .where("disk_object.state", "=", "open")
+        .where("disk_object.upload_id", "is not", null)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("disk_part")
+                .select("part_number")
+                .whereRef("disk_part.upload_id", "=", "disk_object.upload_id"),
+            ),
+          ),
+        ),
+    ),
 );
 
 const findUploadStatement = statement((q, p: { uploadId: string }) =>
@@ -106,6 +123,13 @@ const sumPartsStatement = statement((q, p: { uploadId: string }) =>
     .where("damaged", "=", 0),
 );
 
+const joinPartsStatement = statement((q, p: { from: string; into: string; after: number }) =>
+  q
+    .updateTable("disk_part")
+    .set({ upload_id: p.into, part_number: sql`part_number + cast(${p.after} as bigint)` })
+    .where("upload_id", "=", p.from),
+);
+
 const deletePartsOfKeyStatement = statement((q, p: { key: string }) =>
   q
     .deleteFrom("disk_part")
@@ -156,8 +180,13 @@ const listSegmentsStatement = statement((q, p: { uploadId: string; start: number
     .limit(PARTS_MAX),
 );
 
-export const openUpload = (db: Queryable, upload: { key: string; uploadId: string; sizeBytes: number }) =>
-  db.run(openUploadStatement, upload);
+export async function openUpload(
+  db: Queryable,
+  upload: { key: string; uploadId: string; sizeBytes: number },
+): Promise<void> {
+  if ((await db.run(openUploadStatement, upload)) === 0)
+    throw new Error("an upload under this key has begun or ended before");
+}
 
 export const findMultipart = (db: Queryable, uploadId: string): Promise<UploadRow | null> =>
   db.get(findUploadStatement, { uploadId });
@@ -175,6 +204,10 @@ export const keepPart = (
   tx: Queryable,
   part: SealedBlob & { uploadId: string; partNumber: number; now: number },
 ) => tx.run(keepPartStatement, part);
+
+/** Moves all parts of one upload behind the last part of another. */
+export const joinParts = (tx: Queryable, parts: { from: string; into: string; after: number }) =>
+  tx.run(joinPartsStatement, parts);
 
 /** Ascending. */
 export const listPartRows = (db: Queryable, uploadId: string): Promise<PartRow[]> =>

@@ -14,7 +14,10 @@ import type { S3Client } from "./s3-client.ts";
 import { hasS3Code, isMissing } from "./s3-error.ts";
 import { toStored } from "./single-put.ts";
 
-type Multipart = Pick<ObjectStore, "startMultipart" | "listParts" | "finishMultipart" | "abortMultipart">;
+type Multipart = Pick<
+  ObjectStore,
+  "startMultipart" | "putPart" | "listParts" | "finishMultipart" | "abortMultipart"
+>;
 type Failure = Extract<FinishMultipartResult, { ok: false }>;
 
 /** S3's minimum for every part but the last. */
@@ -70,6 +73,9 @@ export function createBucketMultipart(
   return {
     startMultipart: ({ key, contentType }) =>
       client.multipart.create(names.finalOf(key), headersOf(contentType)),
+
+    putPart: ({ partNumber, bytes, ...upload }) =>
+      client.multipart.putPart({ ...refOf(upload), partNumber, bytes }),
 
     listParts: (upload, signal) =>
       (signal === undefined ? client : client.within(signal)).multipart.findParts(refOf(upload)),

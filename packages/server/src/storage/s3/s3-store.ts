@@ -7,6 +7,7 @@ import {
   type StoredObject,
 } from "../object-store.ts";
 import { type BucketExamination, createAccessProbe, examineBucket } from "./access-probe.ts";
+import { createBucketAppends } from "./appends.ts";
 import { copyDeadlineOf, createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
@@ -125,6 +126,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     },
 
     copies: { copy: copyFinal },
+    appends: createBucketAppends(shared),
 
     directReads: {
       presignGet(key, { expiresInSec, contentType, contentDisposition }) {

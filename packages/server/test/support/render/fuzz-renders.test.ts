@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fuzzRenders } from "./fuzz-renders.ts";
 import { openTestPool } from "./open-test-pool.ts";
 
-test("300 damaged images: each is rendered or refused, and the workers live on", async (t) => {
+test("300 damaged images: each is described and rendered or refused, and the workers live on", async (t) => {
   const pool = openTestPool({ size: 2, maxRssBytes: 512 * 1024 * 1024 });
   t.after(() => pool.close());
   const { outcomes, workersSeen, failures } = await fuzzRenders(pool, {
@@ -12,7 +12,8 @@ test("300 damaged images: each is rendered or refused, and the workers live on",
     lanes: 4,
   });
   assert.deepEqual(failures, []);
-  assert.equal(workersSeen, 2);
+  // One more may run for a reader while images are described.
+  assert.ok(workersSeen <= 3, String(workersSeen));
   // Damage that is always refused, or never, would test nothing.
   assert.ok(outcomes.ok > 20 && outcomes.unprocessable > 20, JSON.stringify(outcomes));
 });

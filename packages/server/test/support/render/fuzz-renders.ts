@@ -1,6 +1,10 @@
 import sharp from "sharp";
 import { fitModes } from "../../../src/serving/images/recipe.ts";
-import { type RenderProblem, RenderTimeout } from "../../../src/serving/images/render/render-job.ts";
+import {
+  maxPixels,
+  type RenderProblem,
+  RenderTimeout,
+} from "../../../src/serving/images/render/render-job.ts";
 import type {
   RenderPool,
   RenderRequest,
@@ -77,7 +81,11 @@ function createRequest(corpus: Buffer[], random: Random): RenderRequest {
 
 async function tryRender(pool: RenderPool, request: RenderRequest): Promise<FuzzOutcome> {
   try {
+    const described = await pool.describe(request, true);
     const result = await pool.render(request);
+    // Only what is small enough to be decoded has facts.
+    if (described.ok && described.facts.width * described.facts.height > maxPixels)
+      throw new Error(`described as ${described.facts.width}×${described.facts.height}`);
     if (result.ok) await assertHonest(result);
     return result.ok ? "ok" : result.problem;
   } catch (error) {

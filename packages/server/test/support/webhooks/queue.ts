@@ -166,5 +166,12 @@ export function createFile(projectId: string, environment: Environment): FileRow
     stored_apart: 0,
     links_revoked_at: 0,
     store_etag: null,
+    expires_at: null,
+    claim_by: null,
+    purge_at: null,
+    image: null,
+    facts_due_at: null,
+    focus: null,
+    detected_type: null,
   };
 }

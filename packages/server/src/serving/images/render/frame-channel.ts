@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { readFacts } from "./facts/image-facts.ts";
 import type { RenderedImage, RenderProblem, RenderReply } from "./render-job.ts";
 
 /** A small JSON header and raw bytes, sent as two lengths of 32 bits, the header, the bytes. */
@@ -103,7 +104,7 @@ export function createReusedMemory(keptBytes: number): GetMemory {
 /** Not stdin and stdout: a native library that prints would garble the frames. */
 export const workerChannelFd = 3;
 
-/** A worker's messages. It receives `RenderOrder`s, one at a time, each with its source; `done` comes with the image. */
+/** A worker's messages. It receives `WorkerOrder`s, one at a time, each with its source; `done` comes with the image. */
 export type WorkerMessage = { kind: "ready" } | { kind: "done"; reply: RenderReply };
 
 const formats: Record<RenderedImage["format"], true> = { avif: true, webp: true, jpeg: true, png: true };
@@ -120,8 +121,12 @@ export function readWorkerMessage(header: unknown): WorkerMessage | null {
   const { kind, reply } = asRecord(header);
   if (kind === "ready") return { kind };
   if (kind !== "done") return null;
-  const { ok, image, problem } = asRecord(reply);
+  const { ok, image, facts, problem } = asRecord(reply);
   if (ok === false) return isKey(problems, problem) ? { kind, reply: { ok, problem } } : null;
+  if (ok === true && facts !== undefined) {
+    const known = readFacts(asRecord(facts));
+    return known === null ? null : { kind, reply: { ok, facts: known } };
+  }
   const { format, width, height } = asRecord(image);
   if (ok !== true || !isKey(formats, format) || !isSide(width) || !isSide(height)) return null;
   return { kind, reply: { ok, image: { format, width, height } } };

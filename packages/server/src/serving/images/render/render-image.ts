@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from "sharp";
-import { maxSidePx, type Recipe } from "../recipe.ts";
+import type { FocusPoint } from "../../../files/focus.ts";
+import { type Gravity, maxSidePx, type Recipe, type Rotation } from "../recipe.ts";
 import {
   maxPixels,
   type OutputFormat,
@@ -57,17 +58,21 @@ async function renderReadable(bytes: Buffer, order: RenderOrder): Promise<ImageR
 
   const frames = source.pages ?? 1;
   const format = order.format === "fallback" ? (source.hasAlpha ? "png" : "jpeg") : order.format;
-  // The other encoders write all frames below each other, like a film strip.
-  const animated = frames > 1 && format === "webp" && source.format !== "heif";
-  const size = computeOutputSize(animated ? source : source.autoOrient, order);
+  const isStill = order.rotate !== undefined || order.blur !== undefined;
+  // The other encoders write all frames below each other, like a film strip; turning and blurring would mix them.
+  const animated = frames > 1 && format === "webp" && source.format !== "heif" && !isStill;
+  const seen = turn(animated ? source : source.autoOrient, order.rotate);
+  const size = computeOutputSize(seen, order);
   const outputPixels = size.width * size.height * (animated ? frames : 1);
   if (source.width * source.height * frames > maxPixels) return { ok: false, problem: "too-large" };
   if (outputPixels > maxPixels) return { ok: false, problem: "result-too-large" };
 
   const input = sharp(bytes, { animated, limitInputPixels: maxPixels });
   // libvips cannot rotate frames; browsers also ignore the orientation of an animated WebP.
-  const upright = animated ? input : input.autoOrient();
-  const output = encode(resize(upright, order, size, format), format, order.quality, outputPixels);
+  const upright = animated ? input : input.autoOrient().rotate(order.rotate ?? 0);
+  const resized = resize(upright, order, { source: seen, size, format, animated });
+  const blurred = order.blur === undefined ? resized : resized.blur(order.blur);
+  const output = encode(blurred, format, order, outputPixels);
   const { data, info } = await output.toBuffer({ resolveWithObject: true });
   return {
     ok: true,
@@ -76,25 +81,87 @@ async function renderReadable(bytes: Buffer, order: RenderOrder): Promise<ImageR
   };
 }
 
-function resize(
-  image: Sharp,
-  { fit, width, height }: RenderOrder,
-  size: PixelSize,
-  format: OutputFormat,
-): Sharp {
+interface Framing {
+  /** As seen upright and turned. */
+  source: PixelSize;
+  size: PixelSize;
+  format: OutputFormat;
+  animated: boolean;
+}
+
+const positions: Record<Exclude<Gravity, "attention" | "entropy" | "focus">, string> = {
+  n: "north",
+  ne: "northeast",
+  e: "east",
+  se: "southeast",
+  s: "south",
+  sw: "southwest",
+  w: "west",
+  nw: "northwest",
+};
+
+function resize(image: Sharp, order: RenderOrder, { source, size, format, animated }: Framing): Sharp {
+  const { fit, width, height, gravity, background, focus, rotate } = order;
   if (fit === "pad" && width !== undefined && height !== undefined) {
     // Flattening happens before padding, so JPEG's bars need their own colour.
-    return image.resize({ ...size, fit: "contain", background: format === "jpeg" ? white : transparent });
+    const bars = background === undefined ? (format === "jpeg" ? white : transparent) : `#${background}`;
+    return image.resize({
+      ...size,
+      fit: "contain",
+      background: bars,
+      position: isSide(gravity) ? positions[gravity] : "centre",
+    });
   }
-  const cuts = fit === "cover" || fit === "crop";
-  return image.resize({ ...size, fit: cuts ? "cover" : "fill" });
+  if (fit !== "cover" && fit !== "crop") return image.resize({ ...size, fit: "fill" });
+  if (focus !== undefined)
+    return image.extract(cutAround(source, size, turnPoint(focus, rotate))).resize({ ...size, fit: "fill" });
+  return image.resize({ ...size, fit: "cover", position: positionFor(gravity, animated) });
+}
+
+const isSide = (gravity: Gravity | undefined): gravity is keyof typeof positions =>
+  gravity !== undefined && Object.hasOwn(positions, gravity);
+
+/** Without a focus point the most striking part stands in. Frames have to be cut alike, which only a fixed place does. */
+function positionFor(gravity: Gravity | undefined, animated: boolean): string {
+  if (isSide(gravity)) return positions[gravity];
+  if (gravity === undefined || animated) return "centre";
+  return gravity === "entropy" ? "entropy" : "attention";
+}
+
+/** The largest part of the source in the proportions of `size` that has the point as near to its centre as it can be. */
+export function cutAround(source: PixelSize, size: PixelSize, { x, y }: FocusPoint) {
+  const scale = Math.min(source.width / size.width, source.height / size.height);
+  const [left, width] = cutSide(source.width, size.width * scale, x);
+  const [top, height] = cutSide(source.height, size.height * scale, y);
+  return { left, top, width, height };
+}
+
+function cutSide(sidePx: number, wantedPx: number, at: number): [start: number, length: number] {
+  const length = Math.min(sidePx, Math.max(1, Math.round(wantedPx)));
+  const start = Math.round(at * sidePx - length / 2);
+  return [Math.min(Math.max(start, 0), sidePx - length), length];
+}
+
+function turn({ width, height }: PixelSize, rotate: Rotation | undefined): PixelSize {
+  return rotate === 90 || rotate === 270 ? { width: height, height: width } : { width, height };
+}
+
+function turnPoint({ x, y }: FocusPoint, rotate: Rotation | undefined): FocusPoint {
+  if (rotate === undefined) return { x, y };
+  return { 90: { x: 1 - y, y: x }, 180: { x: 1 - x, y: 1 - y }, 270: { x: y, y: 1 - x } }[rotate];
 }
 
 /** Metadata is dropped and colour is sRGB in 8 bits unless sharp is told otherwise. */
-function encode(image: Sharp, format: OutputFormat, quality: number, pixels: number): Sharp {
+function encode(
+  upright: Sharp,
+  format: OutputFormat,
+  { quality, background }: RenderOrder,
+  pixels: number,
+): Sharp {
+  const image = background === undefined ? upright : upright.flatten({ background: `#${background}` });
   switch (format) {
     case "jpeg":
-      return image.flatten({ background: white }).jpeg({ quality });
+      return (background === undefined ? image.flatten({ background: white }) : image).jpeg({ quality });
     case "webp":
       // Effort 2 of 6 spends a third less CPU than the default on files 4 % larger.
       return image.webp({ quality, effort: 2 });

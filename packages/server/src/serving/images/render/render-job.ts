@@ -1,13 +1,23 @@
+import type { FocusPoint } from "../../../files/focus.ts";
 import type { NegotiatedFormat, Recipe, RecipeFormat } from "../recipe.ts";
+import type { ImageFacts } from "./facts/image-facts.ts";
 
 export type OutputFormat = Exclude<RecipeFormat, "auto">;
 /** `fallback` becomes PNG for a source with alpha and JPEG for any other. */
 export type RequestedFormat = OutputFormat | NegotiatedFormat;
 
 /** A worker's instructions for the accompanying image. The recipe's own format is not used. */
-export interface RenderOrder extends Pick<Recipe, "width" | "height" | "fit" | "quality"> {
+export interface RenderOrder extends Omit<Recipe, "format"> {
   format: RequestedFormat;
+  focus?: FocusPoint;
 }
+
+/** Instructions to describe the accompanying image instead. */
+export interface FactsOrder {
+  facts: { keepsLocation: boolean };
+}
+
+export type WorkerOrder = RenderOrder | FactsOrder;
 
 /** The path of a source on this machine's disk. */
 export interface SourceFile {
@@ -37,7 +47,10 @@ export interface RenderedImage {
   height: number;
 }
 
-export type RenderReply = { ok: true; image: RenderedImage } | { ok: false; problem: RenderProblem };
+export type RenderReply =
+  | { ok: true; image: RenderedImage }
+  | { ok: true; facts: ImageFacts }
+  | { ok: false; problem: RenderProblem };
 
 /** Total pixels of all frames, for the source and for the result. */
 export const maxPixels = 50_000_000;

@@ -1,5 +1,7 @@
+import { readFocus } from "../../../files/focus.ts";
 import { callTo } from "../../../kernel/calls.ts";
 import type { Recipe } from "../recipe.ts";
+import type { ImageFacts } from "./facts/image-facts.ts";
 import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
 import type { JobLimits } from "./job-deadline.ts";
 import {
@@ -9,10 +11,12 @@ import {
   type RenderOrder,
   type RenderProblem,
   RenderQueueFull,
+  type RenderReply,
   RenderTimeout,
   RenderUnavailable,
   type RequestedFormat,
   type SourceFile,
+  type WorkerOrder,
 } from "./render-job.ts";
 import { createRenderQueue, type QueueLimits } from "./render-queue.ts";
 import { type OpenSource, openSourceFile } from "./send-source.ts";
@@ -28,7 +32,7 @@ export interface RenderPoolOptions extends JobLimits, QueueLimits {
   maxJobs: number;
 }
 
-export interface RenderRequest {
+export interface SourceRequest {
   /** Accounts take turns. */
   account: string;
   /** Whether only previews are waiting for it; checked again when it could start. */
@@ -42,13 +46,20 @@ export interface RenderRequest {
    * belongs to the source until the job has ended, and is then reused.
    */
   readSource(getMemory: GetMemory): Promise<Uint8Array>;
+}
+
+export interface RenderRequest extends SourceRequest {
   recipe: Omit<Recipe, "format">;
+  /** The file's focus point, as stored. */
+  focus?: string | null;
   format: RequestedFormat;
 }
 
 export type RenderResult =
   | ({ ok: true; bytes: Buffer; contentType: string } & RenderedImage)
   | { ok: false; problem: RenderProblem };
+
+export type FactsResult = { ok: true; facts: ImageFacts } | { ok: false; problem: RenderProblem };
 
 export interface RenderPool {
   /**
@@ -57,6 +68,8 @@ export interface RenderPool {
    * will ask again.
    */
   render(request: RenderRequest): Promise<RenderResult>;
+  /** Throws what `render` throws. Readers of the same account come first. */
+  describe(request: SourceRequest, keepsLocation: boolean): Promise<FactsResult>;
   status(): { running: number; queued: number; workerPids: number[] };
   /** Kills every worker; running jobs throw `RenderUnavailable`. */
   close(): Promise<void>;
@@ -65,9 +78,13 @@ export interface RenderPool {
 interface Job {
   account: string;
   isPreview(): boolean;
-  request: RenderRequest;
-  settled: PromiseWithResolvers<RenderResult>;
+  request: SourceRequest;
+  order: WorkerOrder;
+  settled: PromiseWithResolvers<Finished>;
 }
+
+/** What a worker answered, with the bytes of an image. */
+type Finished = { reply: RenderReply; bytes: Buffer };
 
 const maxAttempts = 2;
 /** How long workers do not yield after one of them was starved. */
@@ -95,10 +112,10 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     startWhatMay();
   }
 
-  async function runJob({ request, settled }: Job): Promise<void> {
+  async function runJob({ request, order, settled }: Job): Promise<void> {
     const startedAt = performance.now();
     try {
-      const render = async () => (await renderFile(request)) ?? (await renderBytes(request));
+      const render = async () => (await renderFile(request, order)) ?? (await renderBytes(request, order));
       settled.resolve(await callTo("renderer", "render", render));
     } catch (error) {
       settled.reject(error);
@@ -107,27 +124,27 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   }
 
   /** Null if the source has to be read in another way. */
-  async function renderFile(request: RenderRequest): Promise<RenderResult | null> {
+  async function renderFile(request: SourceRequest, order: WorkerOrder): Promise<Finished | null> {
     const found = (await request.findSourceFile?.()) ?? null;
     if (found === null) return null;
-    if (found.sizeBytes > maxSourceBytes) return { ok: false, problem: "too-many-bytes" };
+    if (found.sizeBytes > maxSourceBytes) return refuse("too-many-bytes");
     const source = await openSourceFile(found);
     if (source === null) return null;
     try {
-      const outcome = await attempt(toOrder(request), source, maxAttempts);
-      return outcome.kind === "unread" ? null : toResult(outcome);
+      const outcome = await attempt(order, source, maxAttempts);
+      return outcome.kind === "unread" ? null : toFinished(outcome);
     } finally {
       await source.close();
     }
   }
 
-  async function renderBytes(request: RenderRequest): Promise<RenderResult> {
+  async function renderBytes(request: SourceRequest, order: WorkerOrder): Promise<Finished> {
     const getMemory = memories.pop() ?? createReusedMemory(keptSourceBytes);
     try {
       const bytes = await request.readSource(getMemory);
       const problem = findProblem(bytes);
-      if (problem !== null) return { ok: false, problem };
-      return toResult(await attempt(toOrder(request), bytes, maxAttempts));
+      if (problem !== null) return refuse(problem);
+      return toFinished(await attempt(order, bytes, maxAttempts));
     } finally {
       memories.push(getMemory);
     }
@@ -142,7 +159,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
   }
 
   async function attempt(
-    order: RenderOrder,
+    order: WorkerOrder,
     source: Uint8Array | OpenSource,
     attemptsLeft: number,
   ): Promise<WorkerOutcome> {
@@ -171,22 +188,34 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     if (queue.remove(job)) job.settled.reject(new RenderAbandoned("Nobody waits for the image any more."));
   }
 
+  async function run(request: SourceRequest, order: WorkerOrder): Promise<Finished> {
+    const { account, signal, isPreview = () => false } = request;
+    if (closed) throw new RenderUnavailable(closedMessage);
+    const job: Job = { account, isPreview, request, order, settled: Promise.withResolvers() };
+    const ahead = queue.add(job);
+    if (ahead !== null) throw new RenderQueueFull(getRetryAfterSec(ahead), isPreview());
+    const onAbort = () => abandon(job);
+    signal?.addEventListener("abort", onAbort);
+    if (signal?.aborted) abandon(job);
+    startWhatMay();
+    try {
+      return await job.settled.promise;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
   return {
     async render(request) {
-      const { account, signal, isPreview = () => false } = request;
-      if (closed) throw new RenderUnavailable(closedMessage);
-      const job: Job = { account, isPreview, request, settled: Promise.withResolvers() };
-      const ahead = queue.add(job);
-      if (ahead !== null) throw new RenderQueueFull(getRetryAfterSec(ahead), isPreview());
-      const onAbort = () => abandon(job);
-      signal?.addEventListener("abort", onAbort);
-      if (signal?.aborted) abandon(job);
-      startWhatMay();
-      try {
-        return await job.settled.promise;
-      } finally {
-        signal?.removeEventListener("abort", onAbort);
-      }
+      const { reply, bytes } = await run(request, toOrder(request));
+      if (!reply.ok) return reply;
+      if (!("image" in reply)) throw mixedUp();
+      return { ok: true, bytes, contentType: `image/${reply.image.format}`, ...reply.image };
+    },
+    async describe(request, keepsLocation) {
+      const { reply } = await run({ ...request, isPreview: () => true }, { facts: { keepsLocation } });
+      if (reply.ok && !("facts" in reply)) throw mixedUp();
+      return reply;
     },
     status: () => {
       const { running, waiting } = queue.counts();
@@ -206,26 +235,24 @@ function findProblem(bytes: Uint8Array): RenderProblem | null {
   return bytes.length > maxSourceBytes ? "too-many-bytes" : null;
 }
 
-function toOrder({ recipe, format }: RenderRequest): RenderOrder {
-  const { width, height, fit, quality } = recipe;
-  return {
-    ...(width === undefined ? {} : { width }),
-    ...(height === undefined ? {} : { height }),
-    fit,
-    quality,
-    format,
-  };
+function toOrder({ recipe, focus = null, format }: RenderRequest): RenderOrder {
+  const point = recipe.gravity === "focus" ? readFocus(focus) : null;
+  return { ...recipe, format, ...(point && { focus: point }) };
 }
 
-function toResult(outcome: WorkerOutcome): RenderResult {
+const refuse = (problem: RenderProblem): Finished => ({
+  reply: { ok: false, problem },
+  bytes: Buffer.alloc(0),
+});
+
+const mixedUp = () => new RenderUnavailable("A render worker answered another question.");
+
+function toFinished(outcome: WorkerOutcome): Finished {
   switch (outcome.kind) {
-    case "done": {
-      const { reply, bytes } = outcome;
-      if (!reply.ok) return reply;
-      return { ok: true, bytes, contentType: `image/${reply.image.format}`, ...reply.image };
-    }
+    case "done":
+      return outcome;
     case "crashed":
-      return { ok: false, problem: "unprocessable" };
+      return refuse("unprocessable");
     case "timeout":
       throw new RenderTimeout("The image took too long to render.");
     case "stopped":

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import os from "node:os";
+import { findFacts } from "./facts/find-facts.ts";
 import {
   createFrameReader,
   createReusedMemory,
@@ -7,8 +8,8 @@ import {
   workerChannelFd,
   writeFrame,
 } from "./frame-channel.ts";
-import { confineDecoders, type ImageResult, renderImage } from "./render-image.ts";
-import type { RenderOrder } from "./render-job.ts";
+import { confineDecoders, renderImage } from "./render-image.ts";
+import type { WorkerOrder } from "./render-job.ts";
 import { findSourceKind } from "./sniff-image.ts";
 
 // First, so that everything after it already loads at low priority.
@@ -21,7 +22,7 @@ const keptSourceBytes = 16 * 1024 * 1024;
 confineDecoders();
 
 const getMemory = createReusedMemory(keptSourceBytes);
-const reader = createFrameReader(({ header, bytes }) => void work(header as RenderOrder, bytes), getMemory);
+const reader = createFrameReader(({ header, bytes }) => void work(header as WorkerOrder, bytes), getMemory);
 const channel = new Socket({
   fd: workerChannelFd,
   readable: true,
@@ -43,11 +44,12 @@ channel.on("close", () => process.kill(process.pid, "SIGKILL"));
 channel.on("error", () => channel.destroy());
 send({ kind: "ready" });
 
-async function work(order: RenderOrder, source: Buffer): Promise<void> {
-  const result: ImageResult =
-    findSourceKind(source) === null
-      ? { ok: false, problem: "unsupported" }
-      : await renderImage(source, order);
+async function work(order: WorkerOrder, source: Buffer): Promise<void> {
+  if (findSourceKind(source) === null)
+    return send({ kind: "done", reply: { ok: false, problem: "unsupported" } });
+  if ("facts" in order)
+    return send({ kind: "done", reply: await findFacts(source, order.facts.keepsLocation) });
+  const result = await renderImage(source, order);
   if (!result.ok) return send({ kind: "done", reply: result });
   send({ kind: "done", reply: { ok: true, image: result.image } }, result.bytes);
 }

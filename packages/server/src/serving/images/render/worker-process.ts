@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { readFrames, readWorkerMessage } from "./frame-channel.ts";
 import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
-import type { RenderOrder, RenderReply } from "./render-job.ts";
+import type { RenderReply, WorkerOrder } from "./render-job.ts";
 import { workerPath } from "./sandbox/find-layers.ts";
 import { type LaunchOptions, launchRenderer } from "./sandbox/launch-renderer.ts";
 import { createSendMemory, type OpenSource, type SendMemory, sendBytes, sendSource } from "./send-source.ts";
 
 export interface WorkerJob {
-  order: RenderOrder;
+  order: WorkerOrder;
   source: Uint8Array | OpenSource;
   /** From the moment the worker can start. */
   limits: JobLimits;
@@ -101,7 +101,7 @@ export function startWorkerProcess(options: LaunchOptions): WorkerProcess {
     socket.on("error", () => launched.kill());
   }
 
-  function send(socket: Socket, order: RenderOrder, source: WorkerJob["source"]): Promise<void> {
+  function send(socket: Socket, order: WorkerOrder, source: WorkerJob["source"]): Promise<void> {
     if (source instanceof Uint8Array) return sendBytes(socket, order, source);
     memory ??= createSendMemory();
     return sendSource(socket, order, source, memory);

@@ -1,0 +1,71 @@
+import { ADDRESS_LIMITS } from "@upstow/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { Deps } from "../../deps.ts";
+import { errorBody } from "../../http/error-handler.ts";
+import { AppError, invalid } from "../../kernel/errors.ts";
+import { addressGroup } from "../../kernel/net/cidr-list.ts";
+import { rateLimited } from "../../kernel/rate-limiter.ts";
+import { cdnFor } from "../../projects/file-url.ts";
+import { toCompletedFile } from "../serialize.ts";
+import { getHeldGrant } from "../uploads/grants/use-grant.ts";
+import type { FormPace } from "./parse-form.ts";
+import { type ReceivedForm, receiveForm } from "./receive-form.ts";
+
+const formPath = "/form/";
+
+/** `<form action="…/form/<grant>" method="post" enctype="multipart/form-data">`, with or without scripts. */
+export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): void {
+  async function receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const token = (request.raw.url ?? "").slice(formPath.length).split("?", 1)[0] ?? "";
+    const held = await getHeldGrant(deps, token);
+    const form = await receiveForm(deps, held, request.raw, pace);
+    request.fileId = form.files[0]?.id;
+    const answer = answerTo(form);
+    if (typeof answer === "string") return void reply.code(303).header("location", answer).send();
+    const cdn = cdnFor(deps.config, held.actor);
+    const files = form.files.map((file) => toCompletedFile(cdn, file));
+    await reply
+      .code(answer.status)
+      .header("cache-control", "no-store")
+      .send({ files, failures: toFailures(form), ...(answer.error === null ? {} : errorBody(answer.error)) });
+  }
+
+  async function limitGuessing(request: FastifyRequest, error: Error): Promise<Error> {
+    if (!(error instanceof AppError) || error.status !== 401) return error;
+    const hit = await deps.limiter.hit(
+      `address:${addressGroup(request.clientAddress)}`,
+      ADDRESS_LIMITS.unauthenticated,
+    );
+    return hit.isAllowed ? error : rateLimited(hit);
+  }
+
+  // The form is read as it arrives, so it is answered before the framework would read it.
+  const answer: onRequestHookHandler = (request, reply, done) => {
+    reply.header("access-control-allow-origin", "*");
+    receive(request, reply).catch((error) => limitGuessing(request, error).then(done, done));
+  };
+  app.post(
+    `${formPath}*`,
+    { schema: { hide: true }, config: { isPublic: true }, onRequest: answer },
+    () => {},
+  );
+}
+
+/** Where to go, or the status and what is wrong. */
+function answerTo({
+  files,
+  failures,
+  redirect,
+}: ReceivedForm): string | { status: number; error: AppError | null } {
+  const [failed] = failures;
+  if (failed !== undefined && files.length === 0) return { status: failed.error.status, error: failed.error };
+  if (failed !== undefined) return { status: 207, error: null };
+  if (files.length === 0) throw invalid("form", "has no file", 'Add <input type="file" name="file"> to it.');
+  if (redirect === null) return { status: 200, error: null };
+  const url = new URL(redirect);
+  for (const { id } of files) url.searchParams.append("fileId", id);
+  return url.href;
+}
+
+const toFailures = ({ failures }: ReceivedForm) =>
+  failures.map(({ name, error }) => ({ name, code: error.code, message: error.message }));

@@ -1,0 +1,200 @@
+import { IMPORTS_AT_ONCE, type ImportFailureReason } from "@upstow/contract";
+import { sql } from "#kysely";
+import type { FileImportRow } from "../../db/import-schema.ts";
+import { statement } from "../../db/statement.ts";
+
+type NewImport = Pick<FileImportRow, "file_id" | "project_id" | "url_sealed" | "guesses_type"> & {
+  run_at: number;
+};
+
+export const insertImport = statement((q, p: NewImport) =>
+  q.insertInto("file_import").values({
+    file_id: p.file_id,
+    project_id: p.project_id,
+    url_sealed: p.url_sealed,
+    guesses_type: p.guesses_type,
+    received_bytes: 0,
+    attempts: 0,
+    run_at: p.run_at,
+  }),
+);
+
+export const findImport = statement((q, p: { fileId: string }) =>
+  q.selectFrom("file_import").selectAll().where("file_id", "=", p.fileId),
+);
+
+/** Imports whose worker died. They keep their slots. */
+export const listExpired = statement((q, p: { now: number; take: number }) =>
+  q
+    .selectFrom("file_import")
+    .select(["file_id", "project_id"])
+    .where("slot", "is not", null)
+    .where("run_at", "<=", p.now)
+    .orderBy("run_at")
+    .limit(p.take),
+);
+
+/** The import that each project would start next; projects with the fewest running ones first. */
+export const listNext = statement((q, p: { now: number; take: number }) =>
+  q
+    .selectFrom((from) =>
+      from
+        .selectFrom("file_import as waiting")
+        .select([
+          "project_id",
+          sql<string>`min(file_id)`.as("file_id"),
+          sql<number>`(select count(*) from file_import r where r.project_id = waiting.project_id and r.slot is not null)`.as(
+            "running",
+          ),
+        ])
+        .where("slot", "is", null)
+        .where("run_at", "<=", p.now)
+        .groupBy("project_id")
+        .as("next"),
+    )
+    .selectAll()
+    .where("running", "<", IMPORTS_AT_ONCE.project)
+    .orderBy("running")
+    .orderBy("file_id")
+    .limit(p.take),
+);
+
+export const listSlots = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("file_import")
+    .select(["file_id", "slot"])
+    .where("project_id", "=", p.projectId)
+    .where("slot", "is not", null)
+    .limit(IMPORTS_AT_ONCE.project),
+);
+
+interface Claiming {
+  fileId: string;
+  slot: number;
+  token: string;
+  now: number;
+  leaseUntil: number;
+}
+
+/** The unique index on slots holds the project's limit: of two workers that choose the same one, one fails. */
+export const claimImport = statement((q, p: Claiming) =>
+  q
+    .updateTable("file_import")
+    .set({
+      slot: p.slot,
+      token: p.token,
+      run_at: p.leaseUntil,
+      attempts: sql`attempts + 1`,
+      started_at: sql`coalesce(started_at, cast(${p.now} as bigint))`,
+    })
+    .where("file_id", "=", p.fileId)
+    .where("run_at", "<=", p.now)
+    .where((where) => where.or([where("slot", "is", null), where("slot", "=", p.slot)]))
+    .returningAll(),
+);
+
+export interface Held {
+  fileId: string;
+  token: string;
+}
+
+/** No row if another worker has it, or if the file was deleted. */
+export const extendLease = statement(
+  (q, p: Held & { leaseUntil: number; receivedBytes: number; totalBytes: number | null }) =>
+    q
+      .updateTable("file_import")
+      .set({ run_at: p.leaseUntil, received_bytes: p.receivedBytes, total_bytes: p.totalBytes })
+      .where("file_id", "=", p.fileId)
+      .where("token", "=", p.token)
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom("file").select("id").where("id", "=", p.fileId).where("status", "=", "UPLOADING")),
+      ),
+);
+
+/** What the source has said of the file. */
+export const noteSource = statement((q, p: Held & { etag: string | null; totalBytes: number | null }) =>
+  q
+    .updateTable("file_import")
+    .set({ etag: p.etag, total_bytes: p.totalBytes })
+    .where("file_id", "=", p.fileId)
+    .where("token", "=", p.token),
+);
+
+/** The attempt counts unless `attempts` is the number before it. */
+export const releaseImport = statement((q, p: Held & { runAt: number; attempts: number }) =>
+  q
+    .updateTable("file_import")
+    .set({ slot: null, token: null, run_at: p.runAt, attempts: p.attempts })
+    .where("file_id", "=", p.fileId)
+    .where("token", "=", p.token),
+);
+
+export const releaseAll = statement((q, p: { now: number }) =>
+  q.updateTable("file_import").set({ slot: null, token: null, run_at: p.now }).where("slot", "is not", null),
+);
+
+export const forgetImport = statement((q, p: Held) =>
+  q.deleteFrom("file_import").where("file_id", "=", p.fileId).where("token", "=", p.token),
+);
+
+interface Failed extends Held {
+  now: number;
+  failure: ImportFailureReason;
+  message: string;
+}
+
+export const keepFailure = statement((q, p: Failed) =>
+  q
+    .updateTable("file_import")
+    .set({
+      slot: null,
+      token: null,
+      run_at: null,
+      url_sealed: "",
+      etag: null,
+      failed_at: p.now,
+      failure: p.failure,
+      message: p.message,
+    })
+    .where("file_id", "=", p.fileId)
+    .where("token", "=", p.token),
+);
+
+export const markImportFailed = statement((q, p: { id: string; now: number }) =>
+  q
+    .updateTable("file")
+    .set({ status: "FAILED", reserved_period: null, updated_at: p.now })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING"),
+);
+
+export const forgetFailure = statement((q, p: { fileId: string }) =>
+  q.deleteFrom("file_import").where("file_id", "=", p.fileId),
+);
+
+export const forgetOldFailures = statement((q, p: { before: number; take: number }) =>
+  q
+    .deleteFrom("file_import")
+    .where("file_id", "in", (inner) =>
+      inner.selectFrom("file_import").select("file_id").where("failed_at", "<", p.before).limit(p.take),
+    ),
+);
+
+export const findOpenFile = statement((q, p: { id: string }) =>
+  q.selectFrom("file").selectAll().where("id", "=", p.id).where("status", "=", "UPLOADING"),
+);
+
+/** What a request would know from its key. */
+export const findOwner = statement((q, p: { projectId: string }) =>
+  q
+    .selectFrom("project")
+    .innerJoin("account", "account.id", "project.account_id")
+    .where("project.id", "=", p.projectId)
+    .where("project.deleted_at", "is", null)
+    .select([
+      "project.id as projectId",
+      "project.cdn_url as cdnUrl",
+      "account.id as accountId",
+      "account.tier as tier",
+    ]),
+);

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Deps } from "../../../deps.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import {
+  createKeyCheck,
+  type LastUsed,
+  presentedKey,
+  refuse,
+} from "../../../projects/api-keys/authenticate.ts";
+import { createUploadCount } from "../../../projects/api-keys/rate-limit.ts";
+import { cdnFor, fileUrl } from "../../../projects/file-url.ts";
+import { getHeldGrant } from "../grants/use-grant.ts";
+import type { Uploader } from "../request-upload.ts";
+import type { ResumableUpload } from "../resumable/queries.ts";
+
+/** Who may open an upload at a door: the holder of an upload grant, or of an API key, whose calls are counted. */
+export type IdentifyUploader = (request: FastifyRequest, reply: FastifyReply) => Promise<Uploader>;
+
+export function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
+  const checkKey = createKeyCheck(deps, lastUsed);
+  const count = createUploadCount(deps);
+  return async (request, reply) => {
+    const token = presentedKey(request);
+    if (token?.startsWith("upg_")) {
+      const held = await getHeldGrant(deps, token).catch((error) => explain(request, deps, error));
+      request.actor = held.actor;
+      return held;
+    }
+    const actor = await checkKey(request);
+    request.actor = actor;
+    await new Promise<void>((resolve, reject) => {
+      count.call(request.server, request, reply, (error) =>
+        error === undefined ? resolve() : reject(error),
+      );
+    });
+    return { actor, grant: null };
+  };
+}
+
+async function explain(request: FastifyRequest, deps: Deps, error: unknown): Promise<never> {
+  throw error instanceof AppError && error.status === 401 ? await refuse(request, deps, error) : error;
+}
+
+/** Bodies stay unread, whatever their type: the door reads them itself. */
+export function takeRawBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.decorateRequest("actor");
+}
+
+export interface CorsRules {
+  methods: string;
+  exposed: string;
+}
+
+/** Pages of any origin may use a door: it takes no cookies. */
+export function allowPages(app: FastifyInstance, { methods, exposed }: CorsRules): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("access-control-allow-origin", "*").header("access-control-expose-headers", exposed);
+    const asked = request.headers["access-control-request-headers"];
+    if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined)
+      reply.headers({
+        "access-control-allow-methods": methods,
+        "access-control-allow-headers":
+          asked !== undefined && /^[\w\-, ]+$/.test(asked) ? asked : "Authorization",
+        "access-control-max-age": "86400",
+        vary: "Access-Control-Request-Headers",
+      });
+    done();
+  });
+}
+
+/** The names of a finished file, once its last byte has arrived. */
+export function fileHeaders(deps: Pick<Deps, "config">, upload: ResumableUpload): Record<string, string> {
+  if (upload.status !== "UPLOADED") return {};
+  return {
+    "upstow-file-id": upload.id,
+    "upstow-file-key": encodeURIComponent(upload.key),
+    "upstow-file-url": fileUrl(cdnFor(deps.config, upload), upload.key),
+  };
+}
+
+export const fileHeaderNames = "Upstow-File-Id, Upstow-File-Key, Upstow-File-Url";
+
+/** A whole number in a header; undefined if there is none, null if it is something else. */
+export function readCount(value: string | string[] | undefined): number | undefined | null {
+  if (value === undefined) return undefined;
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : null;
+}
+
+/** Null with chunked encoding, 0 without a body. */
+export function contentLengthOf({ headers }: FastifyRequest): number | null {
+  if (headers["transfer-encoding"] !== undefined) return null;
+  return readCount(headers["content-length"]) ?? 0;
+}
+
+const typePattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+([ \t]*;[ -~]*)?$/;
+
+/** The type a client states for its file; anything that is none counts as unknown. */
+export function fileType(stated: string | undefined): string {
+  return stated !== undefined && stated.length <= 255 && typePattern.test(stated)
+    ? stated
+    : "application/octet-stream";
+}

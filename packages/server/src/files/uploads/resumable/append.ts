@@ -1,0 +1,134 @@
+import type { Readable } from "node:stream";
+import type { Deps } from "../../../deps.ts";
+import { AppError } from "../../../kernel/errors.ts";
+import { finishAppended } from "../finish-upload.ts";
+import { createBody } from "./body.ts";
+import { takeUpload } from "./lease.ts";
+import type { ResumableUpload } from "./queries.ts";
+import { fixLength, getResumable, otherLength, targetOf } from "./uploads.ts";
+
+export interface Append {
+  offset: number;
+  stream: Readable;
+  /** Null if the body does not say it. */
+  contentLength: number | null;
+  /** The whole length, where it was not known before or has to be the same. */
+  length?: number | undefined;
+  /** The body ends the file, whatever length was expected of one that was not known. */
+  endsFile?: boolean;
+  /** Called with each chunk, and once the body has arrived, before anything of it is kept. */
+  checksum?: { update(chunk: Buffer): void; verify(): void } | undefined;
+  isOwned?: boolean;
+  /** The upload becomes part of another one, instead of a file. */
+  staysOpen?: boolean;
+}
+
+/** At another offset than the client believes. */
+export class WrongOffset extends AppError {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super("CONFLICT", `The upload continues at ${offset}.`, {
+      suggestion: "Ask for the offset with HEAD, then send the bytes from there.",
+      headers: { "upload-offset": String(offset) },
+    });
+    this.offset = offset;
+  }
+}
+
+/** More bytes than the upload has. */
+export const tooLong = (length: number) =>
+  new AppError("VALIDATION_ERROR", `The upload has ${length} bytes, and more were sent.`, {
+    status: 413,
+    suggestion: "Send the bytes of the announced length, and no more.",
+  });
+
+const cutOff = () =>
+  new AppError("VALIDATION_ERROR", "The body ended before it was complete.", {
+    suggestion: "Ask for the offset with HEAD, then continue there: what arrived was kept.",
+    headers: { connection: "close" },
+  });
+
+/**
+ * Appends a body at an offset and returns the upload as it is then, finished if it has all of its bytes. Of two bodies for
+ * one offset, one is kept. Whatever arrived of a broken body is durable, and so is everything before this resolves.
+ */
+export async function appendTo(deps: Deps, given: ResumableUpload, append: Append): Promise<ResumableUpload> {
+  let upload = given;
+  if (upload.status === "UPLOADED") return repeatLast(upload, append);
+  if (upload.offset_bytes !== append.offset && upload.lease_until === 0)
+    throw new WrongOffset(upload.offset_bytes);
+  const lease = await takeUpload(deps, upload);
+  try {
+    upload = { ...upload, offset_bytes: lease.offset, store_state: lease.state, length_bytes: lease.length };
+    if (lease.offset !== append.offset) throw new WrongOffset(lease.offset);
+    upload = await settleLength(deps, upload, append);
+    const limit = upload.size_bytes;
+    if (append.offset + (append.contentLength ?? 0) > limit) throw tooLong(limit);
+    const { checksum } = append;
+    const body = createBody(append.stream, limit - append.offset, (chunk) => checksum?.update(chunk));
+    lease.watch(body);
+    const { appends } = await deps.stores.get(upload.store);
+    const endsFile = () => append.endsFile === true && body.outcome() === "whole";
+    await appends.append(
+      targetOf(upload),
+      {
+        chunks: body.chunks,
+        expectedBytes: append.contentLength ?? 0,
+        isOwned: append.isOwned ?? false,
+        isLast: () =>
+          endsFile() || (upload.length_bytes !== null && append.offset + body.receivedBytes() === limit),
+        ...(checksum && {
+          verify: () => {
+            if (body.outcome() === "broken") throw cutOff();
+            checksum.verify();
+          },
+        }),
+      },
+      (progress, work) =>
+        lease.save(progress, work).then(() => {
+          upload = { ...upload, offset_bytes: progress.offset, store_state: progress.state };
+        }),
+    );
+    if (body.outcome() === "too-long") throw tooLong(limit);
+    if (body.outcome() === "broken") throw cutOff();
+    if (endsFile() && upload.length_bytes === null)
+      upload = await fixLength(deps, upload, upload.offset_bytes);
+  } finally {
+    await lease.release();
+  }
+  return append.staysOpen === true ? upload : finishIfWhole(deps, upload);
+}
+
+/** A client that lost the last response sends its last append again. */
+function repeatLast(upload: ResumableUpload, { offset }: Append): ResumableUpload {
+  if (offset === upload.size_bytes) return upload;
+  throw new WrongOffset(upload.size_bytes);
+}
+
+async function settleLength(deps: Deps, upload: ResumableUpload, append: Append): Promise<ResumableUpload> {
+  const { length, endsFile, contentLength, offset } = append;
+  const said = length ?? (endsFile === true && contentLength !== null ? offset + contentLength : undefined);
+  if (said === undefined) return upload;
+  if (upload.length_bytes !== null) {
+    if (said !== upload.length_bytes) throw otherLength();
+    return upload;
+  }
+  if (said > upload.size_bytes) throw tooLong(upload.size_bytes);
+  return fixLength(deps, upload, said);
+}
+
+/** The one end of all doors. A crash before it leaves an upload that any further request finishes. */
+export async function finishIfWhole(deps: Deps, upload: ResumableUpload): Promise<ResumableUpload> {
+  if (upload.status === "UPLOADED" || upload.length_bytes === null) return upload;
+  if (upload.offset_bytes < upload.length_bytes) return upload;
+  try {
+    const file = await finishAppended(deps, upload, targetOf(upload));
+    return { ...upload, ...file };
+  } catch (error) {
+    // Another request may have finished it at the same moment.
+    const found = await getResumable(deps, upload.id);
+    if (found.status === "UPLOADED") return found;
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+import type { Queryable } from "../../../db/database.ts";
+import { inSteps } from "../../../db/job-leases.ts";
+import type { FileRow } from "../../../db/schema.ts";
+import type { Deps } from "../../../deps.ts";
+import { AppError, notFound, unauthorized } from "../../../kernel/errors.ts";
+import { writeLog } from "../../../projects/logs/queries.ts";
+import { countedBytes } from "../../../projects/usage/period.ts";
+import { releaseUsage } from "../../../projects/usage/quota.ts";
+import type { AppendTarget } from "../../../storage/object-store.ts";
+import { objectKey } from "../../../storage/storage-key.ts";
+import { removeBytes, scheduleFileDeletion } from "../../storage-deletions.ts";
+import { createSignedIds } from "../grants/token.ts";
+import { removeOpenMultipart } from "../queries.ts";
+import { type ArrivingFile, openArrival, type Uploader } from "../request-upload.ts";
+import {
+  deleteOldResumables,
+  deleteResumable,
+  findResumable,
+  insertResumable,
+  type ResumableUpload,
+  setLength,
+  shrinkFile,
+} from "./queries.ts";
+
+/** The last segment of an upload's URL, which is all that its client needs. */
+export const uploadTokens = ({ keyring }: Pick<Deps, "keyring">) =>
+  createSignedIds(keyring, "resumable upload", "");
+
+export interface NewResumable extends ArrivingFile {
+  /** What the protocol needs to remember, as JSON. */
+  described?: string;
+}
+
+/** Opens an upload that grows append by append. Without a size it reserves as much as is allowed. */
+export async function openResumable(
+  deps: Deps,
+  uploader: Uploader,
+  wanted: NewResumable,
+  onSaved: (tx: Queryable, file: FileRow) => Promise<void> = async () => {},
+): Promise<ResumableUpload> {
+  const { actor, grant } = uploader;
+  const isKey = grant === null ? !actor.keyId.includes(":") : grant.key_id !== null;
+  const { appends } = await deps.stores.get(actor.storeName ?? deps.store.name);
+  let opened: ResumableUpload | null = null;
+  await openArrival(deps, uploader, wanted, async (tx, file) => {
+    const row = {
+      file_id: file.id,
+      key_id: isKey ? actor.keyId : null,
+      length_bytes: wanted.fileSize,
+      offset_bytes: 0,
+      store_state: appends.start(file.size_bytes),
+      described: wanted.described ?? "{}",
+      lease: 0,
+      lease_until: 0,
+      is_awaited: 0,
+      touched_at: file.created_at,
+    };
+    await tx.run(insertResumable, row);
+    await onSaved(tx, file);
+    opened = { ...row, ...file, cdnUrl: actor.cdnUrl, project_deleted_at: null, key_revoked_at: null };
+  });
+  return opened as unknown as ResumableUpload;
+}
+
+const gone = () => notFound("An open upload at this URL was");
+
+/** In any state but failed or deleted. Throws 401 once its key was revoked. */
+export async function getResumable(deps: Deps, fileId: string | null): Promise<ResumableUpload> {
+  const upload = fileId === null ? null : await deps.db.get(findResumable, { fileId });
+  if (upload === null || upload.status === "FAILED" || upload.status === "DELETED") throw gone();
+  if (upload.key_revoked_at !== null || upload.project_deleted_at !== null)
+    throw unauthorized("the key that began this upload was revoked");
+  return upload;
+}
+
+export function targetOf(upload: ResumableUpload): AppendTarget {
+  return {
+    key: objectKey(upload),
+    uploadId: upload.upload_id ?? "",
+    contentType: upload.type,
+    offset: upload.offset_bytes,
+    state: upload.store_state,
+  };
+}
+
+/** Fixes a length that was not known, and releases what was reserved beyond it. */
+export async function fixLength(
+  deps: Deps,
+  upload: ResumableUpload,
+  length: number,
+): Promise<ResumableUpload> {
+  const reserved = upload.size_bytes;
+  const now = deps.now();
+  await deps.db.transact(async (tx) => {
+    if ((await tx.run(setLength, { fileId: upload.id, length })) === 0) throw otherLength();
+    if ((await tx.run(shrinkFile, { id: upload.id, sizeBytes: length })) === 0) throw gone();
+    await releaseUsage(tx, now, scopeOf(upload), {
+      storedBytes: 0,
+      reservedBytes: countedBytes(upload, reserved - length),
+      uploadsByPeriod: new Map(),
+    });
+  });
+  return { ...upload, length_bytes: length, size_bytes: length };
+}
+
+export const otherLength = () =>
+  new AppError("VALIDATION_ERROR", "The length of this upload is another one.", {
+    suggestion: "Ask for the state of the upload with HEAD, and continue with its length.",
+  });
+
+/** Ends an upload that is not finished; a stored file stays. The row goes first, so that nothing is saved any more. */
+export async function cancelResumable(deps: Deps, upload: ResumableUpload): Promise<void> {
+  if (upload.status === "UPLOADED")
+    throw new AppError("FORBIDDEN", "This upload is finished, and its file is stored.", {
+      suggestion: "Delete the file with DELETE /api/v1/files/:key and an API key.",
+    });
+  const now = deps.now();
+  const { appends } = await deps.stores.get(upload.store);
+  const deletion = await deps.db.transact(async (tx) => {
+    await tx.run(deleteResumable, { fileId: upload.id });
+    const file = await tx.get(removeOpenMultipart, {
+      id: upload.id,
+      ...scopeOf(upload),
+      uploadId: upload.upload_id ?? "",
+    });
+    if (file === null) throw gone();
+    await releaseUsage(tx, now, scopeOf(upload), {
+      storedBytes: 0,
+      reservedBytes: countedBytes(file, file.size_bytes),
+      uploadsByPeriod: new Map([[file.reserved_period ?? "", 1]]),
+    });
+    await writeLog(tx, now, {
+      ...scopeOf(upload),
+      type: "upload.aborted",
+      message: `Upload of "${file.name}" was aborted.`,
+      file,
+    });
+    return scheduleFileDeletion(tx, now, file);
+  });
+  await removeBytes(deps, [deletion]);
+  await appends.discard(targetOf(upload));
+}
+
+const scopeOf = (upload: ResumableUpload) => ({
+  projectId: upload.project_id,
+  environment: upload.environment,
+});
+
+/** Finished ones answer repeated requests for a while; open ones were given up long before. */
+const keptMs = 3 * 24 * 60 * 60 * 1000;
+
+export const forgetOldResumables = ({ db, now }: Deps, signal: AbortSignal): Promise<void> =>
+  inSteps((take) => db.run(deleteOldResumables, { before: now() - keptMs, take }), signal);

@@ -1,0 +1,71 @@
+import type { ImageFacts } from "@upstow/contract";
+import type { FileRow } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { findRoute } from "../../projects/file-routes/find-route.ts";
+import { claimFacts, findDueFacts, saveFacts } from "./facts-queries.ts";
+import { toSource } from "./image-source.ts";
+import { maxSourceBytes, RenderTimeout } from "./render/render-job.ts";
+import type { RenderPool } from "./render/render-pool.ts";
+
+/** Longer than a renderer may take. A worker that died leaves its images to others after this time. */
+const leaseMs = 120_000;
+/** At most as many as an account's previews, which share their turns. */
+const atOnce = 2;
+
+/**
+ * Finds the facts of images that are due, and returns when none are left. Projects take turns, so that one with
+ * thousands of images does not hold up another.
+ */
+export async function describeImages(deps: Deps, pool: RenderPool, signal: AbortSignal): Promise<void> {
+  let lastProject = "";
+
+  async function claimNext(): Promise<FileRow | null> {
+    while (!signal.aborted) {
+      const due = (await findAfter(lastProject)) ?? (lastProject === "" ? null : await findAfter(""));
+      if (due === null) return null;
+      lastProject = due.project_id;
+      const seen = due.facts_due_at ?? 0;
+      const [claimed] = await deps.db.change(claimFacts, { id: due.id, seen, leaseMs });
+      if (claimed !== undefined) return claimed;
+    }
+    return null;
+  }
+
+  const findAfter = (projectId: string) => deps.db.get(findDueFacts, { projectId });
+
+  async function work(): Promise<void> {
+    for (let file = await claimNext(); file !== null; file = await claimNext()) {
+      try {
+        const facts = await findFacts(deps, pool, file, signal);
+        await deps.db.run(saveFacts, { id: file.id, image: JSON.stringify(facts) });
+      } catch (error) {
+        // Tried again once the claim has expired.
+        deps.log.debug({ err: error, fileId: file.id }, "an image could not be described");
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: atOnce }, work));
+}
+
+/** Null if the image cannot be read. Throws if that says nothing about the image. */
+async function findFacts(
+  deps: Deps,
+  pool: RenderPool,
+  file: FileRow,
+  signal: AbortSignal,
+): Promise<ImageFacts | null> {
+  if (file.size_bytes > maxSourceBytes) return null;
+  const route = await findRoute(deps.db, file.project_id, file.route_slug);
+  try {
+    // A service that stops does not wait for what has not started, which variants may hold up for minutes.
+    const source = { ...(await toSource(deps, file)), signal };
+    const result = await pool.describe(source, route?.keep_location === 1);
+    return result.ok ? result.facts : null;
+  } catch (error) {
+    const isGone = error instanceof AppError && ["NOT_FOUND", "FILE_DAMAGED"].includes(error.code);
+    if (isGone || error instanceof RenderTimeout) return null;
+    throw error;
+  }
+}

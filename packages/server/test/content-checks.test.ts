@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { MB, PART_SIZE_BYTES } from "@upstow/contract";
+import { expectError, expectInvalid } from "./support/expect-error.ts";
+import { settled } from "./support/imports/import-client.ts";
+import { serve, startSource } from "./support/imports/source.ts";
+import { type GenuineFile, makeGenuineFiles } from "./support/inspection/genuine-files.ts";
+import { makeZip } from "./support/inspection/make-zip.ts";
+import { assertCountersMatch } from "./support/recount.ts";
+import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onDisk } from "./support/test-bucket.ts";
+import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
+
+const page = Buffer.from("<!DOCTYPE html><script>alert(1)</script>");
+
+onBothDatabases("checks of content", (database) => {
+  let app: TestApp;
+  let tenant: Tenant;
+  let client: UploadClient;
+  let files: GenuineFile[];
+  before(async () => {
+    app = await startApp({ database, env: { UPSTOW_IMPORT_ALLOW_CIDRS: "127.0.0.0/8" } });
+    tenant = await app.createTenant("pro");
+    client = createUploadClient(app, tenant.live);
+    files = await makeGenuineFiles();
+    for (const checkContent of ["off", "warn", "enforce"]) {
+      await addRoute({ slug: checkContent, checkContent });
+      await addRoute({ slug: `${checkContent}-images`, checkContent, allowedTypes: ["image/*"] });
+    }
+  });
+  after(() => app.close());
+
+  async function addRoute(body: Record<string, unknown>) {
+    const made = await client.post(`projects/${tenant.projectId}/routers`, body);
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return made.body.router;
+  }
+
+  const find = (name: string) => files.find((file) => file.name === name)?.bytes ?? assert.fail(name);
+  const listLogs = async (type: string) =>
+    (await app.call("GET", `logs?type=${type}`, { key: tenant.live })).body.logs;
+
+  async function send(bytes: Buffer, contentType: string, routeSlug: string) {
+    const upload = await client.request({
+      fileSize: bytes.length,
+      contentType,
+      routeSlug,
+      fileName: "a.bin",
+    });
+    assert.equal((await put(upload.uploadUrl, bytes, contentType)).status, 200);
+    return upload;
+  }
+
+  /** Nothing of it is left but a row that says so. */
+  async function expectRefused(
+    upload: { fileId: string; key: string; cdnUrl: string },
+    detectedType: string | null,
+  ) {
+    const { file } = (await client.get(upload.fileId)).body;
+    assert.deepEqual([file.status, file.detectedType], ["FAILED", detectedType]);
+    assert.equal((await fetch(upload.cdnUrl)).status, 404);
+    assert.equal(await app.app.deps.store.findReceived(upload.key), null);
+  }
+
+  it("are a field of routes, off unless set", async () => {
+    const route = await addRoute({ slug: "plain" });
+    assert.equal(route.checkContent, "off");
+    const path = `routers/${route.id}`;
+    for (const checkContent of ["warn", "enforce", "off"]) {
+      const patched = await app.call("PATCH", path, { key: tenant.live, body: { checkContent } });
+      assert.equal(patched.body.router.checkContent, checkContent);
+      assert.equal(
+        (await app.call("GET", path, { key: tenant.live })).body.router.checkContent,
+        checkContent,
+      );
+    }
+    for (const checkContent of ["on", null, true])
+      expectInvalid(
+        await app.call("PATCH", path, { key: tenant.live, body: { checkContent } }),
+        "checkContent",
+      );
+  });
+
+  it("look at nothing where they are off", async () => {
+    const file = await client.upload(page, { contentType: "image/png", routeSlug: "off-images" });
+    assert.equal((await client.get(file.id)).body.file.detectedType, null);
+    assert.equal((await client.list()).body.files[0].detectedType, null);
+  });
+
+  it("show the type of every format that has a signature", async () => {
+    const bodies = files.map(({ name, declared, bytes }) => ({
+      ...{ fileName: name, fileSize: bytes.length, contentType: declared, routeSlug: "enforce" },
+    }));
+    const { uploads } = (await client.post("upload/batch/request", { files: bodies })).body;
+    await Promise.all(files.map(({ bytes, declared }, i) => put(uploads[i].uploadUrl, bytes, declared)));
+    const done = await client.post("upload/batch/complete", {
+      files: uploads.map(({ fileId }: { fileId: string }) => ({ fileId })),
+    });
+    assert.equal(done.status, 200, JSON.stringify(done.body));
+    for (const [i, { name, type, declared }] of files.entries()) {
+      const { file } = done.body.files[i];
+      assert.deepEqual([file.detectedType, file.type], [type, declared], name);
+    }
+    const { file } = (await client.get((await client.list("?limit=1")).body.files[0].id)).body;
+    assert.equal(file.detectedType, files.at(-1)?.type);
+  });
+
+  it("refuse a disguised file with 422: it is FAILED, its bytes are gone, its quota is free", async () => {
+    const before = await client.usage();
+    for (const [bytes, declared, route, detected] of [
+      [page, "image/png", "enforce-images", "text/html"],
+      [find("a.exe"), "application/pdf", "enforce", "application/x-msdownload"],
+      [find("a.zip"), "application/octet-stream", "enforce", null],
+      [Buffer.alloc(300, 9), "image/jpeg", "enforce-images", null],
+    ] as const) {
+      const upload = await send(bytes, declared, route);
+      const done = await client.complete(upload.fileId);
+      if (route === "enforce" && declared === "application/octet-stream") {
+        assert.equal(done.body.file.detectedType, "application/zip");
+        await client.remove(upload.key);
+        continue;
+      }
+      const error = expectError(done, 422, "CONTENT_MISMATCH");
+      assert.match(error.message, detected === null ? /declared type/ : new RegExp(detected));
+      await expectRefused(upload, detected);
+      expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
+      // A bucket takes the bytes, and they are swept.
+      if (onDisk) assert.notEqual((await put(upload.uploadUrl, bytes, declared)).status, 200);
+    }
+    assert.equal((await client.usage()).storageBytes, before.storageBytes);
+    const [entry] = await listLogs("upload.failed");
+    assert.deepEqual(entry.data, {
+      reason: "content-mismatch",
+      declaredType: "image/jpeg",
+      detectedType: null,
+    });
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
+  it("ask the route behind application/octet-stream", async () => {
+    const { body } = await app.call("GET", `projects/${tenant.projectId}/routers`, { key: tenant.live });
+    const route = body.routers.find((found: { slug: string }) => found.slug === "enforce-images");
+    const allow = (allowedTypes: string[]) =>
+      app.call("PATCH", `routers/${route.id}`, { key: tenant.live, body: { allowedTypes } });
+    await allow(["image/*", "application/octet-stream"]);
+    const picture = await send(find("a.jpg"), "application/octet-stream", "enforce-images");
+    assert.equal((await client.complete(picture.fileId)).body.file.detectedType, "image/jpeg");
+    const program = await send(find("a.elf"), "application/octet-stream", "enforce-images");
+    expectError(await client.complete(program.fileId), 422, "CONTENT_MISMATCH");
+    await allow(["image/*"]);
+  });
+
+  it("only log where they warn, and confirm", async () => {
+    const upload = await send(page, "image/png", "warn-images");
+    const done = await client.complete(upload.fileId);
+    assert.equal(done.status, 200);
+    assert.equal(done.body.file.detectedType, "text/html");
+    const honest = await send(find("a.png"), "image/png", "warn-images");
+    await client.complete(honest.fileId);
+    const entries = await listLogs("file.mismatch");
+    assert.equal(entries.length, 1);
+    assert.equal(entries[0].fileId, upload.fileId);
+    assert.deepEqual(entries[0].data, {
+      reason: "content-mismatch",
+      declaredType: "image/png",
+      detectedType: "text/html",
+    });
+  });
+
+  it("find the directory of a ZIP at the end of a large file", async () => {
+    const contentType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    const bytes = makeZip({
+      "media/film": Buffer.alloc(MB, 1),
+      "[Content_Types].xml": "",
+      "word/document.xml": "",
+    });
+    const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`a/rather/long/name/${i}`, ""]));
+    for (const zip of [bytes, makeZip({ ...many, "[Content_Types].xml": "", "word/document.xml": "" })]) {
+      const upload = await send(zip, contentType, "enforce");
+      assert.equal((await client.complete(upload.fileId)).body.file?.detectedType, contentType);
+    }
+  });
+
+  it("hold for parts and for batches", async () => {
+    const pieces = [Buffer.alloc(PART_SIZE_BYTES, page), Buffer.alloc(PART_SIZE_BYTES), Buffer.alloc(10)];
+    const fileSize = 2 * PART_SIZE_BYTES + 10;
+    const upload = await client.init({ fileSize, contentType: "image/png", routeSlug: "enforce-images" });
+    const parts = await putParts(upload, pieces);
+    expectError(await client.completeParts(upload, parts), 422, "CONTENT_MISMATCH");
+    await expectRefused({ ...upload, cdnUrl: `${app.url}/f/${upload.key}` }, "text/html");
+
+    const honest = await client.init({ fileSize, contentType: "image/png", routeSlug: "enforce-images" });
+    const [, ...rest] = pieces;
+    const first = Buffer.concat([find("a.png"), Buffer.alloc(PART_SIZE_BYTES - find("a.png").length)]);
+    const done = await client.completeParts(honest, await putParts(honest, [first, ...rest]));
+    assert.equal(done.body.file?.detectedType, "image/png");
+
+    const uploads = [
+      await send(find("a.png"), "image/png", "enforce-images"),
+      await send(page, "image/png", "enforce-images"),
+    ];
+    const batch = await client.post("upload/batch/complete", {
+      files: uploads.map(({ fileId }) => ({ fileId })),
+    });
+    assert.equal(batch.status, 207);
+    assert.equal(batch.body.files[0].file.detectedType, "image/png");
+    assert.equal(batch.body.files[1].error.code, "CONTENT_MISMATCH");
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
+  it("hold for imports", async () => {
+    const source = await startSource();
+    source.paths.set("/honest.png", serve(find("a.png"), "image/png"));
+    source.paths.set("/page.png", serve(page, "image/png"));
+    const ends = ["/honest.png", "/page.png"].map(async (path) => {
+      const body = { url: source.url + path, routeSlug: "enforce-images" };
+      const { file } = (await client.post("upload/import", body)).body;
+      return settled(client, file.id);
+    });
+    const found = (await Promise.all(ends)).map(({ status, detectedType }) => [status, detectedType]);
+    assert.deepEqual(found, [
+      ["UPLOADED", "image/png"],
+      ["FAILED", "text/html"],
+    ]);
+    await source.close();
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
+  it("end an upload once, however many complete it and send other bytes meanwhile", async () => {
+    const genuine = find("a.png");
+    for (let round = 0; round < 12; round++) {
+      const disguised = Buffer.alloc(genuine.length, page);
+      const upload = await send(round % 2 === 0 ? genuine : disguised, "image/png", "enforce-images");
+      const puts = [genuine, disguised, genuine, disguised].map((bytes) =>
+        put(upload.uploadUrl, bytes, "image/png"),
+      );
+      const answers = await Promise.all(Array.from({ length: 4 }, () => client.complete(upload.fileId)));
+      await Promise.all(puts);
+      const ends = answers.filter(({ status }) => status !== 404);
+      assert.equal(ends.length, 1, JSON.stringify(answers.map(({ status, body }) => [status, body])));
+      const served = await fetch(upload.cdnUrl);
+      if (ends[0]?.status === 200) {
+        assert.equal(ends[0].body.file.detectedType, "image/png");
+        assert.ok(Buffer.from(await served.arrayBuffer()).equals(genuine), "confirmed is what was looked at");
+      } else {
+        expectError(ends[0] ?? assert.fail(), 422, "CONTENT_MISMATCH");
+        assert.equal(served.status, 404);
+      }
+    }
+    await assertCountersMatch(app, tenant.projectId);
+  });
+});
