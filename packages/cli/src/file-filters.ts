@@ -3,10 +3,10 @@ import { type OptionSpec, type Options, UsageError } from "./command.ts";
 import { readChoice } from "./option-values.ts";
 
 const accessLevels = ["public", "private"] as const;
-const statuses = ["uploading", "uploaded", "failed"] as const;
+const statuses = ["uploading", "uploaded", "failed", "deleted"] as const;
 
 export const filterOptions: Record<string, OptionSpec> = {
-  status: { value: "S", description: "uploading, uploaded or failed" },
+  status: { value: "S", description: "uploading, uploaded, failed or deleted (in the trash)" },
   type: { value: "TYPE", description: "a MIME type, or a family such as image/*" },
   route: { value: "SLUG", description: "uploaded through this file route" },
   access: { value: "A", description: "public or private" },

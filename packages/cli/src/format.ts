@@ -22,6 +22,21 @@ export function clean(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }
 
+/** For text that is already laid out: characters that hide or reorder others, such as U+202E, are replaced. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(/\p{Cf}/gu, "\ufffd");
+}
+
+/** JSON that means the same, with those characters escaped. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\p{Cf}/gu, (mark) =>
+    mark
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
 /** Pads columns to their widest cell, except the last. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -26,6 +26,12 @@ export function readNumberOrNone(what: string, value: string, least: number): nu
   return number;
 }
 
+export function readCount(what: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new UsageError(`${what} must be a whole number of at least 1, not "${value}".`);
+}
+
 /** The value of `--metadata`. */
 export function readMetadata(options: Options): Record<string, unknown> | undefined {
   const text = options.find("metadata");

@@ -1,6 +1,7 @@
 import type { Config } from "@upstow/server/config";
 import { type Command, type Result, type Signals, UsageError } from "./command.ts";
 import { explainError } from "./explain-error.ts";
+import { printableJson, withoutMarks } from "./format.ts";
 import { helpFor, listCommands, overview } from "./help.ts";
 import { didYouMean } from "./nearest.ts";
 import { parseCommandLine } from "./parse-command-line.ts";
@@ -32,7 +33,9 @@ export async function runCli(args: string[], io: Io, program: Program): Promise<
   } catch (error) {
     const { code, message, exitCode } = explainError(error);
     terminal.clear();
-    io.stderr.write(isJson ? `${JSON.stringify({ error: { code, message } })}\n` : `upstow: ${message}\n`);
+    io.stderr.write(
+      isJson ? `${printableJson({ error: { code, message } })}\n` : `upstow: ${withoutMarks(message)}\n`,
+    );
     return exitCode;
   }
 }
@@ -65,7 +68,7 @@ async function dispatch(
   }
   const show = ({ json, text }: Pick<Result, "json" | "text">) => {
     terminal.clear();
-    print(isJson ? JSON.stringify(json) : text);
+    print(isJson ? printableJson(json) : withoutMarks(text));
   };
   const result = await command.run({
     command: command.name,

@@ -14,6 +14,7 @@ const leftOut: Record<string, string> = {
   serve: "the first start is recorded by the service",
   "storage probe": "changes nothing",
   "audit export": "changes nothing",
+  "images backfill": "computes what is left out, and changes no setting or file",
   doctor: "changes nothing",
   "storage set": "needs a bucket; the same step as in the dashboard",
   "storage remove": "as above",

@@ -172,7 +172,7 @@ describe("the commands of users", () => {
     for (const [args, message] of [
       [["--metadata", "user"], /--metadata must be a key and a value/],
       [["--since", "yesterday"], /--since must be a time/],
-      [["--status", "deleted"], /--status must be one of uploading, uploaded, failed/],
+      [["--status", "gone"], /--status must be one of uploading, uploaded, failed, deleted/],
     ] as [string[], RegExp][]) {
       const failure = await runFailing(["files", "ls", ...args], own);
       assert.equal(failure.exitCode, 2);

@@ -7,7 +7,7 @@ export interface Assets {
   styles: string;
 }
 
-const controls = `<form class="gallery-controls" data-controls aria-label="Try them differently">
+const controls = `<form class="gallery-controls" data-controls aria-label="Preview settings">
 <label>Accent <select name="accent"><option value="">Violet</option><option value="rose">Rose</option><option value="teal">Teal</option><option value="ink">Ink</option></select></label>
 <label>Corners <input type="range" name="radius" min="0" max="24" value="12"></label>
 <label><input type="checkbox" name="rtl"> Right to left</label>
@@ -37,8 +37,8 @@ export function renderOverview(assets: Assets, publicUrl: string): string {
   });
   return `${load(assets)}<main id="content" class="gallery">
 <h1>${catalogue.length} components for React</h1>
-<p class="lead">Every one is live: choose, drop or paste files, or press Try it. Uploads are simulated, nothing leaves this page. All that upload are made of the same headless hook, <code>useUpload</code>.</p>
-${code(`npm install ${publicUrl}/packages/sdk.tgz ${publicUrl}/packages/react.tgz\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or take the source`, "sh")}
+<p class="lead">Every component is live. Choose, drop or paste files, or press Try it. Uploads are simulated, so nothing leaves this page. All of them build on one headless hook, <code>useUpload</code>.</p>
+${code(`npm install ${publicUrl}/packages/sdk.tgz ${publicUrl}/packages/react.tgz\nnpx shadcn add ${publicUrl}/r/upload-dropzone.json   # or copy the source`, "sh")}
 <nav aria-label="Categories"><ul class="gallery-categories">${links.join("")}</ul></nav>
 ${controls}
 ${groups.join("\n")}
@@ -69,7 +69,7 @@ ${entry.usage.trimEnd()}
 
 Put it inside an \`UpstowProvider\` and import \`@upstow/react/styles.css\` once.
 
-## Take the source
+## Copy the source into your project
 
 \`\`\`sh
 npx shadcn add ${publicUrl}/r/${entry.slug}.json

@@ -12,6 +12,8 @@ export type SdkErrorCode =
   | "STORAGE_REFUSED"
   /** The stored bytes differ from the bytes that were sent. */
   | "CHECKSUM_MISMATCH"
+  /** The service could not import a URL; the message says why, and `cause` has the `reason`. */
+  | "IMPORT_FAILED"
   | "FILE_TOO_LARGE"
   | "TOO_MANY_FILES"
   /** The token sent by the browser was not issued by this handler, or has expired. */

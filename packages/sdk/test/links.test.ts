@@ -160,4 +160,18 @@ describe("links and grants of the SDK", () => {
     assert.equal(current, next);
     assert.equal(await statusOf(link), 200);
   });
+
+  it("has upload grants, which only upload", async () => {
+    const grant = await upstow.grants.create({ routeSlug: "default", maxFiles: 2, metadata: { user: "u1" } });
+    assert.match(grant.token, /^upg_/);
+    const headers = { "tus-resumable": "1.0.0", "content-type": "application/offset+octet-stream" };
+    const sent = await fetch(`${app.url}/tus`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${grant.token}`, "upload-length": "5" },
+      body: "bytes",
+    });
+    assert.equal(sent.status, 201);
+    const file = await upstow.files.get(sent.headers.get("upstow-file-id") ?? "");
+    assert.deepEqual(file.metadata, { user: "u1" });
+  });
 });

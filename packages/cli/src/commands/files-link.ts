@@ -2,9 +2,9 @@ import type { Access } from "@upstow/sdk";
 import { type Command, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { clean, countFiles } from "../format.ts";
-import { readChoice } from "../option-values.ts";
+import { inBatches } from "../in-batches.ts";
+import { readChoice, readCount } from "../option-values.ts";
 
-const keysAtOnce = 100;
 const keys = { name: "keys", description: "storage keys or ids of files", isRepeated: true };
 
 export const filesLink: Command = {
@@ -92,19 +92,3 @@ export const filesAccess: Command = {
     return { json: { files }, text: files.map(({ key }) => `${clean(key)} is ${access}.`).join("\n") };
   },
 };
-
-async function inBatches<Answer>(
-  all: readonly string[],
-  work: (batch: string[]) => Promise<Answer>,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let at = 0; at < all.length; at += keysAtOnce)
-    answers.push(await work(all.slice(at, at + keysAtOnce)));
-  return answers;
-}
-
-function readCount(what: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  throw new UsageError(`${what} must be a whole number of at least 1, not "${value}".`);
-}

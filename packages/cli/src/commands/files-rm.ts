@@ -16,9 +16,11 @@ export const filesRm: Command = {
   options: {
     ...filterOptions,
     "dry-run": { description: "only list the files the filters match" },
+    purge: { description: "remove the bytes at once, also of files in the trash" },
     yes: { description: "delete the matching files without asking" },
   },
-  notes: "Takes keys and ids, or filters: what these find is shown and counted before you are asked.",
+  notes: `Takes keys and ids, or filters: what these find is shown and counted before you are asked.
+Where the project has a trash, files go there, unless you pass --purge. \`upstow files restore\` brings them back.`,
   async run(call) {
     const filters = readFilters(call.options);
     const isFiltered = Object.keys(filters).length > 0;
@@ -50,7 +52,9 @@ async function remove(call: Call, upstow: Upstow, keys: readonly string[]) {
     reclaimedBytes: 0,
   };
   for (let at = 0; at < keys.length; at += keysAtOnce) {
-    const result = await upstow.files.deleteMany(keys.slice(at, at + keysAtOnce));
+    const result = await upstow.files.deleteMany(keys.slice(at, at + keysAtOnce), {
+      purge: call.options.has("purge"),
+    });
     total.deleted += result.deleted;
     total.failed += result.failed;
     total.failures.push(...result.failures);

@@ -6,6 +6,7 @@ import { accountSetTier } from "./account-set-tier.ts";
 import { auditExport } from "./audit-export.ts";
 import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
+import { imagesBackfill } from "./images-backfill.ts";
 import { keyCreate } from "./key-create.ts";
 import { keyRevoke } from "./key-revoke.ts";
 import { migrateDatabase } from "./migrate-database.ts";
@@ -34,6 +35,7 @@ export const operatorCommands: readonly Command[] = [
   storageProbe,
   storageRemove,
   storageReseal,
+  imagesBackfill,
   auditExport,
   doctor,
   verify,

@@ -1,14 +1,15 @@
 import { resolve } from "node:path";
-import type { CompletedFile } from "@upstow/sdk";
+import type { CompletedFile, FileObject } from "@upstow/sdk";
 import type { Command } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { interruptible } from "../interruptible.ts";
-import { readMetadata } from "../option-values.ts";
+import { readCount, readMetadata } from "../option-values.ts";
 import { collectFiles, type LeftOut, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
+import { importUrls, isUrl } from "../upload/import-urls.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
 import { openRunJournal } from "../upload/run-journal.ts";
 import { openUnfinishedUploads } from "../upload/unfinished-uploads.ts";
@@ -19,29 +20,49 @@ const bodiesAtOnce = 9;
 
 export const upload: Command = {
   name: "upload",
-  summary: "Upload files, and folders recursively",
-  positionals: [{ name: "files", description: "paths of files and folders", isRepeated: true }],
+  summary: "Upload files, folders recursively, and files from URLs",
+  positionals: [
+    {
+      name: "files",
+      description: "paths of files and folders, and URLs that the service fetches",
+      isRepeated: true,
+    },
+  ],
   options: {
     route: { value: "SLUG", description: "the file route to upload to (default: default)" },
     metadata: { value: "JSON", description: "an object to store with every file" },
+    "expires-in": {
+      value: "SECONDS",
+      description: "delete the files after this time (default: the route's)",
+    },
   },
   notes: `Files over 10 MB are uploaded in parts. If interrupted, run the same command again within seven days to upload the
 missing files and parts, as long as the files are unchanged.
 Smaller files are requested and completed in batches of up to 100. Waits for the rate limit are shown on stderr.
 Files in a folder are named by their path within it. Empty files and symbolic links in folders are skipped and listed.
+The service fetches URLs by itself and needs no bytes from here; each has to be public and https.
 Exits with code 1 if a file failed, or if there was nothing to upload.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
-    const paths = call.positionals.map((path) => givenPath(call, path));
+    const expiresIn = readCount("--expires-in", call.options.find("expires-in"));
+    const urls = call.positionals.filter(isUrl);
+    const paths = call.positionals.filter((text) => !isUrl(text)).map((path) => givenPath(call, path));
     const { files: all, leftOut } = await collectFiles(paths);
     const connection = getConnection(call);
-    const run = [connection, routeSlug, metadata, paths.map((path) => resolve(path))];
+    const run = [
+      connection,
+      routeSlug,
+      metadata,
+      ...(expiresIn === undefined ? [] : [{ expiresIn }]),
+      paths.map((path) => resolve(path)),
+    ];
     const journal = openRunJournal(call.env, run);
     const earlier = await findStored(all, journal);
     const files = all.filter((file) => !earlier.has(file));
     const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     const stored: ({ path: string } & CompletedFile)[] = [];
+    const imported: ({ path: string } & FileObject)[] = [];
     const failures: { path: string; code: string; message: string }[] = [];
     const fail = ({ path, name }: LocalFile, error: unknown) => {
       const { code, message } = explainError(error);
@@ -49,10 +70,27 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
       call.note(`✖ ${clean(name)}  ${message}`);
     };
     for (const { name, reason } of leftOut) call.note(`- ${clean(name)}  left out: ${reasons[reason].why}`);
-    const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }) };
-    await interruptible(call, async () =>
-      uploadFiles({
-        upstow: await connect(call, { concurrency: bodiesAtOnce }),
+    const options = {
+      routeSlug,
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(expiresIn === undefined ? {} : { expiresIn }),
+    };
+    await interruptible(call, async () => {
+      const upstow = await connect(call, { concurrency: bodiesAtOnce });
+      await importUrls({
+        ...{ upstow, urls, options, draw: call.progress },
+        onDone(url, file) {
+          imported.push({ path: url, ...file });
+          call.note(`✔ ${clean(file.name)}  ${file.url}`);
+        },
+        onFailed(url, error) {
+          const { code, message } = explainError(error);
+          failures.push({ path: url, code, message });
+          call.note(`✖ ${clean(url)}  ${message}`);
+        },
+      });
+      await uploadFiles({
+        upstow,
         files,
         prepare: ({ path }) => ({ source: path, options }),
         unfinished: openUnfinishedUploads(call.env, connection, options),
@@ -63,19 +101,22 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
           call.note(`✔ ${clean(file.name)}  ${file.url}`);
         },
         onFailed: fail,
-      }),
-    );
+      });
+    });
     const isDone = stored.length === files.length;
     if (isDone) journal.end();
+    const fetched =
+      urls.length === 0 ? "" : ` Imported ${imported.length} of ${countFiles(urls.length)} from URLs.`;
     const done = isDone
       ? `Uploaded ${countFiles(stored.length)}, ${formatBytes(bytes)}.`
       : `Uploaded ${stored.length} of ${countFiles(files.length)}. The same command tries the others again.`;
+    const nothing = urls.length === 0 ? "Nothing to upload." : "";
     const before = earlier.size === 0 ? "" : ` The run before had stored ${earlier.size}.`;
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
-      json: { files: [...keptFiles, ...stored], failures, leftOut },
-      text: `${all.length === 0 ? "Nothing to upload." : done}${countLeftOut(leftOut)}${before}`,
-      ok: failures.length === 0 && all.length > 0,
+      json: { files: [...keptFiles, ...stored, ...imported], failures, leftOut },
+      text: `${all.length === 0 ? nothing : done}${countLeftOut(leftOut)}${before}${fetched}`.trim(),
+      ok: failures.length === 0 && all.length + urls.length > 0,
     };
   },
 };

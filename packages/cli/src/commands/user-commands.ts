@@ -1,4 +1,5 @@
 import type { Command } from "../command.ts";
+import { filesClaim, filesRestore } from "./files-claim.ts";
 import { filesCp } from "./files-cp.ts";
 import { filesGet } from "./files-get.ts";
 import { filesAccess, filesLink, filesRevoke } from "./files-link.ts";
@@ -23,6 +24,8 @@ export const userCommands: readonly Command[] = [
   filesLs,
   filesGet,
   filesRm,
+  filesRestore,
+  filesClaim,
   filesCp,
   filesLink,
   filesRevoke,

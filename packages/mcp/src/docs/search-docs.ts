@@ -21,11 +21,29 @@ const fillers = new Set(
   ),
 );
 
+/** Tables of benchmark results have every word of the product in them, and answer no question. */
+const measurements = new Set(["performance", "capacity"]);
+
+/** A question about how to do something is answered by a guide; reference and history are full of the same words. */
+const boosts: [pathStart: string, factor: number][] = [
+  ["quick-start", 1.3],
+  ["guides/", 1.2],
+  ["concepts/", 1.2],
+  ["reference/api/", 0.4],
+  ["reference/", 0.7],
+  ["changelog", 0.3],
+  ["comparison", 0.5],
+  ["threat-model", 0.6],
+  ["architecture", 0.6],
+  ["reliability", 0.6],
+];
+
 /** Full text over sections, ranked; a page appears once, by its best section. Indexed when first asked. */
 export function createDocsSearch(library: DocsLibrary): SearchDocs {
   let indexed: Promise<Search> | undefined;
   return async (query, limit) => {
-    indexed ??= indexSections(library.pages.flatMap(splitSections));
+    const pages = library.pages.filter(({ path }) => !measurements.has(path));
+    indexed ??= indexSections(pages.flatMap(splitSections));
     return (await indexed)(query, limit);
   };
 }
@@ -40,8 +58,7 @@ async function indexSections(sections: DocSection[]): Promise<Search> {
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       weights: { prefix: 0.3, fuzzy: 0.3 },
-      // Who asks how to do something wants the guide; the reference is full of the same words.
-      boostDocument: (id) => (String(id).startsWith("reference/") ? 0.7 : 1),
+      boostDocument: (id) => boosts.find(([start]) => String(id).startsWith(start))?.[1] ?? 1,
     },
   });
   // In pieces: the service answers others while it indexes.

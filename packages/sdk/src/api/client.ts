@@ -1,11 +1,13 @@
 import { createSigner } from "../links/create-signer.ts";
 import type { UploadSource } from "../upload/byte-source.ts";
+import { createImport, type ImportOptions } from "../upload/import-from-url.ts";
 import { createUpload, type UploadOptions } from "../upload/upload.ts";
-import type { CompletedFile } from "../wire/files.ts";
+import type { CompletedFile, FileObject } from "../wire/files.ts";
 import type { TransformedImage, TransformImageBody } from "../wire/transforms.ts";
 import type { Log, LogQuery, Usage, UsageRecord } from "../wire/usage.ts";
 import { type EventsOptions, type ReceivedEvent, streamEvents } from "./events.ts";
 import { createFiles } from "./files.ts";
+import { createGrants } from "./grants.ts";
 import { createLinks } from "./links.ts";
 import { list } from "./list.ts";
 import { createKeys, createProjects, createRouters } from "./projects.ts";
@@ -24,13 +26,18 @@ export function createUpstow(options: UpstowOptions = {}) {
   const uploads = createUploads(request);
   const files = createFiles(request, createSigner(request, connection, options));
   const upload = createUpload(uploads, files, () => connection().fetch, options.concurrency);
+  const importFromUrl = createImport(uploads, files);
   return {
     /** Uploads a file, a blob, bytes or a stream: in one request up to 10 MB, in parts above. */
     upload: (source: UploadSource, uploadOptions?: UploadOptions): Promise<CompletedFile> =>
       upload(source, uploadOptions),
+    /** Lets the service fetch a file from a URL, and waits until it is stored. Rejects with the reason if it fails. */
+    importFromUrl: (url: string, importOptions?: ImportOptions): Promise<FileObject> =>
+      importFromUrl(url, importOptions),
     uploads,
     files,
     links: createLinks(request),
+    grants: createGrants(request),
     projects: createProjects(request),
     routers: createRouters(request),
     keys: createKeys(request),

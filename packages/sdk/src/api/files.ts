@@ -1,21 +1,30 @@
 import type { LinkOptions, SignedGrant, Signer } from "../links/create-signer.ts";
-import type { ErrorBody } from "../wire/errors.ts";
 import type {
   BulkDeleteResult,
+  ClaimedFiles,
   FileListItem,
   FileObject,
   FileQuery,
+  ImageFacts,
   Metadata,
+  RestoredFiles,
   UpdateFileBody,
 } from "../wire/files.ts";
 import type { CreateGrantBody } from "../wire/links.ts";
 import { list } from "./list.ts";
-import { pathTo, pick, type Request, type RequestOptions } from "./request.ts";
+import {
+  type PostOptions,
+  pathTo,
+  pick,
+  type Request,
+  type RequestOptions,
+  unlessNoneFound,
+} from "./request.ts";
 
-/** List items have metadata only if it was requested. */
-type Listed<Query> = Query extends { include: "metadata" }
-  ? FileListItem & { metadata: Metadata }
-  : FileListItem;
+/** List items have metadata and what is known of images only if it was requested. */
+type Listed<Query> = FileListItem &
+  (Query extends { include: `${string}metadata${string}` } ? { metadata: Metadata } : unknown) &
+  (Query extends { include: `${string}image${string}` } ? { image: ImageFacts | null } : unknown);
 
 export function createFiles(request: Request, signer: Signer) {
   const one = pick<"file", FileObject>(request, "file");
@@ -39,21 +48,28 @@ export function createFiles(request: Request, signer: Signer) {
     /** The right to read all files of a route, a prefix or an audience. Signed here, without a call. */
     grant: (body: CreateGrantBody): Promise<SignedGrant> => signer.grant(body),
 
+    /** To the trash where the project has one. */
     async delete(keyOrId: string, options?: RequestOptions) {
       await request("DELETE", pathTo("files", keyOrId), options);
     },
 
-    /** Up to 100 keys or ids. Files that do not exist are listed in `failures`; that is not an error. */
-    async deleteMany(keys: string[], options?: RequestOptions): Promise<BulkDeleteResult> {
-      try {
-        return await request("DELETE", "/files", options, { keys });
-      } catch (error) {
-        const { error: _, ...answer } = ((error as Error).cause ?? {}) as BulkDeleteResult &
-          Partial<ErrorBody>;
-        if (answer.failures === undefined) throw error;
-        return answer;
-      }
-    },
+    /**
+     * Up to 100 keys or ids. Files that do not exist are listed in `failures`; that is not an error. With `purge`, bytes
+     * are removed at once, also those of files in the trash.
+     */
+    deleteMany: (
+      keys: string[],
+      { purge, ...options }: RequestOptions & { purge?: boolean } = {},
+    ): Promise<BulkDeleteResult> =>
+      unlessNoneFound(request("DELETE", "/files", options, { keys, ...(purge && { purge }) })),
+
+    /** Keeps up to 100 files that would be deleted otherwise. Can be repeated; `failures` as in `deleteMany`. */
+    claim: (keys: string[], options?: PostOptions): Promise<ClaimedFiles> =>
+      unlessNoneFound(request("POST", "/files/claim", options, { keys })),
+
+    /** Brings up to 100 files back from the trash; `failures` as in `deleteMany`. */
+    restore: (keys: string[], options?: PostOptions): Promise<RestoredFiles> =>
+      unlessNoneFound(request("POST", "/files/restore", options, { keys })),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { ErrorBody } from "../wire/errors.ts";
 import type {
   CreatedLinks,
   CreateGrantBody,
@@ -8,7 +7,7 @@ import type {
   RevokedLinks,
   RevokeLinksBody,
 } from "../wire/links.ts";
-import { type PostOptions, pick, type Request, type RequestOptions } from "./request.ts";
+import { type PostOptions, pick, type Request, type RequestOptions, unlessNoneFound } from "./request.ts";
 
 export function createLinks(request: Request) {
   return {
@@ -31,16 +30,4 @@ export function createLinks(request: Request) {
       rotate: (options?: PostOptions) => request<ReadKeys>("POST", "/files/read-keys/rotate", options),
     },
   };
-}
-
-async function unlessNoneFound<Answer extends { failures: unknown[] }>(
-  asked: Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await asked;
-  } catch (error) {
-    const { error: _, ...answer } = ((error as Error).cause ?? {}) as Answer & Partial<ErrorBody>;
-    if (answer.failures === undefined) throw error;
-    return answer as unknown as Answer;
-  }
 }

@@ -5,8 +5,8 @@ import type {
   CreateKeyBody,
   CreateProjectBody,
   CreateRouterBody,
-  Project,
   ProjectListItem,
+  ProjectWithSettings,
   Router,
   UpdateProjectBody,
   UpdateRouterBody,
@@ -15,7 +15,7 @@ import type { DeliveryDetail } from "../wire/webhooks.ts";
 import { type PostOptions, pathTo, pick, type Request, type RequestOptions } from "./request.ts";
 
 export function createProjects(request: Request) {
-  const one = pick<"project", Project>(request, "project");
+  const one = pick<"project", ProjectWithSettings>(request, "project");
   return {
     list: (options?: RequestOptions) =>
       pick<"projects", ProjectListItem[]>(request, "projects")("GET", "/projects", options),

@@ -1,4 +1,5 @@
 import { call, type Fetch } from "../http/call.ts";
+import type { ErrorBody } from "../wire/errors.ts";
 
 /** Options of a single call. */
 export interface RequestOptions {
@@ -74,4 +75,17 @@ export function apiUrl(baseUrl: string, path: string, query: object = {}): strin
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url.href;
+}
+
+/** The response that lists failures, also where no file was found. */
+export async function unlessNoneFound<Answer extends { failures: unknown[] }>(
+  asked: Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (error) {
+    const { error: _, ...answer } = ((error as Error).cause ?? {}) as Answer & Partial<ErrorBody>;
+    if (answer.failures === undefined) throw error;
+    return answer as unknown as Answer;
+  }
 }

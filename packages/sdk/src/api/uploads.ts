@@ -1,8 +1,9 @@
-import type { CompletedFile } from "../wire/files.ts";
+import type { CompletedFile, FileObject } from "../wire/files.ts";
 import type {
   BatchItem,
   CompleteMultipartBody,
   CompleteUploadBody,
+  ImportUploadBody,
   InitiatedMultipart,
   MultipartRef,
   ReceivedParts,
@@ -24,6 +25,13 @@ export function createUploads(request: Request) {
       post<RequestedUpload>("request", body, options),
 
     complete: (body: CompleteUploadBody, options?: PostOptions) => complete("complete", body, options),
+
+    /**
+     * The service fetches a file from a URL by itself; its status is `UPLOADING` until then. `importFromUrl` waits for the
+     * outcome.
+     */
+    import: async (body: ImportUploadBody, options?: PostOptions) =>
+      (await post<{ file: FileObject }>("import", body, options)).file,
 
     /** Up to 100 files in one call, each checked individually. Rejects with the first error if none succeeds. */
     requestMany: async (files: RequestUploadBody[], options?: PostOptions) =>

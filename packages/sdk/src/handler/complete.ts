@@ -28,7 +28,11 @@ export async function completeUpload<Context>(
   parts: UploadedPart[] | undefined,
   handling: Handling<Context>,
 ): Promise<CompleteAnswer> {
-  return callBack(tools, upload, await finish(tools, upload, parts), handling);
+  const finished = await finish(tools, upload, parts);
+  const answer = await callBack(tools, upload, finished, handling);
+  const [claimed] = await claimAll(tools, [upload], [finished], [answer]);
+  if (claimed === undefined || claimed instanceof UpstowError) throw claimed;
+  return claimed;
 }
 
 /** Completes single-request uploads in one call to the service, then runs the callback of each. */
@@ -48,8 +52,37 @@ export async function completeUploads<Context>(
     return callBack(tools, upload, result, handling);
   };
   await Promise.all(Array.from({ length: callbacksAtOnce }, takeTurns));
-  return answers;
+  return claimAll(tools, uploads, finished, answers);
 }
+
+type Answers = (CompleteAnswer | UpstowError)[];
+
+/** Files that were handed to their callbacks stay. Those whose callback failed can be completed again until their time. */
+async function claimAll<Context>(
+  tools: Tools<Context>,
+  uploads: OpenUpload[],
+  finished: (Finished | UpstowError)[],
+  answers: Answers,
+): Promise<Answers> {
+  const ids = answers.map((answer, i) => {
+    const [upload, result] = [uploads[i], finished[i]];
+    if (answer instanceof UpstowError || upload === undefined || result === undefined) return null;
+    if (result instanceof UpstowError || result.file.claimBy === null) return null;
+    return getRoute(tools.router, upload.route).onUploadComplete === undefined ? null : result.file.id;
+  });
+  const wanted = ids.filter((id) => id !== null);
+  if (wanted.length === 0) return answers;
+  const { failures } = await upstream(() => tools.files.claim(wanted));
+  const late = new Set(failures.map(({ key }) => key));
+  return answers.map((answer, i) => (late.has(ids[i] ?? "") ? tooLate() : answer));
+}
+
+const tooLate = () =>
+  new UpstowError("The file was deleted because it was not claimed in time.", {
+    code: "NOT_FOUND",
+    status: 404,
+    suggestion: "onUploadComplete has to resolve within the claimWithin of the service's file route.",
+  });
 
 async function finishAll<Context>(
   tools: Tools<Context>,

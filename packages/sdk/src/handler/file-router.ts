@@ -34,6 +34,8 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   routeSlug?: string;
   /** `private` files are read through links, grants and read handlers. Default: that of the service's file route. */
   access?: Access;
+  /** Seconds until a file is deleted, from the start of its upload. Default: that of the service's file route. */
+  expiresIn?: number;
   /** Validates the input that the browser sends. */
   input?: Schema;
   /**
@@ -62,6 +64,7 @@ export interface FileRoute<Context = unknown, Input = unknown, Result = unknown>
   readonly rules: CheckedRules;
   readonly routeSlug?: string | undefined;
   readonly access?: Access | undefined;
+  readonly expiresIn?: number | undefined;
   audience?(args: { metadata: unknown }): string | undefined;
   readonly input?: StandardSchema | undefined;
   middleware?(args: MiddlewareArgs<Context, unknown>): unknown;

@@ -76,6 +76,7 @@ function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ti
     routeSlug: config.routeSlug ?? "default",
     ...(config.access && { access: config.access }),
     ...(audience && { audience }),
+    ...(config.expiresIn !== undefined && { expiresIn: config.expiresIn }),
     // Lets webhooks and lists see a file's route: on the service, most routes share one.
     metadata: { route, ...metadata },
   };

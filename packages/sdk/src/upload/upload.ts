@@ -28,6 +28,10 @@ export interface UploadOptions {
   access?: Access;
   /** Groups files for grants and revocation: an order, a user, a lesson. */
   audience?: string;
+  /** Seconds until the file is deleted, from the start of the upload; instead of `expiresAt`. Default: the route's. */
+  expiresIn?: number;
+  /** When the file is deleted: ISO 8601 with a time zone. */
+  expiresAt?: string;
   signal?: AbortSignal;
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
   /** Maximum concurrent parts. Default: 3. */
@@ -100,6 +104,8 @@ export function createUpload(
           ...given,
           ...(options.access && { access: options.access }),
           ...(options.audience && { audience: options.audience }),
+          ...(options.expiresIn !== undefined && { expiresIn: options.expiresIn }),
+          ...(options.expiresAt !== undefined && { expiresAt: options.expiresAt }),
         },
         // A resumed upload already has metadata, which the service replaces on completion.
         changes: options.resume && given,

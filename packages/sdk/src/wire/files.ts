@@ -17,22 +17,83 @@ export interface FileListItem {
   url: string;
   status: FileStatus;
   access: Access;
+  /** MIME type by the bytes; null if unknown, and where the route's `checkContent` is off. */
+  detectedType: string | null;
   /** Only where the file has one. */
   audience?: string;
+  /** From then on the file is deleted; null if it stays. */
+  expiresAt: string | null;
+  /** From then on the file is deleted unless it is claimed; null if it needs no claim. */
+  claimBy: string | null;
   /** Hex; null if the store never saw the bytes in one piece. */
   sha256: string | null;
   createdAt: string;
   /** With `include: "metadata"`. */
   metadata?: Metadata;
+  /** With `include: "image"`. */
+  image?: ImageFacts | null;
 }
 
-export interface CompletedFile extends FileListItem {
+/** What is known of an image besides its bytes. */
+export interface ImageFacts {
+  /** Pixels, as seen upright. */
+  width: number;
+  height: number;
+  /** As in EXIF, 1 to 8. */
+  orientation: number;
+  /** More than 1 if it is animated. */
+  frames: number;
+  hasAlpha: boolean;
+  /** `#rrggbb` */
+  dominantColor: string;
+  /** ThumbHash, a placeholder of about 25 bytes, in Base64. */
+  thumbhash: string;
+  /** Local time of the camera, with its offset if it was recorded. */
+  takenAt?: string;
+  /** Maker and model. */
+  camera?: string;
+  /** Only if the file's route has `keepLocation`. */
+  location?: { latitude: number; longitude: number };
+}
+
+export interface CompletedFile extends Omit<FileListItem, "image"> {
   metadata: Metadata;
 }
 
 export interface FileObject extends CompletedFile {
   updatedAt: string;
+  /** The point of an image that gravity `focus` keeps in view; only where the file has one. */
+  focus?: FocusPoint;
+  /** While the file is imported from a URL. */
+  progress?: ImportProgress;
+  /** Why its import failed. */
+  failure?: { reason: ImportFailureReason; message: string };
+  /** Null until the image was read, soon after its upload, and for all that is no readable image. */
+  image: ImageFacts | null;
 }
+
+export interface ImportProgress {
+  /** Stored so far. */
+  receivedBytes: number;
+  /** Null until the source has said it. */
+  totalBytes: number | null;
+}
+
+export type ImportFailureReason =
+  | "address_refused"
+  | "unreachable"
+  | "redirect"
+  | "status"
+  | "encoded"
+  | "invalid_response"
+  | "type_refused"
+  | "too_large"
+  | "quota"
+  | "incomplete"
+  | "changed"
+  | "too_slow"
+  | "timeout"
+  | "storage";
 
 export interface PageQuery {
   /** 1 to 100. Default: 50. */
@@ -57,8 +118,8 @@ export interface FileQuery extends PageQuery {
   /** Up to 5 top-level keys and their values; values other than strings compare as JSON text. */
   metadata?: Record<string, string | number | boolean | null>;
   access?: Access;
-  /** Adds metadata to every file in the list. */
-  include?: "metadata";
+  /** Adds metadata, or what is known of images, to every file in the list. */
+  include?: "metadata" | "image" | "metadata,image" | "image,metadata";
 }
 
 export interface UpdateFileBody {
@@ -70,6 +131,18 @@ export interface UpdateFileBody {
   access?: Access;
   /** Groups files for grants and revocation; null removes it. */
   audience?: string | null;
+  /** Seconds from this call until the file is deleted; instead of `expiresAt`. */
+  expiresIn?: number;
+  /** When the file is deleted: ISO 8601 with a time zone; null keeps the file. */
+  expiresAt?: string | null;
+  /** The point of an image that gravity `focus` keeps in view; null removes it. */
+  focus?: FocusPoint | null;
+}
+
+/** From the left and the top, 0 to 1, as the image is seen upright. */
+export interface FocusPoint {
+  x: number;
+  y: number;
 }
 
 /** One page and the cursor of the next. */
@@ -78,9 +151,22 @@ export type Page<Key extends string, Item> = { [K in Key]: Item[] } & {
   hasMore: boolean;
 };
 
-export interface BulkDeleteResult {
-  deleted: number;
+interface BulkResult {
+  /** The number of failures. */
   failed: number;
   failures: { key: string; code: string; message: string }[];
+}
+
+export interface BulkDeleteResult extends BulkResult {
+  deleted: number;
+  /** Storage freed; nothing for files that went to the trash. */
   reclaimedBytes: number;
+}
+
+export interface ClaimedFiles extends BulkResult {
+  claimed: number;
+}
+
+export interface RestoredFiles extends BulkResult {
+  restored: number;
 }

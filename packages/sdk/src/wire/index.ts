@@ -1,5 +1,6 @@
 export type * from "./errors.ts";
 export type * from "./files.ts";
+export type * from "./grants.ts";
 export type * from "./links.ts";
 export type * from "./projects.ts";
 export type * from "./transforms.ts";

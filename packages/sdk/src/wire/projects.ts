@@ -1,4 +1,6 @@
 import type { Access } from "./files.ts";
+import type { TransformOptions } from "./transforms.ts";
+
 export interface ProjectListItem {
   _id: string;
   name: string;
@@ -33,7 +35,23 @@ export interface CreatedProject {
   keys?: ProjectKey[];
 }
 
-export interface UpdateProjectBody {
+/** What `/i/` serves of a project's public files without a signature. */
+export interface ImageSettings {
+  /** Widths, or heights of variants without a width. */
+  imageWidths: number[];
+  imageQualities: number[];
+  /** Named variants, at `/i/<name>/<key>`. */
+  imagePresets: Record<string, TransformOptions>;
+}
+
+interface ProjectSettings extends ImageSettings {
+  /** Days that deleted files can be restored, up to 90; 0 removes them at once. */
+  trashDays: number;
+}
+
+export interface ProjectWithSettings extends Project, ProjectSettings {}
+
+export interface UpdateProjectBody extends Partial<ProjectSettings> {
   name?: string;
 }
 
@@ -73,6 +91,16 @@ export interface Router {
   environment: "all" | KeyType;
   /** Of files that are uploaded to it from now on. */
   access: Access;
+  /** Days after which new uploads are deleted, unless their request says otherwise; null keeps them. */
+  expireAfterDays: number | null;
+  /** Seconds after its completion within which an upload has to be claimed or is deleted; null needs no claim. */
+  claimWithin: number | null;
+  /** Whether facts of images include where they were taken. */
+  keepLocation: boolean;
+  /** What happens to files whose bytes differ from their declared type or the route's types. */
+  checkContent: "off" | "warn" | "enforce";
+  /** Where the `success_redirect` of forms may lead. */
+  formOrigins: string[];
   createdAt: string;
   updatedAt: string;
 }
@@ -85,6 +113,16 @@ export interface CreateRouterBody {
   environment?: "all" | KeyType;
   /** `public` unless given. */
   access?: Access;
+  /** Days after which new uploads are deleted, unless their request says otherwise. */
+  expireAfterDays?: number | null;
+  /** Seconds after its completion within which an upload has to be claimed or is deleted. */
+  claimWithin?: number | null;
+  /** Keep where a picture was taken in its facts. Default: false. */
+  keepLocation?: boolean;
+  /** Compares bytes with the declared type and the route's types: logs or rejects differences. Default: `off`. */
+  checkContent?: "off" | "warn" | "enforce";
+  /** Where the `success_redirect` of forms may lead. */
+  formOrigins?: string[];
 }
 
 export type UpdateRouterBody = Partial<CreateRouterBody>;

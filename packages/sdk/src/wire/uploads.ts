@@ -12,6 +12,29 @@ export interface RequestUploadBody {
   access?: Access;
   /** Groups files for grants and revocation: an order, a user, a lesson. */
   audience?: string;
+  /** Seconds from this call until the file is deleted; instead of `expiresAt`. Default: the route's. */
+  expiresIn?: number;
+  /** When the file is deleted: ISO 8601 with a time zone. */
+  expiresAt?: string;
+}
+
+export interface ImportUploadBody {
+  /** Public https URL of the file, requested without credentials. */
+  url: string;
+  routeSlug: string;
+  /** Default: the last part of the URL's path. */
+  fileName?: string;
+  /** Default: the source's. */
+  contentType?: string;
+  metadata?: Metadata;
+  /** The route's unless given; a private route takes no public files. */
+  access?: Access;
+  /** Groups files for grants and revocation: an order, a user, a lesson. */
+  audience?: string;
+  /** Seconds from this call until the file is deleted; instead of `expiresAt`. Default: the route's. */
+  expiresIn?: number;
+  /** When the file is deleted: ISO 8601 with a time zone. */
+  expiresAt?: string;
 }
 
 export interface RequestedUpload {

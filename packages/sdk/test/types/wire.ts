@@ -25,7 +25,10 @@ export type Agreements = AllSame<{
   fileQuery: Same<Omit<wire.FileQuery, "metadata">, Omit<contract.FileQuery, "metadata.{key}">>;
   updateFile: Same<wire.UpdateFileBody, contract.UpdateFileBody>;
   bulkDelete: Same<wire.BulkDeleteResult, Of<Contract["BulkDeleteResult"]>>;
+  claimed: Same<wire.ClaimedFiles, Of<Contract["ClaimedFiles"]>>;
+  restored: Same<wire.RestoredFiles, Of<Contract["RestoredFiles"]>>;
   requestUpload: Same<wire.RequestUploadBody, contract.RequestUploadBody>;
+  importUpload: Same<wire.ImportUploadBody, contract.ImportUploadBody>;
   requested: Same<wire.RequestedUpload, Of<Contract["RequestedUpload"]>>;
   complete: Same<wire.CompleteUploadBody, Of<Contract["CompleteUploadBody"]>>;
   initiated: Same<wire.InitiatedMultipart, Of<Contract["InitiatedMultipart"]>>;
@@ -38,6 +41,8 @@ export type Agreements = AllSame<{
   createdLinks: Same<wire.CreatedLinks, Of<Contract["CreatedLinks"]>>;
   createGrant: Same<wire.CreateGrantBody, contract.CreateGrantBody>;
   grant: Same<wire.Grant, contract.Grant>;
+  createUploadGrant: Same<wire.CreateUploadGrantBody, contract.CreateUploadGrantBody>;
+  uploadGrant: Same<wire.UploadGrant, contract.UploadGrant>;
   revokeLinks: Same<wire.RevokeLinksBody, contract.RevokeLinksBody>;
   revokedLinks: Same<wire.RevokedLinks, Of<Contract["RevokedLinks"]>>;
   readKeys: Same<wire.ReadKeys, contract.ReadKeys>;

@@ -25,7 +25,7 @@ export function renderApiPages(document: ApiDocument): DocPage[] {
 function renderGroup(tag: string, endpoints: Endpoint[]): DocPage {
   const title = `API: ${tag}`;
   const list = endpoints.map(({ method, path }) => `\`${method} ${path.replace("/api/v1", "")}\``).join(", ");
-  const summary = `Request, answer and errors of ${list}.`;
+  const summary = `Requests, responses and errors of ${list}.`;
   const markdown = `# ${title}\n\n${summary}\n\n${endpoints.map(renderEndpoint).join("\n")}`;
   const path = `reference/api/${tag.toLowerCase().replaceAll(" ", "-")}`;
   return { path, title, summary, markdown };
@@ -64,8 +64,8 @@ function renderBody(schema: JsonSchema | undefined): string {
 
 function renderAnswer(status: string, schema: JsonSchema | undefined): string {
   const fields = schema === undefined ? [] : listFields(schema);
-  if (fields.length === 0) return `**Answer ${status}**`;
-  return `**Answer ${status}**\n\n${fieldTable(fields, false)}`;
+  if (fields.length === 0) return `**Response ${status}**`;
+  return `**Response ${status}**\n\n${fieldTable(fields, false)}`;
 }
 
 function fieldTable(fields: FieldRow[], showsOptional: boolean): string {

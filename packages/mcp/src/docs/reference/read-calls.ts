@@ -12,6 +12,7 @@ const factories = [
   { file: "api/uploads.ts", factory: "createUploads", prefix: "upstow.uploads" },
   { file: "api/files.ts", factory: "createFiles", prefix: "upstow.files" },
   { file: "api/links.ts", factory: "createLinks", prefix: "upstow.links" },
+  { file: "api/grants.ts", factory: "createGrants", prefix: "upstow.grants" },
   { file: "api/projects.ts", factory: "createProjects", prefix: "upstow.projects" },
   { file: "api/projects.ts", factory: "createRouters", prefix: "upstow.routers" },
   { file: "api/projects.ts", factory: "createKeys", prefix: "upstow.keys" },

@@ -1,0 +1,17 @@
+import { defaultQuality, variantUrl } from "./image-url.ts";
+
+/**
+ * The loader of next/image: `export { upstowLoader as default } from "@upstow/sdk"` in the file that `images.loaderFile` names.
+ * Other images than public files of Upstow keep their URL.
+ */
+export function upstowLoader({
+  src,
+  width,
+  quality = defaultQuality,
+}: {
+  src: string;
+  width: number;
+  quality?: number;
+}): string {
+  return variantUrl(src, { width, quality }) ?? src;
+}
