@@ -86,8 +86,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Advice that the API gives to the callers of every endpoint. */
+const forPrograms = /^(?:Correct the request|Check the identifier)/;
+
 /** What is wrong with a field comes as "email is taken", with advice for programs. */
 function inSentences({ message, suggestion }: ApiError): string {
-  if (/[.!?]$/.test(message)) return `${message} ${suggestion}`.trim();
+  const advice = forPrograms.test(suggestion) ? "" : suggestion;
+  if (/[.!?]$/.test(message)) return `${message} ${advice}`.trim();
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }

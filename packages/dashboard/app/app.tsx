@@ -6,6 +6,7 @@ import { Alone } from "./parts/alone.tsx";
 import { Cover } from "./parts/cover.tsx";
 import { Failure, Loading } from "./parts/states.tsx";
 import { goTo, usePath } from "./router.tsx";
+import { ShellSkeleton } from "./shell.tsx";
 
 export interface Account {
   id: string;
@@ -61,7 +62,7 @@ function Gate() {
   );
   if (account === null) {
     if (isOut) return signIn;
-    if (problem === null) return <Loading />;
+    if (problem === null) return <ShellSkeleton />;
     return (
       <Alone>
         <Failure error={problem} retry={tryToLook} />

@@ -1,12 +1,14 @@
-import type { Environment } from "@upstow/contract";
-import { type ComponentType, lazy, Suspense, useEffect, useMemo } from "react";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { type ComponentType, lazy, Suspense, useContext, useEffect, useMemo, useState } from "react";
+import { accountPages, readAddress, recallAddress, rememberWorkspace } from "./address.ts";
 import type { Account } from "./app.tsx";
-import { useLoad } from "./load.ts";
-import { NewProject } from "./pages/new-project.tsx";
+import { createQueries, useLoad } from "./load.ts";
+import { Projects } from "./pages/projects.tsx";
+import { Palette } from "./palette.tsx";
 import { Boundary, Broken } from "./parts/boundary.tsx";
 import { Empty, Failure, Loading } from "./parts/states.tsx";
-import { Link, usePath } from "./router.tsx";
-import { Shell } from "./shell.tsx";
+import { goTo, Link, usePath } from "./router.tsx";
+import { Shell, ShellSkeleton } from "./shell.tsx";
 import { renewPolicyFor } from "./storage-policy.ts";
 import { useProject } from "./use-project.ts";
 import { createWorkspace, type ProjectItem, WorkspaceContext } from "./workspace.ts";
@@ -15,6 +17,7 @@ const audit = (name: "ProjectAudit" | "AccountAudit" | "InstallationAudit") =>
   lazy(async () => ({ default: (await import("./pages/audit/audit.tsx"))[name] }));
 
 const pages: Record<string, ComponentType> = {
+  __proto__: null as never,
   overview: lazy(() => import("./pages/overview/overview.tsx")),
   files: lazy(() => import("./pages/files/files.tsx")),
   studio: lazy(() => import("./pages/studio/studio.tsx")),
@@ -23,11 +26,11 @@ const pages: Record<string, ComponentType> = {
   logs: lazy(() => import("./pages/logs/logs.tsx")),
   usage: lazy(() => import("./pages/usage/usage.tsx")),
   audit: audit("ProjectAudit"),
+  trash: lazy(() => import("./pages/trash/trash.tsx")),
   members: lazy(() => import("./pages/members/members.tsx")),
   settings: lazy(() => import("./pages/settings/settings.tsx")),
 };
-const environments: Environment[] = ["live", "test"];
-/** Pages outside of any project. */
+/** Those of accountPages. */
 const others: Record<string, ComponentType> = {
   account: lazy(() => import("./pages/account/account.tsx")),
   admin: lazy(() => import("./pages/admin/admin.tsx")),
@@ -35,18 +38,31 @@ const others: Record<string, ComponentType> = {
   "admin/audit": audit("InstallationAudit"),
 };
 
-/** Addresses are /p/<project>/<environment>/<page>, so that each can be kept and shared. */
-export function Console({ account }: { account: Account }) {
+export function Console(props: { account: Account }) {
+  const [queries] = useState(createQueries);
+  return (
+    <QueryClientProvider client={queries}>
+      <Workspaces {...props} />
+    </QueryClientProvider>
+  );
+}
+
+function Workspaces({ account }: { account: Account }) {
   const path = usePath();
   const projects = useLoad<{ projects: ProjectItem[]; storageOrigins: string[] }>("/projects");
-  const [, , projectId, environmentName, pageName = "overview"] = path.split("/");
+  const { projectId, environment, page } = useMemo(() => readAddress(path), [path]);
   const all = projects.data?.projects;
   const { project, isLooking } = useProject(projectId, projects);
-  const environment = environments.find((name) => name === environmentName) ?? "live";
   const workspace = useMemo(
     () => (project === undefined ? null : createWorkspace(project, environment, projects.reload)),
     [project, environment, projects.reload],
   );
+
+  const target = findTarget(path, all ?? []);
+  useEffect(() => {
+    if (target !== null) goTo(target + location.search, { replace: true });
+    else if (project !== undefined) rememberWorkspace(project.id, environment);
+  }, [target, project, environment]);
 
   const storageOrigins = projects.data?.storageOrigins;
   useEffect(() => {
@@ -59,27 +75,26 @@ export function Console({ account }: { account: Account }) {
   }, [projects.reload]);
 
   const failure = projects.error !== null && <Failure error={projects.error} retry={projects.reload} />;
-  if (all === undefined || isLooking) return failure || <Loading />;
-  const other = Object.keys(others).find((name) => path === `/${name}`);
-  const Other = other === undefined ? undefined : others[other];
-  const Page = pages[pageName];
+  if (all === undefined || isLooking || target !== null) return failure || <ShellSkeleton />;
+  const [first = ""] = page.split("/");
+  const isOutside = Object.hasOwn(others, page);
+  const Page = (isOutside ? others[page] : pages[first]) ?? UnknownPage;
   return (
     <WorkspaceContext value={workspace}>
-      <Shell account={account} projects={all} page={other ?? pageName} onChanged={projects.reload}>
+      <Shell
+        account={account}
+        projects={all}
+        page={isOutside ? page : first}
+        palette={<Palette projects={all} />}
+        onChanged={projects.reload}
+      >
         {failure}
-        <Boundary key={other ?? `${workspace?.api}/${pageName}`} fallback={<Broken />}>
+        <Boundary key={isOutside ? page : `${workspace?.api}/${first}`} fallback={<Broken />}>
           <Suspense fallback={<Loading />}>
-            {Other !== undefined ? (
-              <Other />
-            ) : all.length === 0 ? (
-              <NewProject account={account} onCreated={projects.reload} />
-            ) : workspace === null ? (
-              <NoSuchPage reason="Perhaps it was cut off, or you have no part in the project." to="/" />
-            ) : Page === undefined ? (
-              <NoSuchPage
-                reason="Perhaps it was cut off."
-                to={`/p/${workspace.project.id}/${workspace.environment}/overview`}
-              />
+            {page === "" || (all.length === 0 && !isOutside) ? (
+              <Projects account={account} projects={all} onCreated={projects.reload} />
+            ) : workspace === null && !isOutside ? (
+              <NoSuchPage reason="Check the URL. You may not be a member of this project." to="/" />
             ) : (
               <Page />
             )}
@@ -90,15 +105,27 @@ export function Console({ account }: { account: Account }) {
   );
 }
 
+function UnknownPage() {
+  const workspace = useContext(WorkspaceContext);
+  return <NoSuchPage reason="Check the URL." to={workspace?.urlOf("overview") ?? "/"} />;
+}
+
 function NoSuchPage({ reason, to }: { reason: string; to: string }) {
   return (
     <>
-      <h1>There is no such page</h1>
-      <Empty title="The address leads nowhere">
+      <h1>Page not found</h1>
+      <Empty title="There is nothing at this URL">
         <p>
           {reason} <Link to={to}>Go to the overview</Link>
         </p>
       </Empty>
     </>
   );
+}
+
+/** Where an older URL, or one without a project, leads; null where it is the URL of a page. */
+function findTarget(path: string, projects: ProjectItem[]): string | null {
+  if (path.startsWith("/p/")) return path.slice(2);
+  const page = path.slice(1);
+  return page === "" || accountPages.includes(page) ? recallAddress(page, projects) : null;
 }

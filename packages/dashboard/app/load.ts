@@ -1,5 +1,22 @@
-import { useCallback, useEffect, useState } from "react";
+import {
+  type InfiniteData,
+  keepPreviousData,
+  QueryClient,
+  skipToken,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useCallback, useEffect } from "react";
 import { callApi, whenEntered } from "./api.ts";
+
+/** One cache for each account that signs in. A page that is opened again shows what it had, and loads it anew. */
+export function createQueries(): QueryClient {
+  return new QueryClient({
+    // The service may run on this machine, which needs no network for that.
+    defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false, networkMode: "always" } },
+  });
+}
 
 export interface Loaded<T> {
   data: T | null;
@@ -8,45 +25,20 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-interface Answer<T> {
-  path: string;
-  /** How often it had been asked for. */
-  version: number;
-  data: T | null;
-  error: unknown;
+/** The response to GET at a path, or nothing for none. If loading it again fails, the last response stays beside the error. */
+export function useLoad<T>(path: string | null): Loaded<T> {
+  const { data, error, isFetching, refetch } = useQuery<T>({
+    queryKey: [path],
+    queryFn: path === null ? skipToken : ({ signal }) => callApi<T>("GET", path, undefined, { signal }),
+  });
+  const reload = useCallback(() => void refetch(), [refetch]);
+  useAgainOnEntry(error !== null, reload);
+  return { data: data ?? null, error: isFetching ? null : error, isLoading: isFetching, reload };
 }
 
-/**
- * What GET answers at a path. An answer that comes after the path has changed is dropped; where asking again fails,
- * what came before stays beside the error.
- */
-export function useLoad<T>(path: string): Loaded<T> {
-  const [answer, setAnswer] = useState<Answer<T> | null>(null);
-  const [version, setVersion] = useState(0);
-
-  useEffect(() => {
-    let isCurrent = true;
-    const settle = (data: T | null, error: unknown) => {
-      if (!isCurrent) return;
-      setAnswer((before) => {
-        const kept = before?.path === path ? before.data : null;
-        return { path, version, data: data ?? kept, error };
-      });
-    };
-    callApi<T>("GET", path).then(
-      (data) => settle(data, null),
-      (error) => settle(null, error),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [path, version]);
-
-  const reload = useCallback(() => setVersion((before) => before + 1), []);
-  useAgainOnEntry(answer !== null && answer.error !== null, reload);
-  const last = answer?.path === path ? answer : null;
-  const isLoading = last?.version !== version;
-  return { data: last?.data ?? null, error: isLoading ? null : last.error, isLoading, reload };
+/** Retries what failed while nobody was signed in. */
+export function useAgainOnEntry(hasFailed: boolean, again: () => void): void {
+  useEffect(() => (hasFailed ? whenEntered(again) : undefined), [hasFailed, again]);
 }
 
 interface Page {
@@ -54,79 +46,78 @@ interface Page {
   hasMore: boolean;
 }
 
-/** What failed while nobody was signed in is tried again once somebody is. */
-export function useAgainOnEntry(hasFailed: boolean, again: () => void): void {
-  useEffect(() => (hasFailed ? whenEntered(again) : undefined), [hasFailed, again]);
-}
-
 export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {
   items: Item[];
   hasMore: boolean;
   loadMore: () => void;
-  /** Why the next page did not come. */
+  /** Why the next page could not be loaded. */
   moreError: unknown;
+  /** The items shown still answer the query before this one. */
+  isStale: boolean;
   setItems: (change: (items: Item[]) => Item[]) => void;
 }
 
-/** What has come of a list so far, and the first page that it began with. */
-interface Gathered<Item> {
-  first: object | null;
-  items: Item[];
-  cursor: string | null;
-  problem: unknown;
+interface PagesOptions {
+  /** Shows the items of the query before until those of a new one arrive. */
+  keepsPrevious?: boolean;
 }
 
 /** A list that comes page by page; `path` ends with its query. */
-export function usePages<Item, Key extends string>(path: string, key: Key): Pages<Item> {
+export function usePages<Item, Key extends string>(
+  path: string,
+  key: Key,
+  { keepsPrevious = false }: PagesOptions = {},
+): Pages<Item> {
   type Answer = Page & Record<Key, Item[]>;
-  const { data, ...first } = useLoad<Answer>(path);
-  const [gathered, setGathered] = useState<Gathered<Item>>({
-    first: null,
-    items: [],
-    cursor: null,
-    problem: null,
+  const queries = useQueryClient();
+  const separator = path.includes("?") ? "&" : "?";
+  const queryKey = ["pages", path];
+  const query = useInfiniteQuery({
+    queryKey,
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: Answer) => nextCursor,
+    async queryFn({ pageParam, signal }) {
+      let cursor = pageParam;
+      // A search through very many files answers in stretches, some of which are empty.
+      for (;;) {
+        const next = cursor === null ? "" : `${separator}cursor=${cursor}`;
+        const page = await callApi<Answer>("GET", path + next, undefined, { signal });
+        if (page[key].length > 0 || page.nextCursor === null || signal.aborted) return page;
+        cursor = page.nextCursor;
+      }
+    },
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
-  const [isLoadingMore, setLoadingMore] = useState(false);
-  // A new first page begins a new list at once: no item of the former one is ever shown under the new filter.
-  const list =
-    gathered.first === data
-      ? gathered
-      : { first: data, items: data?.[key] ?? [], cursor: data?.nextCursor ?? null, problem: null };
+  const { data, error, isFetching, isFetchNextPageError, hasNextPage, isPlaceholderData } = query;
 
-  /** What comes for a list that is no longer shown is dropped. */
-  const change = (next: (before: Gathered<Item>) => Partial<Gathered<Item>>) =>
-    setGathered((before) => (before.first === list.first ? { ...before, ...next(before) } : before));
-
-  const loadMore = () => {
-    if (list.cursor === null || isLoadingMore) return;
-    setGathered({ ...list, problem: null });
-    setLoadingMore(true);
-    const separator = path.includes("?") ? "&" : "?";
-    callApi<Answer>("GET", `${path}${separator}cursor=${list.cursor}`)
-      .then((page) => change(({ items }) => ({ items: [...items, ...page[key]], cursor: page.nextCursor })))
-      .catch((problem) => change(() => ({ problem })))
-      .finally(() => setLoadingMore(false));
+  const change = (next: (data: InfiniteData<Answer>) => InfiniteData<Answer>) =>
+    queries.setQueryData<InfiniteData<Answer>>(queryKey, (before) => before && next(before));
+  // Only the first page: a long list is not worth loading again as a whole.
+  const reload = () => {
+    change(({ pages, pageParams }) => ({ pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) }));
+    void query.refetch();
   };
-
-  // A search over very many files answers in stretches, of which some hold nothing.
-  const isBlank = data !== null && list.items.length === 0 && list.cursor !== null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each blank stretch asks for the next one
-  useEffect(() => {
-    if (isBlank && list.problem === null) loadMore();
-  }, [isBlank, list.cursor, isLoadingMore]);
-
+  useAgainOnEntry(error !== null, reload);
+  const items = data?.pages.flatMap((page) => page[key]) ?? [];
+  const failure = isFetching ? null : error;
   return {
-    items: list.items,
-    hasMore: list.cursor !== null,
-    error: first.error ?? (list.items.length === 0 ? list.problem : null),
-    moreError: list.problem,
-    isLoading: first.isLoading || isLoadingMore || isBlank,
-    reload: first.reload,
-    loadMore,
-    setItems: (next) =>
-      setGathered((before) => {
-        const base = before.first === list.first ? before : list;
-        return { ...base, items: next(base.items) };
-      }),
+    items,
+    hasMore: hasNextPage && !isPlaceholderData,
+    error: isFetchNextPageError ? null : failure,
+    moreError: isFetchNextPageError ? failure : null,
+    isLoading: isFetching,
+    isStale: isPlaceholderData,
+    reload,
+    loadMore: () => {
+      if (!isFetching) void query.fetchNextPage();
+    },
+    setItems: (update) =>
+      change(({ pages: [first, ...others], pageParams }) => ({
+        pageParams,
+        pages: [
+          { ...first, [key]: update([first, ...others].flatMap((page) => page?.[key] ?? [])) } as Answer,
+          ...others.map((page) => ({ ...page, [key]: [] })),
+        ],
+      })),
   };
 }

@@ -1,5 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { createContext, useContext } from "react";
+import { addressOf } from "./address.ts";
 
 export interface ProjectItem {
   id: string;
@@ -12,7 +13,9 @@ export interface ProjectItem {
 export interface Workspace {
   project: ProjectItem;
   environment: Environment;
-  /** Where the API answers for this project and environment. */
+  /** The URL of one of its pages, in this environment. */
+  urlOf: (page: string) => string;
+  /** Base path of the API for this project and environment. */
   api: string;
   /** The same for the live environment, whose rights cover the project's shared things too. */
   liveApi: string;
@@ -39,6 +42,7 @@ export function createWorkspace(
   return {
     project,
     environment,
+    urlOf: (page) => addressOf(project.id, environment, page),
     api: `/in/${project.id}/${environment}`,
     liveApi: `/in/${project.id}/live`,
     mayChange: project.role !== "viewer",

@@ -1,3 +1,4 @@
+// Needs its own process: it ends the process.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -13,7 +14,9 @@ before(async () => {
   app = await startApp({ database: "sqlite" });
   process.env["UPSTOW_PUBLIC_URL"] = app.url;
   const root = join(import.meta.dirname, "..");
-  vite = await createServer({ root, logLevel: "error", server: { host: "127.0.0.1", port: 0 } });
+  // Nothing is edited here, and a file that is added to the watch during the close keeps the process alive.
+  const server = { host: "127.0.0.1", port: 0, watch: null };
+  vite = await createServer({ root, logLevel: "error", server, optimizeDeps: { noDiscovery: true } });
   Reflect.deleteProperty(process.env, "UPSTOW_PUBLIC_URL");
   await vite.listen();
   const address = vite.httpServer?.address();
@@ -23,11 +26,13 @@ before(async () => {
 after(async () => {
   await vite.close();
   await app.close();
+  // The bundler's own process outlives its server and keeps this one alive.
+  setTimeout(() => process.exit(), 1_000);
 });
 
 test("the pages are served as they are edited, with what swaps them in the browser", async () => {
   const page = await (
-    await fetch(`${url}/dashboard/p/x/live/files`, { headers: { accept: "text/html" } })
+    await fetch(`${url}/dashboard/x/live/files`, { headers: { accept: "text/html" } })
   ).text();
   assert.match(page, /\/dashboard\/@vite\/client/);
   assert.match(page, /\/dashboard\/app\/main\.tsx/);

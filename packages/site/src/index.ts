@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import {
   type ApiDocument,
   createDocsSearch,
@@ -9,7 +8,10 @@ import {
   docsFolder,
   openDocs,
 } from "@upstow/mcp/docs";
+import { findAsset } from "./assets.ts";
+import { renderDocsHome } from "./docs-home.ts";
 import { renderDocPage, renderSearchPage } from "./docs-pages.ts";
+import { renderErrorBody, type ShownError } from "./error-page.ts";
 import { renderHome } from "./home.ts";
 import { renderShell } from "./layout.ts";
 import { renderLlmsText } from "./llms-text.ts";
@@ -20,6 +22,8 @@ export interface SitePage {
   type: string;
   body: string | Buffer;
   etag: string;
+  /** Its URL changes with its content. */
+  isImmutable?: boolean;
 }
 
 export interface Site {
@@ -28,9 +32,10 @@ export interface Site {
   /** The page that lists hits, for browsers without script. */
   renderSearch(query: string): Promise<SitePage>;
   search(query: string): Promise<object[]>;
+  /** The page of an error, for people. */
+  renderError(error: ShownError): string;
 }
 
-const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const html = "text/html; charset=utf-8";
 
 export interface SiteOptions {
@@ -41,20 +46,18 @@ export interface SiteOptions {
 
 /** Rendering everything takes a good part of a second, so each page is rendered when it is first asked for. */
 export function openSite({ publicUrl, version, api }: SiteOptions): Site {
-  const description = "A file upload service you run yourself.";
+  const description =
+    "A file upload service that you run yourself: presigned and resumable uploads, image variants, private files and signed webhooks.";
   const pages = createPages();
-  const assets = {
-    "site.css": "text/css; charset=utf-8",
-    "site.js": "text/javascript; charset=utf-8",
-    "explorer.css": "text/css; charset=utf-8",
-    "explorer.js": "text/javascript; charset=utf-8",
-    "explorer-request.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-  };
-  for (const [name, type] of Object.entries(assets))
-    pages.add(`/assets/${name}`, type, () => readFileSync(folder(`./assets/${name}`)));
   pages.add("/", html, () =>
-    renderShell({ title: "Upstow", description, section: "home", body: renderHome(publicUrl), version }),
+    renderShell({
+      title: "Upstow: file uploads on your own server",
+      description,
+      section: "home",
+      body: renderHome(publicUrl),
+      version,
+      extras: ["welcome"],
+    }),
   );
 
   let opened: ReturnType<typeof openPages> | undefined;
@@ -63,13 +66,27 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
     return opened;
   };
   return {
-    find: (path) => pages.find(path) ?? docs().find(path),
+    find: (path) => findAsset(path) ?? pages.find(path) ?? docs().find(path),
     search: (query) => docs().search(query, 8),
+    renderError: (error) =>
+      renderShell({
+        title: `${error.status === 404 ? "Page not found" : `Error ${error.status}`} · Upstow`,
+        description,
+        section: "none",
+        body: renderErrorBody(error),
+        version,
+      }),
     async renderSearch(query) {
       const body = renderSearchPage(query, await docs().search(query, 20));
       return toPage(
         html,
-        renderShell({ title: `Search: ${query}`, description, section: "docs", body, version }),
+        renderShell({
+          title: query === "" ? "Search the docs" : `Search: ${query}`,
+          description,
+          section: "docs",
+          body,
+          version,
+        }),
       );
     },
   };
@@ -82,17 +99,24 @@ function openPages(library: DocsLibrary, publicUrl: string, version: string) {
     renderShell({
       title: `${page.title} · Upstow`,
       description: page.summary,
-      section: "docs",
+      section: page.path.startsWith("reference/api/") ? "api" : "docs",
       body: renderDocPage(page, library.navigation),
       version,
-      ...(page.path === "reference/explorer" ? { extra: "explorer" } : {}),
+      extras: /^reference\/(?:api\/|explorer$)/.test(page.path) ? ["explorer"] : [],
     });
   for (const page of library.pages) {
     pages.add(`/docs/${page.path}`, html, () => renderPage(page));
     pages.add(`/docs/${page.path}.md`, "text/markdown; charset=utf-8", () => page.markdown);
   }
-  const [first] = library.pages;
-  if (first !== undefined) pages.add("/docs", html, () => renderPage(first));
+  pages.add("/docs", html, () =>
+    renderShell({
+      title: "Documentation · Upstow",
+      description: "Guides, concepts, operations and reference.",
+      section: "docs",
+      body: renderDocsHome(library, publicUrl),
+      version,
+    }),
+  );
   const pictures = { webp: "image/webp", svg: "image/svg+xml" };
   for (const [ending, type] of Object.entries(pictures)) {
     for (const name of globSync(`images/*.${ending}`, { cwd: docsFolder }))

@@ -1,28 +1,34 @@
+import { drawIcon } from "@upstow/kit/draw-icon";
+import { searchIcon, sunMoonIcon } from "@upstow/kit/icons";
+import { assetUrl } from "./assets.ts";
 import { escapeHtml } from "./escape.ts";
 
 export interface Shell {
   title: string;
   description: string;
   /** Which of the main links is current. */
-  section: "home" | "docs" | "components";
+  section: "home" | "docs" | "api" | "components" | "none";
   body: string;
   version: string;
-  /** A style sheet and a script of this name, for this page alone. */
-  extra?: string;
+  /** Style sheets and scripts of these names, for this page alone. */
+  extras?: string[];
 }
 
 const mainLinks = [
   { section: "docs", href: "/docs", text: "Docs" },
+  { section: "api", href: "/docs/reference/api/files", text: "API" },
   { section: "components", href: "/components", text: "Components" },
   { section: "dashboard", href: "/dashboard", text: "Dashboard" },
 ] as const;
 
-/** The frame of every page. Nothing in it comes from elsewhere, so it works without a network. */
-export function renderShell({ title, description, section, body, version, extra }: Shell): string {
-  const extras =
-    extra === undefined
-      ? ""
-      : `<link rel="stylesheet" href="/assets/${extra}.css">\n<script src="/assets/${extra}.js" type="module"></script>\n`;
+/** The frame of every page. Everything in it comes from this service, so it works without a network. */
+export function renderShell({ title, description, section, body, version, extras = [] }: Shell): string {
+  const extraTags = extras
+    .map(
+      (name) =>
+        `<link rel="stylesheet" href="${assetUrl(`${name}.css`)}">\n<script src="${assetUrl(`${name}.js`)}" type="module"></script>\n`,
+    )
+    .join("");
   const links = mainLinks
     .map(({ section: name, href, text }) => {
       const current = name === section ? ' aria-current="page"' : "";
@@ -37,23 +43,21 @@ export function renderShell({ title, description, section, body, version, extra 
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <meta name="description" content="${escapeHtml(description)}">
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/site.css">
-<script src="/assets/site.js" defer></script>
-${extras}</head>
+<link rel="icon" href="${assetUrl("icon.svg")}" type="image/svg+xml">
+<script src="${assetUrl("theme.js")}"></script>
+<link rel="stylesheet" href="${assetUrl("site.css")}">
+<script src="${assetUrl("site.js")}" type="module"></script>
+${extraTags}</head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Upstow</a>
+<a class="brand" href="/"><img src="${assetUrl("icon.svg")}" alt="" width="26" height="26">Upstow</a>
 <nav aria-label="Main">${links}</nav>
-<form class="search" role="search" action="/docs/search">
-<input type="search" name="q" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off" maxlength="200">
-<ul class="results" hidden></ul>
-</form>
-<button type="button" class="theme" aria-label="Switch between light and dark">◐</button>
+<a class="search-open" href="/docs/search">${drawIcon(searchIcon)}<span>Search docs</span><kbd class="kbd" data-shortcut>⌘K</kbd></a>
+<button type="button" class="button quiet square theme" aria-label="Switch between light and dark">${drawIcon(sunMoonIcon)}</button>
 </header>
 ${body}
-<footer><p>Upstow ${escapeHtml(version)} · <a href="/docs">Docs</a> · <a href="/api/v1/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>
+<footer class="foot"><p>Upstow ${escapeHtml(version)}</p><nav aria-label="Footer"><a href="/docs">Docs</a><a href="/docs/changelog">Changelog</a><a href="/api/v1/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a></nav></footer>
 </body>
 </html>
 `;

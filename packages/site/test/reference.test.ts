@@ -24,7 +24,7 @@ describe("the reference", () => {
       .map(({ markdown }) => markdown)
       .join("\n");
 
-  it("describes every endpoint with request, answer and errors", async () => {
+  it("describes every endpoint with request, response and errors", async () => {
     const { paths } = (await app.call("GET", "openapi.json")).body;
     const text = textBelow("reference/api/");
     for (const [path, methods] of Object.entries(paths)) {
@@ -35,7 +35,7 @@ describe("the reference", () => {
     assert.match(uploads, /\| `fileName` \| string \| 1 to 255 characters/);
     assert.match(uploads, /\| `parts\[\]\.uploadUrl` \| string \|/);
     assert.match(uploads, /\| 400 \| `VALIDATION_ERROR`, `INVALID_FILE_TYPE` \|/);
-    assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE` \|/);
+    assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE`, `CONTENT_MISMATCH` \|/);
     const webhooks = docs.find("reference/api/webhooks")?.markdown ?? "";
     assert.match(webhooks, /\| `force` \| boolean, optional \|/, "a body that may be left out is shown too");
     assert.match(webhooks, /\| `since` \| query \| string, optional \| .*a time with its zone, such as /);

@@ -9,6 +9,8 @@ interface ChartProps {
   title: string;
   /** What the number beside the title says, such as the total. */
   note: string;
+  /** Behind it, such as "of 10 GB". */
+  limit?: string;
   points: Point[];
   format: (value: number) => string;
   /** Bars for what each day adds, a filled line for what there is. */
@@ -18,8 +20,8 @@ interface ChartProps {
 const width = 300;
 const height = 80;
 
-/** A picture for the eye; the same numbers as a table for everyone. */
-export function Chart({ title, note, points, format, kind }: ChartProps) {
+/** A chart, with the same numbers as a table for everyone. */
+export function Chart({ title, note, limit = "", points, format, kind }: ChartProps) {
   const largest = Math.max(0, ...points.map((point) => point.value));
   const scaled = points.map((point) => (point.value / largest) * height);
   const peak = points.find((point) => point.value === largest);
@@ -27,10 +29,13 @@ export function Chart({ title, note, points, format, kind }: ChartProps) {
   return (
     <figure className="chart">
       <figcaption>
-        <span>{title}</span> <strong>{note}</strong>
+        <span>{title}</span>
+        <span>
+          <strong>{note}</strong> {limit}
+        </span>
       </figcaption>
       {largest === 0 ? (
-        <p className="dim">Nothing in this time</p>
+        <p className="dim">No data</p>
       ) : (
         <>
           <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>

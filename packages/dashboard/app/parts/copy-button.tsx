@@ -1,20 +1,32 @@
+import { Icon } from "@upstow/kit/icon";
+import { checkIcon, copyIcon } from "@upstow/kit/icons";
 import { useState } from "react";
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+interface CopyButtonProps {
+  text: string;
+  label?: string;
+  /** Its label is read out only. */
+  isIcon?: boolean;
+}
+
+export function CopyButton({ text, label = "Copy", isIcon = false }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      setOutcome("The browser did not copy it");
+      setOutcome("Could not copy");
       return;
     }
     setOutcome("Copied");
     setTimeout(() => setOutcome(null), 2000);
   };
   return (
-    <button type="button" onClick={() => void copy()}>
-      <span aria-live="polite">{outcome ?? label}</span>
+    <button type="button" className={isIcon ? "quiet square small" : undefined} onClick={() => void copy()}>
+      <Icon of={outcome === "Copied" ? checkIcon : copyIcon} />
+      <span aria-live="polite" className={isIcon ? "visually-hidden" : undefined}>
+        {outcome ?? label}
+      </span>
     </button>
   );
 }

@@ -1,10 +1,15 @@
 import type { DeliveryAttempt, DeliveryDetail } from "@upstow/contract";
 import { formatTime } from "../format.ts";
-import { reasonOf } from "./failure-reason.ts";
+import { Link } from "../router.tsx";
+import { useWorkspace } from "../workspace.ts";
+import { deliveryLabels, outcomeOf, reasonOf } from "./failure-reason.ts";
 import { SafeJson, SafeText, showHidden } from "./safe-text.tsx";
 
+/** What was sent and what came back, side by side where there is room. */
 export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
+  const { urlOf } = useWorkspace();
   const last = delivery.attempts.at(-1);
+  const { file } = delivery.payload;
   return (
     <>
       {delivery.status !== "delivered" && last !== undefined && last.error !== null && (
@@ -13,7 +18,17 @@ export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
       <dl>
         <dt>Status</dt>
         <dd>
-          <span className={`tag ${delivery.status}`}>{delivery.status}</span>
+          <span className={`tag ${delivery.status}`}>{deliveryLabels[delivery.status]}</span>
+        </dd>
+        <dt>File</dt>
+        <dd>
+          {delivery.event === "test" ? (
+            <SafeText text={file.name} />
+          ) : (
+            <Link to={urlOf(`files/${delivery.fileId}`)}>
+              <SafeText text={file.name} />
+            </Link>
+          )}
         </dd>
         <dt>Event</dt>
         <dd>{delivery.event}</dd>
@@ -25,10 +40,8 @@ export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
         <dd>
           <SafeText text={delivery.url} />
         </dd>
-        <dt>Message</dt>
+        <dt>Message ID</dt>
         <dd className="mono">{delivery.messageId}</dd>
-        <dt>File</dt>
-        <dd className="mono">{delivery.fileId}</dd>
         <dt>Created</dt>
         <dd>{formatTime(delivery.createdAt)}</dd>
         {delivery.nextAttemptAt !== null && (
@@ -38,28 +51,39 @@ export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
           </>
         )}
       </dl>
-      <h3>Attempts</h3>
-      {delivery.attempts.length === 0 && <p className="dim">None yet.</p>}
-      {delivery.attempts.map((attempt) => (
-        <AttemptView key={attempt.number} attempt={attempt} isLast={attempt === last} />
-      ))}
-      <h3>Payload</h3>
-      <SafeJson value={delivery.payload} />
+      <div className="panes">
+        <section aria-label="Responses">
+          <h3>Response</h3>
+          {delivery.attempts.length === 0 && <p className="dim">No attempts yet.</p>}
+          {delivery.attempts.toReversed().map((attempt) => (
+            <AttemptView key={attempt.number} attempt={attempt} isLast={attempt === last} />
+          ))}
+        </section>
+        <section aria-label="Request">
+          <h3>Request body</h3>
+          <SafeJson value={delivery.payload} />
+        </section>
+      </div>
     </>
   );
 }
 
 function AttemptView({ attempt, isLast }: { attempt: DeliveryAttempt; isLast: boolean }) {
-  const { number, statusCode, error, durationMs, response } = attempt;
+  const { number, error, durationMs, response } = attempt;
   return (
     <details className="attempt" open={isLast}>
       <summary>
-        {number}. {statusCode ?? error?.replaceAll("_", " ") ?? "under way"}
-        {durationMs !== null && ` in ${durationMs} ms`} · {formatTime(attempt.at)}
+        <span className={`tag ${error === null ? "good" : "bad"}`}>{outcomeOf(attempt)}</span> Attempt{" "}
+        {number}
+        <span className="dim">
+          {" "}
+          {durationMs !== null && `${durationMs} ms · `}
+          {formatTime(attempt.at)}
+        </span>
       </summary>
       {error !== null && <p>{reasonOf(attempt)}</p>}
       {response === null || response === "" ? (
-        <p className="dim">The answer had no body.</p>
+        <p className="dim">Empty response body.</p>
       ) : (
         <pre className="code">{response.split(/\r?\n/).map(showHidden).join("\n")}</pre>
       )}

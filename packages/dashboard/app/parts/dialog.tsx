@@ -1,8 +1,24 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { Icon } from "@upstow/kit/icon";
+import { xIcon } from "@upstow/kit/icons";
+import { createContext, type ReactNode, useEffect, useRef } from "react";
 import { SafeText, showHidden } from "./safe-text.tsx";
 
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  wide?: boolean;
+  /** At the edge of the page, as high as the window. */
+  sheet?: boolean;
+  /** Beside the button that closes it. */
+  tools?: ReactNode;
+  children: ReactNode;
+}
+
+/** Closes the dialog that a component is in; null outside of one. */
+export const CloseDialog = createContext<(() => void) | null>(null);
+
 /** The browser's own modal: it keeps the focus inside, and Escape closes it. */
-export function Dialog(props: { title: string; onClose: () => void; wide?: boolean; children: ReactNode }) {
+export function Dialog(props: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const opener = useRef<Element>(null);
   useEffect(() => {
@@ -10,27 +26,32 @@ export function Dialog(props: { title: string; onClose: () => void; wide?: boole
     if (dialog !== null && !dialog.open) {
       opener.current = document.activeElement;
       dialog.showModal();
-      dialog.querySelector<HTMLElement>("input, select")?.focus();
+      if (!dialog.classList.contains("sheet")) dialog.querySelector<HTMLElement>("input, select")?.focus();
     }
     return () => giveFocusBack(opener.current);
   }, []);
+  const close = () => ref.current?.close();
   return (
     <dialog
       ref={ref}
-      className={props.wide ? "wide" : undefined}
+      className={props.sheet ? "sheet" : props.wide ? "wide" : undefined}
+      closedby={props.sheet ? "any" : undefined}
       aria-label={showHidden(props.title)}
       // In React the event bubbles: a dialog inside this one may have closed.
       onClose={({ target, currentTarget }) => target === currentTarget && props.onClose()}
     >
       <header>
-        <h2>
+        <h2 title={showHidden(props.title)}>
           <SafeText text={props.title} />
         </h2>
-        <button type="button" className="quiet" aria-label="Close" onClick={() => ref.current?.close()}>
-          ✕
-        </button>
+        <span className="line tools">
+          {props.tools}
+          <button type="button" className="quiet square" aria-label="Close" onClick={close}>
+            <Icon of={xIcon} />
+          </button>
+        </span>
       </header>
-      {props.children}
+      <CloseDialog value={close}>{props.children}</CloseDialog>
     </dialog>
   );
 }

@@ -1,22 +1,46 @@
 import type { DeliveryAttempt, DeliveryErrorClass } from "@upstow/contract";
 
 const reasons: Record<DeliveryErrorClass, string> = {
-  timeout: "The receiver did not answer within 30 seconds. Answer 2xx first and do longer work afterwards.",
-  dns: "The name in the URL could not be found. Check its spelling and its DNS records.",
-  refused: "Nothing listens at that address and port.",
-  unreachable: "There is no way through the network to that address.",
-  tls: "The certificate was not accepted: expired, for another name, or from an unknown authority.",
-  reset: "The connection broke before there was an answer.",
-  blocked: "The URL leads to an address that is not public, which this service never calls.",
-  redirect: "The receiver redirected. Deliveries follow no redirects: give the final URL.",
-  client_error: "The receiver refused it. Often the signature is checked with another key or another URL.",
-  server_error: "The receiver failed while handling it.",
-  invalid_response: "The answer was not valid HTTP.",
-  interrupted: "This service stopped before it could note the outcome. The attempt may have arrived.",
-  internal: "Something went wrong on the side of this service.",
+  timeout:
+    "Your endpoint did not respond within 30 seconds. Respond with 2xx first and do longer work afterwards.",
+  dns: "The host name could not be resolved. Check its spelling and its DNS records.",
+  refused: "Connection refused: nothing listens at that address and port.",
+  unreachable: "The network has no route to that address.",
+  tls: "The certificate was rejected: expired, for another name, or from an unknown authority.",
+  reset: "The connection broke before a response arrived.",
+  blocked: "The URL resolves to an address that is not public, which this service never calls.",
+  redirect: "Your endpoint redirected. Deliveries follow no redirects: set the final URL.",
+  client_error:
+    "Your endpoint rejected the delivery. Often the signature is verified with another key or URL.",
+  server_error: "Your endpoint failed while handling the delivery.",
+  invalid_response: "The response was not valid HTTP.",
+  interrupted: "This service stopped before it could record the outcome. The attempt may have arrived.",
+  internal: "Something went wrong in this service.",
 };
 
 /** Why an attempt failed, and what to do about it; empty for one that did not. */
-export function reasonOf({ error }: Pick<DeliveryAttempt, "error">): string {
-  return error === null ? "" : reasons[error];
+export function reasonOf({ error, statusCode }: Pick<DeliveryAttempt, "error" | "statusCode">): string {
+  if (error === null) return "";
+  return statusCode === null ? reasons[error] : `Your endpoint returned ${statusCode}. ${reasons[error]}`;
 }
+
+const short: Partial<Record<string, string>> = {
+  dns: "DNS",
+  tls: "TLS",
+  client_error: "4xx",
+  server_error: "5xx",
+};
+
+/** The response code, or in a word why there is none. */
+export function outcomeOf(attempt: { statusCode: number | null; error: string | null }): string {
+  if (attempt.statusCode !== null) return String(attempt.statusCode);
+  if (attempt.error === null) return "In progress";
+  const text = short[attempt.error] ?? attempt.error.replaceAll("_", " ");
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+export const deliveryLabels: Record<string, string> = {
+  pending: "Pending",
+  delivered: "Delivered",
+  dead: "Failed",
+};

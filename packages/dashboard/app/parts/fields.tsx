@@ -26,7 +26,7 @@ export function Field({ label, hint, onChange, ...input }: FieldProps) {
 type Known = Omit<FieldProps, "label" | "type" | "autoComplete"> & { label?: string };
 
 export function EmailField(props: Known) {
-  return <Field label="E-mail address" type="email" autoComplete="username" {...props} />;
+  return <Field label="Email address" type="email" autoComplete="username" {...props} />;
 }
 
 export function PasswordField(props: Known) {

@@ -1,4 +1,5 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useContext } from "react";
+import { CloseDialog } from "./dialog.tsx";
 import { Failure } from "./states.tsx";
 import { useAction } from "./use-action.ts";
 
@@ -20,6 +21,7 @@ interface FormProps {
 /** Fields, what went wrong with them, and the one button that sends them. */
 export function Form(props: FormProps) {
   const { error, isBusy, run } = useAction();
+  const cancel = useContext(CloseDialog);
   return (
     <form
       className={props.className ?? "stack"}
@@ -30,14 +32,21 @@ export function Form(props: FormProps) {
     >
       {props.children}
       {error !== null && <Failure error={error} />}
-      <button
-        type="submit"
-        className={props.isDangerous ? "danger" : "primary"}
-        disabled={isBusy || props.isIncomplete}
-      >
-        {isBusy ? (props.busy ?? props.submit) : props.submit}
-      </button>
-      {props.status !== undefined && <span role="status">{props.status}</span>}
+      <div className="actions">
+        {props.status !== undefined && <span role="status">{props.status}</span>}
+        {cancel !== null && (
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+        )}
+        <button
+          type="submit"
+          className={props.isDangerous ? "danger" : "primary"}
+          disabled={isBusy || props.isIncomplete}
+        >
+          {isBusy ? (props.busy ?? props.submit) : props.submit}
+        </button>
+      </div>
       {props.footer}
     </form>
   );

@@ -8,7 +8,7 @@ const meters = [
   { label: "Transform units", name: "transformUnits", format: formatCount },
 ] as const;
 
-/** Each number of the month against what the tier allows. */
+/** Each number of the month against its plan limit. */
 export function Meters({ usage: { usage, limits } }: { usage: Usage }) {
   return (
     <div className="meters">
@@ -45,7 +45,9 @@ function Meter({ label, value, reserved, limit, format }: MeterProps) {
         <progress aria-label={label} value={share} max={1} className={share > 0.9 ? "full" : undefined} />
       )}
       {reserved > 0 && <small>+ {format(reserved)} reserved by open uploads</small>}
-      <small>{limit === null ? "no limit" : limit === 0 ? "not in this tier" : `of ${format(limit)}`}</small>
+      <small>
+        {limit === null ? "No limit" : limit === 0 ? "Not included in this plan" : `of ${format(limit)}`}
+      </small>
     </div>
   );
 }

@@ -11,7 +11,7 @@ export function MoreButton({
   return (
     <p className="more">
       <button type="button" disabled={list.isLoading} onClick={list.loadMore}>
-        {list.isLoading ? "Loading …" : "Show more"}
+        {list.isLoading ? "Loading…" : "Show more"}
       </button>
     </p>
   );

@@ -71,7 +71,7 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
     if (/Content.Security.Policy|Refused to/i.test(message.text())) violations.push(message.text());
   });
   const go = async (path: string) => {
-    await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
+    await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await untilSettled(page);
   };
@@ -92,7 +92,7 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
   assert.ok(metadata.includes("\\u202e") && !metadata.includes("\u202e"));
   await expectTextOnly(page, "the dialog of a file");
   await page.keyboard.press("Escape");
-  await page.getByLabel("Choose invoice").check();
+  await page.getByLabel("Select invoice").check();
   await expectTextOnly(page, "a choice of files");
 
   await go("studio");
@@ -135,7 +135,7 @@ test("joiners that belong to what is written are left in it, and shown anywhere 
   const written = ["👩🏽\u200d💻 \u2764\ufe0f\u200d🔥.txt", "می\u200cخواهم.txt", "क्\u200dष.txt"];
   for (const name of [...written, "pay\u200dpal\u200c.txt"]) await uploadFile(app, "x", { key: live, name });
   const { page, context } = await dashboard.open(accountId);
-  await page.goto(`${app.url}/dashboard/p/${projectId}/live/files`);
+  await page.goto(`${app.url}/dashboard/${projectId}/live/files`);
   for (const name of [...written, "pay‹U+200D›pal‹U+200C›.txt"])
     await page.getByRole("button", { name, exact: true }).waitFor();
   await context.close();

@@ -16,7 +16,7 @@ before(async () => {
 after(() => dashboard.close());
 
 const urlOf = ({ projectId }: Tenant, path: string) =>
-  `${dashboard.app.url}/dashboard/p/${projectId}/live/${path}`;
+  `${dashboard.app.url}/dashboard/${projectId}/live/${path}`;
 
 test("a page whose script cannot be loaded leaves the way to the others, and is loaded again", async () => {
   const tenant = await dashboard.app.createTenant("pro");
@@ -92,9 +92,9 @@ test("a date that is none leaves the page as it is, also in its address", async 
   await page.getByText("Time", { exact: true }).click();
   for (const label of ["Since", "Until"]) await page.getByLabel(label).fill("12026-01-01T00:00");
   await page.getByText("No deliveries").waitFor();
-  await page.getByRole("button", { name: "Send many again" }).click();
+  await page.getByRole("button", { name: "Bulk resend" }).click();
   await page.getByLabel("Created since").fill("12026-01-01T00:00");
-  await page.getByRole("button", { name: "Count them" }).click();
+  await page.getByRole("button", { name: "Preview matches" }).click();
   await page.getByText("0 match.").waitFor();
   await context.close();
 });
@@ -105,15 +105,15 @@ test("the address of a project that is gone, or another's, shows no other projec
   const stranger = await app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(urlOf(stranger, "files"));
-  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
-  assert.equal(await page.getByLabel("Project", { exact: true }).count(), 0);
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  assert.equal(await page.getByLabel("Project", { exact: true }).inputValue(), "");
   await page.getByRole("link", { name: "Go to the overview" }).click();
   await page.getByRole("heading", { level: 1, name: "tenant" }).waitFor();
 
   // One that was made elsewhere since the list came is found all the same.
   const other = await context.newPage();
   await other.goto(`${app.url}/dashboard`);
-  await other.getByLabel("Project", { exact: true }).selectOption("New project …");
+  await other.getByLabel("Project", { exact: true }).selectOption("New project…");
   await other.getByLabel("Name").fill("made elsewhere");
   await other.getByRole("button", { name: "Create" }).click();
   await other.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
@@ -164,7 +164,7 @@ test("what was typed when the session ended is there after the next sign-in, and
   const signOut = () =>
     page.evaluate(`fetch("/dashboard/api/sign-out", { method: "POST" }).then(() => null)`);
   const signIn = async (email: string) => {
-    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Email address").fill(email);
     await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor({ state: "detached" });
@@ -199,7 +199,7 @@ test("what was typed when the session ended is there after the next sign-in, and
   await signOut();
   await page.getByRole("button", { name: "Save" }).click();
   await signIn("other@example.com");
-  await page.getByText("You have no project yet").waitFor();
+  await page.getByText("You have no projects yet").waitFor();
   assert.equal(await page.getByRole("dialog").count(), 0);
   await context.close();
 });
@@ -218,7 +218,7 @@ test("an upload after the session has ended leads to the sign-in page, and goes 
   await page
     .getByLabel("Files to upload")
     .setInputFiles({ name: "late.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
-  await page.getByLabel("E-mail address").fill(credentials.email);
+  await page.getByLabel("Email address").fill(credentials.email);
   await page.getByLabel("Password").fill(credentials.password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Retry late.txt" }).click();

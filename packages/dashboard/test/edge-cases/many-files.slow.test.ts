@@ -20,7 +20,7 @@ after(() => dashboard.close());
 
 test("a project with 100,000 files is scrolled and searched, and draws no more than a screen of it", async (t) => {
   const { page, context } = await dashboard.open(tenant.accountId);
-  await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files`);
+  await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files`);
   const rows = page.getByRole("table", { name: "Files" }).getByRole("row");
   await page.getByRole("button", { name: "upload-099999.txt" }).waitFor();
   const seen = new Set<string>();
@@ -55,30 +55,30 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
 
 test("all that match a search are chosen, loaded or not, deleted when the window closes, and not when undone", async () => {
   const { page, context } = await dashboard.open(tenant.accountId);
-  const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-0981`;
-  const other = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-098`;
+  const url = `${dashboard.app.url}/dashboard/${tenant.projectId}/live/files?name=upload-0981`;
+  const other = `${dashboard.app.url}/dashboard/${tenant.projectId}/live/files?name=upload-098`;
   await page.clock.install();
   await page.goto(other);
   await page.getByRole("button", { name: "upload-098999.txt" }).waitFor();
   await stopClock(page);
-  await page.getByLabel("Choose all that are loaded").check();
-  await page.getByRole("button", { name: "Choose all that match" }).click();
-  await page.getByText("All 1,000 that match are chosen").waitFor();
+  await page.getByLabel("Select all loaded files").check();
+  await page.getByRole("button", { name: "Select all that match" }).click();
+  await page.getByText("All 1,000 that match are selected").waitFor();
   // Taking one out again leaves those that are loaded.
   await page
-    .getByRole("checkbox", { name: /^Choose upload/ })
+    .getByRole("checkbox", { name: /^Select upload/ })
     .first()
     .uncheck();
-  await page.getByText("All 1,000 that match are chosen").waitFor({ state: "detached" });
-  await page.getByLabel("Choose all that are loaded").check();
-  await page.getByRole("button", { name: "Choose all that match" }).click();
+  await page.getByText("All 1,000 that match are selected").waitFor({ state: "detached" });
+  await page.getByLabel("Select all loaded files").check();
+  await page.getByRole("button", { name: "Select all that match" }).click();
   await page.getByRole("button", { name: "Delete 1,000" }).click();
   await page.getByText("1,000 files will be deleted.").waitFor();
-  await page.getByText("Nothing is left here").waitFor();
+  await page.getByText("No files left").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: "upload-098999.txt" }).waitFor();
-  await page.getByLabel("Choose all that are loaded").check();
-  await page.getByRole("button", { name: "Choose all that match" }).click();
+  await page.getByLabel("Select all loaded files").check();
+  await page.getByRole("button", { name: "Select all that match" }).click();
   await page.getByRole("button", { name: "Delete 1,000" }).click();
   const sent = page.waitForResponse((response) => response.url().endsWith("/search/delete"));
   await page.clock.resume();
@@ -91,9 +91,9 @@ test("all that match a search are chosen, loaded or not, deleted when the window
 
 test("any number of files is chosen and deleted at once", async () => {
   const { page, context } = await dashboard.open(tenant.accountId);
-  const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files?name=upload-0999`;
+  const url = `${dashboard.app.url}/dashboard/${tenant.projectId}/live/files?name=upload-0999`;
   await page.goto(url);
-  await page.getByLabel("Choose all that are loaded").check();
+  await page.getByLabel("Select all loaded files").check();
   await page.getByRole("button", { name: "Delete 100" }).click();
   await page.getByText("100 files will be deleted.").waitFor();
   const sent = page.waitForResponse((response) => response.url().endsWith("/files/delete"));

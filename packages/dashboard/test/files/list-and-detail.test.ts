@@ -20,7 +20,7 @@ async function openFiles(tenant: Tenant, { hasOwnClock = false } = {}) {
   await opened.page.goto(filesUrl(tenant));
   return opened;
 }
-const filesUrl = ({ projectId }: Tenant) => `${dashboard.app.url}/dashboard/p/${projectId}/live/files`;
+const filesUrl = ({ projectId }: Tenant) => `${dashboard.app.url}/dashboard/${projectId}/live/files`;
 const byName = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 async function statusOf(tenant: Tenant, key: string): Promise<number> {
@@ -62,7 +62,7 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await page.getByText("Nothing matches").waitFor();
   await page.getByRole("combobox", { name: "Access", exact: true }).selectOption("Public");
   await shows("harbour.txt");
-  await page.getByLabel("Status").selectOption("failed");
+  await page.getByLabel("Status").selectOption("Failed");
   await page.getByText("Nothing matches").waitFor();
   await context.close();
 });
@@ -73,7 +73,7 @@ test("the search follows the address, back and forth, and takes no choice along"
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(`${filesUrl(tenant)}?name=a.txt`);
   const box = page.getByLabel("Search by name");
-  await page.getByLabel("Choose a.txt").check();
+  await page.getByLabel("Select a.txt").check();
   await page.getByRole("link", { name: "Files", exact: true }).click();
   await byName(page, "b.txt").waitFor();
   assert.equal(await box.inputValue(), "");
@@ -99,7 +99,7 @@ test("live and test files are shown apart, and the switch between them stays on 
   await page.getByRole("button", { name: "Test", exact: true }).click();
   await byName(page, "trial.txt").waitFor();
   assert.equal(await byName(page, "real.txt").count(), 0);
-  assert.ok(page.url().endsWith(`/p/${tenant.projectId}/test/files`));
+  assert.ok(page.url().endsWith(`/${tenant.projectId}/test/files`));
   await page.getByRole("button", { name: "Live", exact: true }).click();
   await byName(page, "real.txt").waitFor();
   await context.close();
@@ -113,7 +113,7 @@ test("a deletion waits until it can no longer be undone, and is sent when the pa
   const statuses = () => Promise.all(keys.map((key) => statusOf(tenant, key)));
   const { page, context } = await openFiles(tenant, { hasOwnClock: true });
   const chooseAndDelete = async (...names: string[]) => {
-    for (const name of names) await page.getByLabel(`Choose ${name}`).check();
+    for (const name of names) await page.getByLabel(`Select ${name}`).check();
     await page.getByRole("button", { name: `Delete ${names.length}` }).click();
     await page.getByText("will be deleted.").waitFor();
     for (const name of names) await byName(page, name).waitFor({ state: "detached" });
@@ -203,7 +203,7 @@ test("images, video, audio, PDF and text are previewed, images also in a grid", 
   await look("a.pdf", "iframe");
   assert.equal((await answered).headers()["content-type"], "application/pdf");
   await close();
-  const text = await look("a.html", "section");
+  const text = await look("a.html", "section.preview");
   assert.equal(
     await text.textContent(),
     "<h1>first</h1>\n\tsecond ‹U+202E›<script>window.wasRun = 1</script>",
@@ -273,7 +273,7 @@ test("by keyboard alone a file is found, opened, chosen, deleted and brought bac
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("Shift+Tab");
-  assert.equal(await focused(), "Choose a.txt");
+  assert.equal(await focused(), "Select a.txt");
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Delete 1" }).waitFor();
   for (let i = 0; i < 20 && (await focused()) !== "Delete 1"; i++) await page.keyboard.press("Shift+Tab");

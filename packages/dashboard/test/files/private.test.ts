@@ -21,7 +21,7 @@ before(async () => {
 after(() => dashboard.close());
 
 const pageUrl = ({ projectId }: Tenant, name: string) =>
-  `${dashboard.app.url}/dashboard/p/${projectId}/live/${name}`;
+  `${dashboard.app.url}/dashboard/${projectId}/live/${name}`;
 const byName = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 const dialogOf = (page: Page, name: string) => page.getByRole("dialog", { name, exact: true });
 const upload = (tenant: Tenant, name: string, type: string, bytes: Buffer) =>

@@ -31,25 +31,25 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     const tenant = await dashboard.app.createTenant("pro");
     const bucket = await createTestBucket(server);
     const { page, context } = await dashboard.open(tenant.accountId);
-    await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/settings/storage`);
-    await page.getByText("Files are kept by this service").waitFor();
+    await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/settings/storage`);
+    await page.getByText("Files are stored by this service").waitFor();
     await page.getByRole("button", { name: "Use your own bucket" }).click();
     await page.getByLabel("Endpoint").fill(server.endpoint);
     await page.getByLabel("Region").fill(server.region);
     await page.getByLabel("Bucket", { exact: true }).fill(bucket);
     await page.getByLabel("Access key id").fill(server.accessKeyId);
     await page.getByLabel("Secret access key").fill("not-this-one");
-    await page.getByRole("button", { name: "Try and save" }).click();
+    await page.getByRole("button", { name: "Test and save" }).click();
     await page.getByRole("alert").getByText("bucket cannot be used").waitFor();
     await page.getByLabel("Secret access key").fill(server.secretAccessKey);
-    await page.getByRole("button", { name: "Try and save" }).click();
+    await page.getByRole("button", { name: "Test and save" }).click();
     await waitForPolicy(page, server.endpoint);
     await page.getByText(bucket).waitFor();
     assert.ok(!(await page.content()).includes(server.secretAccessKey));
     await page.getByRole("button", { name: "Try it" }).click();
     await page.getByText("The bucket works").waitFor();
     await page.getByRole("button", { name: "Stop using it" }).click();
-    await page.getByText("Files are kept by this service").waitFor();
+    await page.getByText("Files are stored by this service").waitFor();
     await context.close();
   });
 
@@ -70,14 +70,14 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     });
 
     // The page was opened before there was a bucket; its policy is another one as soon as it has been set.
-    await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/settings/storage`);
+    await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/settings/storage`);
     await page.getByRole("button", { name: "Use your own bucket" }).click();
     await page.getByLabel("Endpoint").fill(proxy.url);
     await page.getByLabel("Region").fill(server.region);
     await page.getByLabel("Bucket", { exact: true }).fill(bucket);
     await page.getByLabel("Access key id").fill(server.accessKeyId);
     await page.getByLabel("Secret access key").fill(server.secretAccessKey);
-    await page.getByRole("button", { name: "Try and save" }).click();
+    await page.getByRole("button", { name: "Test and save" }).click();
     await waitForPolicy(page, proxy.url);
     await page.getByRole("link", { name: "Files", exact: true }).click();
     const large = randomBytes(11 * 1024 * 1024);

@@ -20,7 +20,7 @@ after(() => dashboard.close());
 const uploadPhoto = (tenant: Tenant, name = "photo.png") =>
   uploadFile(dashboard.app, photo, { key: tenant.live, name, type: "image/png" });
 const studioUrl = ({ projectId }: Tenant, environment = "live") =>
-  `${dashboard.app.url}/dashboard/p/${projectId}/${environment}/studio`;
+  `${dashboard.app.url}/dashboard/${projectId}/${environment}/studio`;
 
 test("an image is picked, its knobs are turned, and each format shows its bytes", async () => {
   const tenant = await dashboard.app.createTenant("pro");
@@ -66,7 +66,7 @@ test("an image is picked, its knobs are turned, and each format shows its bytes"
   };
   assert.deepEqual(JSON.parse(sent), body);
   assert.match(await copied("SDK"), /transforms\.image\(\{/);
-  await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
+  await page.getByRole("button", { name: "Create the URL and its HTML" }).click();
   await page.getByText("Counted as 1 unit: 1 of 5,000 used.").waitFor();
   const [, url = ""] = /^<img src="([^"]+)" width="200" height="200"/.exec(await copied("HTML")) ?? [];
   const made = await fetch(url);

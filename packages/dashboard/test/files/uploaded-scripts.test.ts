@@ -53,8 +53,8 @@ test("an uploaded script or style takes effect on no page of the service, and th
   const headings: Record<string, string> = {
     "/dashboard": "tenant",
     "/dashboard/account": "Account",
-    "/": "Your upload service is running.",
-    "/docs": "Quick start",
+    "/": "Uploads for your app, on your own server",
+    "/docs": "Documentation",
     "/docs/reference/explorer": "API explorer",
     "/components": "components for React",
   };
@@ -67,8 +67,10 @@ test("an uploaded script or style takes effect on no page of the service, and th
     messages.length = 0;
   }
   await page.goto(`${app.url}/docs`);
-  await page.getByRole("searchbox").fill("webhook");
-  await page.locator(".results li").first().waitFor();
+  await page.getByRole("link", { name: "Search docs" }).click();
+  const search = page.getByRole("dialog");
+  await search.getByLabel("Search the docs").fill("webhook");
+  await search.getByRole("link").first().waitFor();
   await context.close();
 });
 

@@ -15,7 +15,7 @@ after(() => dashboard.close());
 
 async function openFiles(tenant: Tenant) {
   const opened = await dashboard.open(tenant.accountId);
-  await opened.page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/files`);
+  await opened.page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files`);
   return opened;
 }
 const byName = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
@@ -74,9 +74,9 @@ test("an upload that was cut off goes on after a reload, and what is refused say
   await page.unrouteAll();
   page.on("dialog", (dialog) => void dialog.accept());
   await page.reload();
-  await page.getByText("Not finished: large.thing").waitFor();
+  await page.getByText("Unfinished: large.thing").waitFor();
   await page.getByLabel("Files to upload").setInputFiles(path);
-  await page.getByText("done · resumed").waitFor();
+  await page.getByText("Done · resumed").waitFor();
   const { files } = (await dashboard.app.call("GET", "files", { key: tenant.live })).body;
   assert.deepEqual([files.length, files[0].status, files[0].size], [1, "UPLOADED", 11 * 1024 * 1024]);
 
@@ -94,7 +94,7 @@ test("an upload that was cut off goes on after a reload, and what is refused say
 test("where nothing can be uploaded the page says why", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
-  const url = `${dashboard.app.url}/dashboard/p/${tenant.projectId}/live`;
+  const url = `${dashboard.app.url}/dashboard/${tenant.projectId}/live`;
   await page.route("**/routers", (route) => route.abort());
   await page.goto(`${url}/files`);
   await page.getByText("The server cannot be reached.").waitFor();

@@ -34,11 +34,11 @@ after(() => dashboard.close());
 test("what opens on the pages of files is accessible and fits a phone", async () => {
   const { page, context } = await dashboard.open(tenant.accountId, { viewport: phone });
   const go = async (path: string) => {
-    await page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/${path}`);
+    await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
   };
   await go("files");
-  await page.getByLabel("Choose hello.txt").check();
+  await page.getByLabel("Select hello.txt").check();
   await page.getByText("Route, access, date, metadata").click();
   await page
     .getByLabel("Files to upload")
@@ -65,14 +65,14 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   await page.getByRole("button", { name: "very-long" }).click();
   await page.getByText("Open in the image studio").click();
   await page.getByRole("img", { name: "Result" }).waitFor();
-  await page.getByRole("button", { name: "Make the URL and its HTML" }).click();
+  await page.getByRole("button", { name: "Create the URL and its HTML" }).click();
   await page.getByText("Counted").waitFor();
   await expectGoodLookInEveryView(page, "the studio");
   await go("routes");
   await page.getByRole("button", { name: "Edit" }).first().click();
   await expectGoodLookInEveryView(page, "the form of a route");
   await go("webhooks");
-  await page.getByRole("button", { name: "Send many again" }).click();
+  await page.getByRole("button", { name: "Bulk resend" }).click();
   await expectGoodLookInEveryView(page, "the dialog of many deliveries");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "upload.completed" }).last().click();

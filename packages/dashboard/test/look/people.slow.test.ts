@@ -26,12 +26,12 @@ test("pages about people and the installation are accessible and fit a phone", a
   await page.getByText("Show numbers").first().click();
   await expectGoodLookInEveryView(page, "the overview with the numbers of a chart");
   await goToPage(page, "Members");
-  await page.getByRole("button", { name: "Invite somebody" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
   await expectGoodLookInEveryView(page, "the dialog of an invitation");
   await page.goto(`${app.url}/dashboard/admin`);
   await page.getByRole("cell", { name: "enterprise" }).first().waitFor();
   await expectGoodLookInEveryView(page, "the installation");
-  await page.getByRole("button", { name: "Change" }).first().click();
+  await page.getByRole("button", { name: "Edit" }).first().click();
   await expectGoodLookInEveryView(page, "the dialog of an account");
   await page.goto(`${app.url}/dashboard/account`);
   await page.getByRole("button", { name: "Turn on one-time codes" }).click();

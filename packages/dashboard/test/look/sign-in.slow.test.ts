@@ -27,7 +27,7 @@ test("every step of signing in is accessible and fits a phone", async () => {
 
   await page.goto(dashboardUrl);
   const enter = async (given: string) => {
-    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Email address").fill(email);
     await page.getByLabel("Password").fill(given);
     await page.getByRole("button", { name: "Sign in" }).click();
   };
@@ -35,14 +35,14 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await page.getByText("The e-mail address or the password is not right.").waitFor();
   await expectGoodLookInEveryView(page, "a wrong password");
   await enter(password);
-  await page.getByText("You have no project yet").waitFor();
+  await page.getByText("You have no projects yet").waitFor();
   await expectGoodLookInEveryView(page, "no project");
 
   await page.goto(`${dashboardUrl}/account`);
   await page.getByRole("button", { name: "Turn on one-time codes" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Current password").fill(password);
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
   await dialog.getByLabel("The code that it shows").fill("000000");
   await dialog.getByRole("button", { name: "Turn on" }).click();
@@ -53,13 +53,13 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
   await expectGoodLookInEveryView(page, "recovery codes");
-  await dialog.getByRole("button", { name: "I have kept them" }).click();
+  await dialog.getByRole("button", { name: "I have saved them" }).click();
 
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await dialog.getByLabel("Name").fill("a laptop with a name that is longer than the width of a phone");
   await dialog.getByLabel("Current password").fill(password);
   await expectGoodLookInEveryView(page, "the dialog of a new passkey");
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await page.getByText("never used").waitFor();
   await expectGoodLookInEveryView(page, "the account with sessions, codes and a passkey");
   await page.getByRole("button", { name: "Remove a laptop" }).click();

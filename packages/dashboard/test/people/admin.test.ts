@@ -25,14 +25,14 @@ test("the owner sees how the installation stands, makes an account and changes o
   await page.getByRole("button", { name: "Refresh" }).click();
   await page.getByText("1,234 objects checked · 4.8 MB read").waitFor();
 
-  await page.getByRole("button", { name: "Make an account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("E-mail address").fill(tenant.email);
-  await dialog.getByRole("button", { name: "Make account" }).click();
+  await dialog.getByLabel("Email address").fill(tenant.email);
+  await dialog.getByRole("button", { name: "Create account" }).click();
   await dialog.getByText(`There already is an account ${tenant.email}.`).waitFor();
-  await dialog.getByLabel("E-mail address").fill("colleague@example.com");
+  await dialog.getByLabel("Email address").fill("colleague@example.com");
   await dialog.getByLabel("Tier").selectOption("team");
-  await dialog.getByRole("button", { name: "Make account" }).click();
+  await dialog.getByRole("button", { name: "Create account" }).click();
   const link = (await dialog.locator("output").textContent()) ?? "";
   assert.match(link, /\/dashboard\/claim#[\w-]{43}$/);
   await page.keyboard.press("Escape");
@@ -40,11 +40,11 @@ test("the owner sees how the installation stands, makes an account and changes o
   await page.getByText("colleague@example.com", { exact: true }).first().waitFor();
   assert.ok(!(await page.content()).includes(link.split("#")[1] ?? "-"));
 
-  await page.getByLabel("Search by e-mail address").fill("nobody-like-that");
-  await page.getByText("No account has such an address").waitFor();
-  await page.getByLabel("Search by e-mail address").fill(tenant.email);
+  await page.getByLabel("Search by email").fill("nobody-like-that");
+  await page.getByText("No account matches").waitFor();
+  await page.getByLabel("Search by email").fill(tenant.email);
   await page.getByText("colleague@example.com", { exact: true }).first().waitFor({ state: "detached" });
-  await page.getByRole("button", { name: `Change ${tenant.email}` }).click();
+  await page.getByRole("button", { name: `Edit ${tenant.email}` }).click();
   await dialog.getByLabel("Tier").selectOption("enterprise");
   await dialog.getByLabel("Other requests a minute").fill("55");
   await dialog.getByRole("button", { name: "Save" }).click();

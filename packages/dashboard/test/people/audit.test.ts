@@ -57,7 +57,7 @@ test("a member who is not an owner is not offered the page, and finds nothing at
   const member = { projectId: tenant.projectId, accountId, role: "developer", now: 0 } as const;
   await app.app.deps.db.run(putMember, member);
   const { page, context } = await dashboard.open(accountId);
-  await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/audit`);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/audit`);
   await page.getByText("As a developer of this project you cannot do that.", { exact: false }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Audit log" }).count(), 0);
   await context.close();

@@ -14,7 +14,7 @@ before(async () => {
 after(() => dashboard.close());
 
 async function enterPassword(page: Page, email: string): Promise<void> {
-  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
@@ -38,7 +38,7 @@ test("e-mail address and password are changed, all other sessions end, and the p
   await page.goto(`${app.url}/dashboard/account`);
   const sessions = page.getByRole("button", { name: "Sign out" });
   await sessions.nth(1).waitFor();
-  await page.getByLabel("E-mail address").fill(`new-${email}`);
+  await page.getByLabel("Email address").fill(`new-${email}`);
   await page.getByLabel("Current password").fill("not this one");
   await page.getByLabel("New password").fill("another horse battery");
   await page.getByRole("button", { name: "Save" }).click();
@@ -48,7 +48,7 @@ test("e-mail address and password are changed, all other sessions end, and the p
   await page.getByText("Saved. All other sessions were ended.").waitFor();
   await page.getByRole("link", { name: `new-${email}` }).waitFor();
   await sessions.nth(1).waitFor({ state: "detached" });
-  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Current password").fill("another horse battery");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("link", { name: email, exact: true }).waitFor();
@@ -66,27 +66,27 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
   await page.getByRole("button", { name: "Turn on one-time codes" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Current password").fill("not this one");
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByText("The current password is not right.").waitFor();
   await dialog.getByLabel("Current password").fill(password);
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByRole("img", { name: "The key as a picture to scan" }).waitFor();
   const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
   await dialog.getByLabel("The code that it shows").fill(codeFor(secret));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   const recovery = ((await dialog.locator("output").textContent()) ?? "").split("\n");
   assert.equal(recovery.length, 10);
-  await dialog.getByRole("button", { name: "I have kept them" }).click();
+  await dialog.getByRole("button", { name: "I have saved them" }).click();
   await page.getByText("10 recovery codes left").waitFor();
   await expectNothingKept(page, [secret, ...recovery]);
 
   await signOut(page, email);
   await enterPassword(page, email);
   await page.getByLabel("One-time code").fill("000000");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("This code is not right, or was used already.").waitFor();
   await page.getByLabel("One-time code").fill(recovery[0] ?? "");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: email }).click();
   await page.getByText("9 recovery codes left").waitFor();
 
@@ -109,7 +109,7 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("my laptop");
   await dialog.getByLabel("Current password").fill(password);
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   const row = page.getByRole("listitem").filter({ hasText: "my laptop" });
   await row.getByText("never used").waitFor();
 
@@ -154,7 +154,7 @@ test("a new password offers to remove passkeys, and those that are chosen let no
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("not mine");
   await page.getByRole("dialog").getByLabel("Current password").fill(password);
-  await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
   await page.getByText("never used").waitFor();
   const offer = page.getByRole("group", { name: "Also remove passkeys" });
   assert.equal(await offer.count(), 0);
@@ -180,7 +180,7 @@ test("an answer to a challenge is taken once, and a copied passkey is noticed", 
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("key");
   await page.getByRole("dialog").getByLabel("Current password").fill(password);
-  await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
   await page.getByText("never used").waitFor();
   const { credentials } = await cdp.send("WebAuthn.getCredentials", { authenticatorId });
   const [copy] = credentials;
@@ -215,10 +215,10 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   const { link } = await createLoginLink(app.app.deps, email);
   await page.goto(`${app.url}/dashboard/claim#${link.split("#")[1]}`);
   await page.locator("input[type=email]").waitFor({ state: "attached" });
-  assert.equal(await page.getByLabel("E-mail address").inputValue(), email);
+  assert.equal(await page.getByLabel("Email address").inputValue(), email);
   await page.getByLabel("Password").fill("another good password");
   await page.getByRole("button", { name: "Open the dashboard" }).click();
-  await page.getByText("You have no project yet").waitFor();
+  await page.getByText("You have no projects yet").waitFor();
   await context.close();
 });
 

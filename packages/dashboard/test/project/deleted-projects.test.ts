@@ -92,7 +92,7 @@ test("a purge shows that it goes on, and one that fails says why and can be trie
   await page.getByLabel("to confirm").fill(slug);
   await page.getByRole("button", { name: "Purge this project" }).click();
   const dialog = page.getByRole("dialog");
-  assert.equal(await dialog.getByRole("button", { name: "Purging …" }).isDisabled(), true);
+  assert.equal(await dialog.getByRole("button", { name: "Purging…" }).isDisabled(), true);
   await page.route("**/projects/deleted", async (route) => {
     const answer = await route.fetch();
     const { projects } = await answer.json();

@@ -14,7 +14,7 @@ test("the owner claims the installation and makes, sees once and revokes a key, 
   const { app } = dashboard;
   const { page, context } = await dashboard.open(null);
   await page.goto(`${app.url}/dashboard/claim#${app.app.firstStart?.loginToken}`);
-  await page.getByLabel("E-mail address").focus();
+  await page.getByLabel("Email address").focus();
   await page.keyboard.type("me@example.com");
   await page.keyboard.press("Tab");
   await page.keyboard.type("correct horse battery");
@@ -57,10 +57,10 @@ test("a new user goes from nothing to a served file: project, route, key, upload
   await createAccount(app.app.deps, { ...credentials, tier: "free" });
   const { page, context } = await dashboard.open(null);
   await page.goto(`${app.url}/dashboard`);
-  await page.getByLabel("E-mail address").fill(credentials.email);
+  await page.getByLabel("Email address").fill(credentials.email);
   await page.getByLabel("Password").fill(credentials.password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("You have no project yet").waitFor();
+  await page.getByText("You have no projects yet").waitFor();
   await page.getByLabel("Name").fill("Shop");
   await page.getByRole("button", { name: "Create" }).click();
 
@@ -93,7 +93,7 @@ test("a new user goes from nothing to a served file: project, route, key, upload
   assert.equal((await fetch(file.url)).status, 404);
 
   for (const name of ["Blog", "One too many"]) {
-    await page.getByLabel("Project", { exact: true }).selectOption("New project …");
+    await page.getByLabel("Project", { exact: true }).selectOption("New project…");
     await dialog.getByLabel("Name").fill(name);
     await dialog.getByRole("button", { name: "Create" }).click();
     if (name === "Blog") await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -105,7 +105,7 @@ test("a new user goes from nothing to a served file: project, route, key, upload
 test("signing in with a password, and out again", async () => {
   const { page, context } = await dashboard.open(null);
   await page.goto(`${dashboard.app.url}/dashboard`);
-  await page.getByLabel("E-mail address").fill("me@example.com");
+  await page.getByLabel("Email address").fill("me@example.com");
   await page.getByLabel("Password").fill("not this one");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("The e-mail address or the password is not right.").waitFor();
@@ -140,7 +140,7 @@ test("so do the pages of routes, images, the installation and the account", asyn
   const { app } = dashboard;
   const { accountId, projectId } = app.owner;
   const { page, context } = await dashboard.open(accountId);
-  const inProject = `/p/${projectId}/live`;
+  const inProject = `/${projectId}/live`;
   for (const [path, broken, shown] of [
     [`${inProject}/routes`, "**/routers*", "default"],
     [`${inProject}/studio`, "**/search?*", "No images yet"],
@@ -167,7 +167,7 @@ test("a project without file routes says so", async () => {
     assert.equal((await app.call("DELETE", `routers/${id}`, { key: live })).status, 200);
   }
   const { page, context } = await dashboard.open(accountId);
-  await page.goto(`${app.url}/dashboard/p/${projectId}/live/routes`);
+  await page.goto(`${app.url}/dashboard/${projectId}/live/routes`);
   await page.getByText("No file routes").waitFor();
   await context.close();
 });

@@ -15,7 +15,7 @@ after(() => dashboard.close());
 
 async function openPage(tenant: Tenant, name: string, environment = "live") {
   const opened = await dashboard.open(tenant.accountId);
-  await opened.page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/${environment}/${name}`);
+  await opened.page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/${environment}/${name}`);
   return opened;
 }
 
@@ -102,7 +102,7 @@ test("the webhook of a route is tried from the page, and a failure is explained"
   const { page, context } = await openPage(tenant, "routes");
   await page.getByRole("button", { name: "Test webhook" }).click();
   const dialog = page.getByRole("dialog", { name: "Test webhook" });
-  await dialog.getByText("The name in the URL could not be found.").first().waitFor();
+  await dialog.getByText("The host name could not be resolved.").first().waitFor();
   await context.close();
 });
 
@@ -124,44 +124,44 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
     (await app.call("GET", `webhooks/deliveries/${id}`, { key: tenant.live })).body.delivery.status;
   const { page, context } = await openPage(tenant, "webhooks");
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const rows = page.getByRole("main").getByRole("listitem");
+  const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
   await rows.nth(1).waitFor();
-  await page.getByRole("combobox", { name: "Status" }).selectOption("dead");
+  await page.getByRole("combobox", { name: "Status" }).selectOption("Failed");
   await rows.nth(1).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "upload.completed" }).click();
+  await page.getByRole("button", { name: "it's.jpg" }).click();
   const dialog = page.getByRole("dialog", { name: "Delivery" });
-  await dialog.getByText("The receiver failed while handling it.").first().waitFor();
+  await dialog.getByText("Your endpoint returned 500.").first().waitFor();
   await dialog.getByText('it\'s <b>bold</b>‹U+202E› and‹U+0007› "broken"').waitFor();
   await dialog.getByRole("button", { name: "Show as curl" }).click();
   const curl = await copyWith(page, dialog.getByRole("button", { name: "Copy curl" }));
   assert.match(curl, /^curl -X POST 'https:\/\/example\.com\/hook'/);
   assert.match(curl, /delivery-signature: ey/);
   assert.ok(curl.includes("it'\\''s.jpg"));
-  await dialog.getByRole("button", { name: "Deliver again" }).click();
-  await dialog.getByText("pending").waitFor();
+  await dialog.getByRole("button", { name: "Resend" }).click();
+  await dialog.getByText("Pending").waitFor();
   assert.equal(await statusOf(dead), "pending");
   await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: "Clear" }).click();
   await rows.nth(1).waitFor();
-  await page.getByRole("combobox", { name: "Status" }).selectOption("delivered");
+  await page.getByRole("combobox", { name: "Status" }).selectOption("Delivered");
   await page.getByRole("checkbox").check();
-  await page.getByRole("combobox", { name: "Status" }).selectOption("dead");
+  await page.getByRole("combobox", { name: "Status" }).selectOption("Failed");
   await page.getByText("Nothing matches").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Deliver 1 again" }).count(), 0);
-  await page.getByRole("combobox", { name: "Status" }).selectOption("delivered");
+  assert.equal(await page.getByRole("button", { name: "Resend 1" }).count(), 0);
+  await page.getByRole("combobox", { name: "Status" }).selectOption("Delivered");
   await page.getByRole("checkbox").check();
-  await page.getByRole("button", { name: "Deliver 1 again" }).click();
+  await page.getByRole("button", { name: "Resend 1" }).click();
   await page.getByText("Nothing matches").waitFor();
   assert.equal(await statusOf(done), "pending");
 
   await addDelivery(app, tenant, { attempts: [failed] });
-  await page.getByRole("button", { name: "Send many again" }).click();
-  const many = page.getByRole("dialog", { name: "Send many again" });
-  await many.getByRole("button", { name: "Count them" }).click();
+  await page.getByRole("button", { name: "Bulk resend" }).click();
+  const many = page.getByRole("dialog", { name: "Bulk resend" });
+  await many.getByRole("button", { name: "Preview matches" }).click();
   await many.getByText("1 matches.").waitFor();
-  await many.getByRole("button", { name: "Send 1 again" }).click();
-  await many.getByText("1 is on its way.").waitFor();
+  await many.getByRole("button", { name: "Resend 1" }).click();
+  await many.getByText("1 delivery queued.").waitFor();
   await context.close();
 });
 
@@ -171,17 +171,17 @@ test("deliveries are sent again only as they were counted, also where the choice
   await addDelivery(app, tenant);
   await addDelivery(app, tenant, { state: "delivered" });
   const { page, context } = await openPage(tenant, "webhooks");
-  await page.getByRole("button", { name: "Send many again" }).click();
-  const many = page.getByRole("dialog", { name: "Send many again" });
+  await page.getByRole("button", { name: "Bulk resend" }).click();
+  const many = page.getByRole("dialog", { name: "Bulk resend" });
   await page.route("**/redeliver", async (route) => {
-    await many.getByLabel("Status").selectOption("any");
+    await many.getByLabel("Status").selectOption("Any status");
     await route.continue();
   });
   const answer = page.waitForResponse("**/redeliver");
-  await many.getByRole("button", { name: "Count them" }).click();
+  await many.getByRole("button", { name: "Preview matches" }).click();
   assert.equal((await (await answer).json()).matched, 1);
   await page.unroute("**/redeliver");
-  await many.getByRole("button", { name: "Count them", disabled: false }).click();
+  await many.getByRole("button", { name: "Preview matches", disabled: false }).click();
   await many.getByText("2 match.").waitFor();
   await context.close();
 });
@@ -190,10 +190,10 @@ test("without deliveries the page says how to get some, and an error can be trie
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await openPage(tenant, "webhooks");
   await page.getByText("No deliveries").waitFor();
-  await page.route("**/webhooks/deliveries?*", (route) => route.abort());
+  await page.route("**/webhooks/rows?*", (route) => route.abort());
   await page.getByRole("button", { name: "Refresh" }).click();
   await page.getByText("The server cannot be reached.").waitFor();
-  await page.unroute("**/webhooks/deliveries?*");
+  await page.unroute("**/webhooks/rows?*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("No deliveries").waitFor();
   await page.route("**/routers?*", (route) => route.abort());

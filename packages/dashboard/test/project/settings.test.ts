@@ -14,7 +14,7 @@ after(() => dashboard.close());
 
 async function openSettings(tenant: Tenant, section: string) {
   const opened = await dashboard.open(tenant.accountId);
-  await opened.page.goto(`${dashboard.app.url}/dashboard/p/${tenant.projectId}/live/settings/${section}`);
+  await opened.page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/settings/${section}`);
   return opened;
 }
 
@@ -34,7 +34,7 @@ test("a project is renamed, and deleted only when its slug is typed", async () =
   assert.equal(await remove.isDisabled(), true);
   await page.getByLabel("to confirm").fill(slug);
   await remove.click();
-  await page.getByText("You have no project yet").waitFor();
+  await page.getByText("You have no projects yet").waitFor();
   assert.equal((await app.call("GET", "files", { key: tenant.live })).status, 401);
   await context.close();
 });
@@ -95,16 +95,16 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await page.getByText(`${domain}/f/…`).waitFor();
   assert.equal(await urlOf(), `${domain}/f/${key}`);
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("It answers, and this service is behind it.").waitFor();
+  await page.getByText("The domain works and leads to this service.").waitFor();
   cdn.answer = (_request, response) => void response.end("somebody else");
   await page.getByRole("button", { name: "Check" }).click();
   await page.getByText("this service is not behind it").waitFor();
 
   // Pages show files from the installation's address, which their policy names.
-  await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/files`);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
   await page.getByRole("button", { name: "hello.txt", exact: true }).click();
   await page.getByLabel("Preview").getByText("hello").waitFor();
-  await page.goto(`${app.url}/dashboard/p/${tenant.projectId}/live/settings/delivery`);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/settings/delivery`);
   await page.getByRole("button", { name: "Stop using it" }).click();
   await submit.waitFor();
   assert.equal(await urlOf(), `${app.url}/f/${key}`);
@@ -116,7 +116,7 @@ test("a button says when the browser does not copy", async () => {
   const { page, context } = await openSettings(await dashboard.app.createTenant("pro"), "project");
   await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error())");
   await page.getByRole("button", { name: "Copy id" }).click();
-  await page.getByRole("button", { name: "The browser did not copy it" }).waitFor();
+  await page.getByRole("button", { name: "Could not copy" }).waitFor();
   await context.close();
 });
 

@@ -3,6 +3,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { signInAs } from "../../../server/test/support/console-client.ts";
+import { uploadFile } from "../../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 import { untilSettled } from "../support/settled.ts";
 
@@ -30,6 +32,58 @@ test("the first load is small, and pages come when they are opened", async () =>
   assert.ok(sizeBytes < shellMaxBytes, `${sizeBytes} bytes`);
   await goToPage(page, "Webhooks");
   assert.ok(scripts.length > atFirst.length);
+  await context.close();
+});
+
+test("project and environment stay in the URL through account pages, and no page selects one by itself", async () => {
+  const { app } = dashboard;
+  const { accountId, projectId } = await app.createTenant("pro");
+  const call = await signInAs(app, accountId);
+  // The newest: lists show it first.
+  const other = (await call("POST", "/projects", { name: "Newest" })).body.project;
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/account`);
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  assert.equal(await page.getByLabel("Project", { exact: true }).inputValue(), "");
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+  await page.getByRole("link", { name: "Test files of tenant" }).click();
+  const inTest = `${app.url}/dashboard/${projectId}/test`;
+  await page.waitForURL(`${inTest}/files`);
+  const email = await page.locator("nav .who").getAttribute("title");
+  await page.getByRole("link", { name: email ?? "" }).click();
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await page.waitForURL(`${inTest}/account`);
+  await page.getByRole("link", { name: "Show sign-ins" }).click();
+  await page.waitForURL(`${inTest}/activity`);
+  await page.getByRole("link", { name: "Files", exact: true }).click();
+  await page.waitForURL(`${inTest}/files`);
+  // A URL without a project leads to the one that was open, and says so.
+  for (const path of ["/account", ""]) {
+    await page.goto(`${app.url}/dashboard${path}`);
+    await page.waitForURL(path === "" ? `${inTest}/overview` : `${inTest}${path}`);
+  }
+  await page.goto(`${app.url}/dashboard/p/${other.id}/test/settings/project?x=1`);
+  await page.waitForURL(`${app.url}/dashboard/${other.id}/test/settings/project?x=1`);
+  await page.getByText(other.id).waitFor();
+  await page.goto(`${app.url}/dashboard/prj_none/live/files`);
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  await context.close();
+});
+
+test("names of files are readable at every width", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await uploadFile(app, "x", { key: tenant.live, name: "quarterly-report-2026.txt" });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
+  const name = page.getByRole("button", { name: "quarterly-report-2026.txt" });
+  for (const width of [390, 768, 800, 820, 960, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await name.waitFor();
+    const shown = (await name.boundingBox())?.width ?? 0;
+    assert.ok(shown > 150, `${shown} pixels at ${width}`);
+  }
   await context.close();
 });
 

@@ -1,7 +1,7 @@
 import type { WebhookAttemptRow, WebhookState } from "../../../server/src/db/schema.ts";
 import { statement } from "../../../server/src/db/statement.ts";
 import { createId } from "../../../server/src/kernel/ids.ts";
-import { describeEvent, insertEvent } from "../../../server/src/webhooks/enqueue.ts";
+import { describeEvent, insertEvents } from "../../../server/src/webhooks/enqueue.ts";
 import type { Tenant, TestApp } from "../../../server/test/support/start-app.ts";
 
 const insertAttempt = statement((q, p: WebhookAttemptRow) =>
@@ -44,7 +44,7 @@ export async function addDelivery(app: TestApp, tenant: Tenant, given: GivenDeli
   const event = describeEvent(now(), projectId, "live", payload);
   await db.transact(async (tx) => {
     const message = { route_slug: routeSlug, url, endpoint_id: null, state, retries_allowed: 0 };
-    await insertEvent(tx, { ...event, event: "upload.completed", ...message });
+    await insertEvents(tx, [{ ...event, event: "upload.completed", ...message }]);
     for (const [i, attempt] of attempts.entries()) {
       const facts = { message_id: event.id, number: i + 1, started_at: now(), duration_ms: 12 };
       await tx.run(insertAttempt, { ...facts, ...attempt });

@@ -2,7 +2,9 @@ import type { Locator, Page } from "playwright-core";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 
 const isSettled = `document.querySelector(".loading, .stale, [aria-busy=true]") === null
-  && document.fonts.status === "loaded"`;
+  && document.fonts.status === "loaded"
+  && document.getAnimations().every(({ playState, effect }) =>
+    playState !== "running" || effect.getComputedTiming().iterations === Infinity)`;
 
 /** Nothing that the page shows is still on its way. */
 export async function untilSettled(page: Page): Promise<void> {

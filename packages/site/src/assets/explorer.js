@@ -1,8 +1,9 @@
+// Calls to the API from the reference: beside each endpoint on its own page, and one form for all in the explorer.
 import { buildRequest, describeCurl, exampleOf } from "./explorer-request.js";
 
-const article = document.querySelector("article");
-const document_ = await (await fetch("/api/v1/openapi.json")).json();
-const operations = Object.entries(document_.paths).flatMap(([path, methods]) =>
+const response = await fetch("/api/v1/openapi.json");
+const { paths } = await response.json();
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     method: method.toUpperCase(),
     path,
@@ -23,60 +24,52 @@ function make(tag, attributes = {}, ...children) {
 let lastId = 0;
 function field(text, control) {
   control.id = `explorer-${++lastId}`;
+  control.className = "input";
   return make("p", { className: "field" }, make("label", { htmlFor: control.id }, text), control);
 }
 
-const key = make("input", {
-  type: "password",
-  autocomplete: "off",
-  spellcheck: false,
-  placeholder: "svc_test_…",
-});
-const choice = make("select");
-for (const tag of new Set(operations.map(({ tags }) => tags?.[0]))) {
-  const members = operations.filter(({ tags }) => tags?.[0] === tag);
-  const options = members.map((operation) =>
-    make(
-      "option",
-      { value: operation.operationId },
-      `${operation.method} ${operation.path} · ${operation.summary}`,
-    ),
+function block(code, label, about) {
+  const copy = make(
+    "button",
+    { type: "button", className: "copy", ariaLabel: "Copy" },
+    make("span", {}, "Copy"),
   );
-  choice.append(make("optgroup", { label: tag }, ...options));
-}
-const inputs = make("div");
-const send = make("button", { type: "submit", className: "button" }, "Send");
-const stop = make("button", { type: "button", className: "button quiet", hidden: true }, "Stop");
-const curl = make("code");
-const status = make("p", { role: "status", className: "status" });
-const output = make("code");
-const form = make(
-  "form",
-  { className: "explorer" },
-  field("API key", key),
-  field("Endpoint", choice),
-  inputs,
-  make("p", { className: "actions" }, send, stop),
-);
-
-function block(code, label) {
+  const caption = make("figcaption", {}, make("span", {}, label), copy);
   return make(
-    "div",
+    "figure",
     { className: "code" },
-    make("pre", { tabIndex: 0, role: "region", ariaLabel: label }, code),
+    caption,
+    make("pre", { tabIndex: 0, role: "region", ariaLabel: about ? `${label}: ${about}` : label }, code),
   );
 }
-const answer = make("section", { hidden: true }, make("h2", {}, "Answer"), status, block(output, "Answer"));
-article.append(form, make("h2", {}, "As a command"), block(curl, "Command"), answer);
 
-let current;
-let controls;
+/** All forms of a page share the key, which stays in this page's memory. */
+const keyInputs = new Set();
+let key = "";
 
-function showOperation() {
-  current = operations.find(({ operationId }) => operationId === choice.value);
-  controls = { parameters: new Map(), body: null };
-  inputs.replaceChildren();
-  for (const parameter of current.parameters ?? []) {
+function createKeyField() {
+  const input = make("input", {
+    type: "password",
+    autocomplete: "off",
+    spellcheck: false,
+    placeholder: "svc_test_…",
+    value: key,
+  });
+  keyInputs.add(input);
+  input.addEventListener("input", () => {
+    key = input.value.trim();
+    for (const other of keyInputs) if (other !== input) other.value = input.value;
+  });
+  return field("API key", input);
+}
+
+/** The call of one operation: its command, and on request the form that sends it. */
+function createCall(operation, { isOpen }) {
+  // Where several stand on a page, each is named.
+  const about = isOpen ? null : operation.summary;
+  const controls = [];
+  const inputs = make("div");
+  for (const parameter of operation.parameters ?? []) {
     const { name, required, schema } = parameter;
     const control = schema.enum
       ? make("select", {}, ...["", ...schema.enum].map((value) => make("option", { value }, value)))
@@ -85,45 +78,60 @@ function showOperation() {
           placeholder: schema.default ?? "",
           autocomplete: "off",
         });
-    controls.parameters.set(parameter, control);
+    controls.push({ parameter, control });
     inputs.append(field(`${name}${required ? "" : " (optional)"}`, control));
   }
-  const schema = current.requestBody?.content["application/json"].schema;
+  const schema = operation.requestBody?.content["application/json"].schema;
+  let body = null;
   if (schema) {
     const text = JSON.stringify(exampleOf(schema), null, 2);
-    controls.body = make("textarea", { rows: text.split("\n").length + 1, spellcheck: false, value: text });
-    inputs.append(field("Body (JSON)", controls.body));
+    body = make("textarea", { rows: text.split("\n").length + 1, spellcheck: false, value: text });
+    inputs.append(field("Body (JSON)", body));
   }
-  answer.hidden = true;
-  showCurl();
+  const curl = make("code");
+  const status = make("p", { role: "status", className: "status" });
+  const output = make("code");
+  const send = make("button", { type: "submit", className: "button primary" }, "Send");
+  const stop = make("button", { type: "button", className: "button", hidden: true }, "Stop");
+  const answer = make("div", { hidden: true }, status, block(output, "Response", about));
+  const form = make(
+    "form",
+    { className: "explorer", hidden: !isOpen },
+    createKeyField(),
+    inputs,
+    make("p", { className: "actions" }, send, stop),
+    answer,
+  );
+  const read = () =>
+    buildRequest(
+      operation,
+      controls.map(({ parameter, control }) => ({ ...parameter, value: control.value })),
+      body?.value ?? null,
+      key,
+    );
+  const show = () => {
+    curl.textContent = describeCurl(read(), location.origin);
+  };
+  show();
+  form.addEventListener("input", show);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    answer.hidden = false;
+    sendRequest(read(), { send, stop, status, output });
+  });
+  return { form, command: block(curl, "Command", about) };
 }
 
-function readForm() {
-  const parameters = [...controls.parameters].map(([parameter, control]) => ({
-    ...parameter,
-    value: control.value,
-  }));
-  return buildRequest(current, parameters, controls.body?.value ?? null, key.value.trim());
-}
-
-function showCurl() {
-  curl.textContent = describeCurl(readForm(), location.origin);
-}
-
-let running = null;
-
-async function showAnswer(event) {
-  event.preventDefault();
-  const { url, method, headers, body } = readForm();
-  running = new AbortController();
+async function sendRequest({ url, method, headers, body }, { send, stop, status, output }) {
+  const running = new AbortController();
+  stop.onclick = () => running.abort();
   send.disabled = true;
   stop.hidden = false;
-  answer.hidden = false;
   output.textContent = "";
-  status.textContent = "Sent …";
+  status.textContent = "Sending…";
   const startedMs = performance.now();
   try {
-    // The key alone decides: a dashboard's cookie is no credential here.
+    // Only the key counts: a dashboard's cookie is no credential here.
     const response = await fetch(url, { method, headers, body, credentials: "omit", signal: running.signal });
     const tookMs = Math.round(performance.now() - startedMs);
     const id = response.headers.get("x-request-id");
@@ -131,22 +139,67 @@ async function showAnswer(event) {
     status.textContent = [`${response.status} ${response.statusText}`, `${tookMs} ms`, limit, id]
       .filter(Boolean)
       .join(" · ");
-    // An event stream never ends, so pieces are shown as they come.
+    // An event stream never ends, so it is shown as it arrives.
     for await (const piece of response.body.pipeThrough(new TextDecoderStream())) output.textContent += piece;
     if (response.headers.get("content-type")?.includes("json"))
       output.textContent = JSON.stringify(JSON.parse(output.textContent), null, 2);
   } catch (error) {
-    if (error.name !== "AbortError") status.textContent = `There was no answer: ${error.message}`;
+    if (error.name !== "AbortError") status.textContent = `No response: ${error.message}`;
   } finally {
     send.disabled = false;
     stop.hidden = true;
   }
 }
 
-choice.addEventListener("change", showOperation);
-form.addEventListener("input", (event) => event.target !== choice && showCurl());
-form.addEventListener("submit", showAnswer);
-stop.addEventListener("click", () => running?.abort());
-const wanted = operations.find(({ operationId }) => operationId === location.hash.slice(1));
-if (wanted) choice.value = wanted.operationId;
-showOperation();
+function addPanels(places) {
+  for (const place of places) {
+    const operation = operations.find(({ operationId }) => operationId === place.dataset.operation);
+    if (!operation) continue;
+    const { form, command } = createCall(operation, { isOpen: false });
+    const name = make("code", {}, operation.path.replace("/api/v1", ""));
+    const badge = make("span", { className: `badge method ${operation.method}` }, operation.method);
+    const open = make(
+      "button",
+      { type: "button", className: "button small", ariaExpanded: "false" },
+      "Try it",
+    );
+    open.setAttribute("aria-label", `Try it: ${operation.summary}`);
+    open.addEventListener("click", () => {
+      form.hidden = !form.hidden;
+      open.setAttribute("aria-expanded", String(!form.hidden));
+      if (!form.hidden) form.querySelector("input").focus();
+    });
+    place.append(make("p", { className: "endpoint" }, badge, name, open), command, form);
+  }
+}
+
+function addExplorer(article) {
+  const choice = make("select");
+  for (const tag of new Set(operations.map(({ tags }) => tags?.[0]))) {
+    const members = operations.filter(({ tags }) => tags?.[0] === tag);
+    const options = members.map((operation) =>
+      make(
+        "option",
+        { value: operation.operationId },
+        `${operation.method} ${operation.path} · ${operation.summary}`,
+      ),
+    );
+    choice.append(make("optgroup", { label: tag }, ...options));
+  }
+  const place = make("div");
+  const show = () => {
+    keyInputs.clear();
+    const operation = operations.find(({ operationId }) => operationId === choice.value);
+    const { form, command } = createCall(operation, { isOpen: true });
+    place.replaceChildren(form, make("h2", {}, "As a command"), command);
+  };
+  choice.addEventListener("change", show);
+  const wanted = operations.find(({ operationId }) => operationId === location.hash.slice(1));
+  if (wanted) choice.value = wanted.operationId;
+  article.append(field("Endpoint", choice), place);
+  show();
+}
+
+const places = document.querySelectorAll("[data-operation]");
+if (places.length > 0) addPanels(places);
+else addExplorer(document.querySelector("article"));

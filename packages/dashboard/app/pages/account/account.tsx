@@ -3,6 +3,7 @@ import { type Account, ReloadAccount } from "../../app.tsx";
 import { useLoad } from "../../load.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Link } from "../../router.tsx";
+import { WorkspaceContext } from "../../workspace.ts";
 import { CodeSettings } from "./code-settings.tsx";
 import { Credentials } from "./credentials.tsx";
 import { DeletedProjects } from "./deleted-projects.tsx";
@@ -18,6 +19,7 @@ export interface Factors {
 export default function AccountPage() {
   const session = useLoad<{ account: Account }>("/session");
   const factors = useLoad<Factors>("/account/factors");
+  const workspace = useContext(WorkspaceContext);
   const reloadAccount = useContext(ReloadAccount);
   const [changes, setChanges] = useState(0);
   const showChange = () => {
@@ -32,7 +34,9 @@ export default function AccountPage() {
         <h2>Where you are signed in</h2>
         <Sessions key={changes} />
         <p>
-          <Link to="/activity">Show sign-ins and changes to your account</Link>
+          <Link to={workspace?.urlOf("activity") ?? "/activity"}>
+            Show sign-ins and changes to your account
+          </Link>
         </p>
       </section>
       {factors.error !== null && <Failure error={factors.error} retry={factors.reload} />}
@@ -49,7 +53,7 @@ export default function AccountPage() {
         </>
       )}
       <section>
-        <h2>E-mail and password</h2>
+        <h2>Email and password</h2>
         {session.error !== null && <Failure error={session.error} retry={session.reload} />}
         {session.data === null ? (
           <Loading />

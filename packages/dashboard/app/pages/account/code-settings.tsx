@@ -66,7 +66,7 @@ export function CodeSettings({ factors, onChanged }: CodeSettingsProps) {
         <PasswordDialog
           title="New recovery codes"
           text="The ones you have stop working."
-          submit="Make new codes"
+          submit="Create new codes"
           onSubmit={renew}
           onClose={close}
         />

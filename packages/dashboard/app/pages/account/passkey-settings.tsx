@@ -88,7 +88,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
-      <Form submit="Go on" busy="Waiting for the device …" onSubmit={submit}>
+      <Form submit="Continue" busy="Waiting for the device…" onSubmit={submit}>
         <Field
           label="Name"
           hint="Such as the device it is on."

@@ -33,7 +33,7 @@ export function PurgeProject({ project, onPurged, onEnded, onClose }: PurgeProje
     <Dialog title="Purge project" onClose={onClose}>
       <Form
         submit="Purge this project"
-        busy="Purging …"
+        busy="Purging…"
         isDangerous
         isIncomplete={typed !== project.slug}
         onSubmit={submit}
@@ -43,7 +43,7 @@ export function PurgeProject({ project, onPurged, onEnded, onClose }: PurgeProje
           <strong>
             <SafeText text={project.name} />
           </strong>{" "}
-          is deleted: its files, whose addresses stop working at once, and its events. This cannot be undone.
+          is deleted: its files, whose URLs stop working immediately, and its events. This cannot be undone.
         </p>
         <SlugField slug={project.slug} value={typed} onChange={setTyped} />
         {isPurging && <PurgeProgress project={project} />}

@@ -20,7 +20,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
           Download
         </a>
         <button type="button" className="primary" onClick={onDone}>
-          I have kept them
+          I have saved them
         </button>
       </p>
     </div>

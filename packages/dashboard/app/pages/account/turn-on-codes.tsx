@@ -29,7 +29,7 @@ export function TurnOnCodes({ onClose }: { onClose: () => void }) {
       {recoveryCodes.length > 0 ? (
         <RecoveryCodes codes={recoveryCodes} onDone={onClose} />
       ) : started === null ? (
-        <Form key="password" submit="Go on" onSubmit={start}>
+        <Form key="password" submit="Continue" onSubmit={start}>
           <CurrentPasswordField value={password} onChange={setPassword} />
         </Form>
       ) : (

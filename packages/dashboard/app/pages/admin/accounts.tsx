@@ -40,20 +40,20 @@ export function Accounts() {
   return (
     <>
       <Filters>
-        <SearchBox label="Search by e-mail address" value={email} onChange={setEmail} />
+        <SearchBox label="Search by email" value={email} onChange={setEmail} />
         <button type="button" className="primary" onClick={() => setCreating(true)}>
-          Make an account
+          Create account
         </button>
       </Filters>
-      <ListState list={list} empty={<Empty title="No account has such an address" />}>
+      <ListState list={list} empty={<Empty title="No account matches" />}>
         <ScrollTable label="Accounts">
           <thead>
             <tr>
-              <th>E-mail address</th>
+              <th>Email address</th>
               <th>Tier</th>
               <th className="number">Projects</th>
               <th className="number">Stored</th>
-              <th>
+              <th className="act">
                 <span className="visually-hidden">Actions</span>
               </th>
             </tr>
@@ -63,16 +63,16 @@ export function Accounts() {
               <tr key={account.id}>
                 <td>
                   <SafeText text={account.email} />{" "}
-                  {!account.hasPassword && <span className="tag">has not signed in yet</span>}{" "}
+                  {!account.hasPassword && <span className="tag">Never signed in</span>}{" "}
                   {!account.emailVerified && <Unverified />}{" "}
-                  {!account.mayOwnProjects && <span className="tag">can't own projects</span>}
+                  {!account.mayOwnProjects && <span className="tag">Cannot own projects</span>}
                 </td>
                 <td>{account.tier}</td>
                 <td className="number">{formatCount(account.projects)}</td>
                 <td className="number">{formatBytes(account.storedBytes)}</td>
-                <td className="number">
+                <td className="number act">
                   <button type="button" className="small" onClick={() => setEditing(account)}>
-                    Change<span className="visually-hidden"> {showHidden(account.email)}</span>
+                    Edit<span className="visually-hidden"> {showHidden(account.email)}</span>
                   </button>
                 </td>
               </tr>

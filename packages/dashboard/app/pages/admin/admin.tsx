@@ -1,7 +1,9 @@
+import { useContext } from "react";
 import { formatBytes, formatCount, formatMany, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Link } from "../../router.tsx";
+import { WorkspaceContext } from "../../workspace.ts";
 import { Accounts } from "./accounts.tsx";
 import { Maintenance, type Report } from "./maintenance.tsx";
 
@@ -34,13 +36,14 @@ interface Status {
 
 /** For the owner of the installation: what the operator's commands tell and do. */
 export default function Admin() {
+  const workspace = useContext(WorkspaceContext);
   const { data, error, reload } = useLoad<Status>("/admin/status");
   return (
     <>
       <div className="title">
         <h1>Installation</h1>
         <p className="line">
-          <Link className="button" to="/admin/audit">
+          <Link className="button" to={workspace?.urlOf("admin/audit") ?? "/admin/audit"}>
             Audit log
           </Link>
           <button type="button" onClick={reload}>
@@ -65,7 +68,7 @@ function Standing({ status }: { status: Status }) {
     <>
       {storage.problem !== null && (
         <div className="notice bad" role="alert">
-          <p>The storage does not answer: {storage.problem}</p>
+          <p>Storage does not respond: {storage.problem}</p>
         </div>
       )}
       {storage.damagedObjects > 0 && (
@@ -90,7 +93,7 @@ function Standing({ status }: { status: Status }) {
         <section className="panel">
           <h2>Storage</h2>
           <dl>
-            <Fact name="Health" value={storage.problem === null ? "answers" : "does not answer"} />
+            <Fact name="Health" value={storage.problem === null ? "Healthy" : "Not responding"} />
             <Fact name="Kind" value={storage.kind === "s3" ? "S3 bucket" : "disk"} />
             <Fact name="Files hold" value={formatBytes(status.storedBytes)} />
             {storage.freeBytes !== null && storage.totalBytes !== null && (

@@ -52,7 +52,7 @@ export function EditAccount({ account, onClose }: { account: AccountItem; onClos
         {!account.mayOwnProjects && (
           <p>This account was created by an invitation. Saving a tier lets it own projects.</p>
         )}
-        <p className="dim">Holds from the account's next request on.</p>
+        <p className="dim">Takes effect on the next request.</p>
       </Form>
     </Dialog>
   );

@@ -16,9 +16,9 @@ export function NewAccount({ onClose }: { onClose: () => void }) {
   const submit = async () =>
     setLink((await callApi<{ link: string }>("POST", "/admin/accounts", { email, tier })).link);
   return (
-    <Dialog title="Make an account" onClose={onClose}>
+    <Dialog title="Create account" onClose={onClose}>
       {link === "" ? (
-        <Form submit="Make account" onSubmit={submit}>
+        <Form submit="Create account" onSubmit={submit}>
           <EmailField value={email} onChange={setEmail} />
           <TierSelect value={tier} onChange={setTier} />
         </Form>

@@ -41,7 +41,7 @@ function Credentials(props: { token: string; known: string | null; onEntered: ()
     <Form
       className="card"
       submit="Open the dashboard"
-      busy="One moment …"
+      busy="One moment…"
       onSubmit={submit}
       footer={<SignInHint />}
     >

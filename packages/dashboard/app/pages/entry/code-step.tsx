@@ -15,8 +15,8 @@ export function CodeStep({ ticket, onEntered, onBack }: CodeStepProps) {
   return (
     <Form
       className="card"
-      submit="Go on"
-      busy="One moment …"
+      submit="Continue"
+      busy="One moment…"
       onSubmit={async () => {
         await callApi("POST", "/sign-in/code", { ticket, code });
         await onEntered();

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { addressOf } from "../../address.ts";
 import { callApi } from "../../api.ts";
 import type { Account } from "../../app.tsx";
 import { Alone } from "../../parts/alone.tsx";
@@ -36,7 +37,7 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
   const join = async () => {
     const { projectId } = await callApi<{ projectId: string }>("POST", "/invitations/accept", { token });
     onEntered();
-    goTo(`/p/${projectId}/live/overview`, { replace: true });
+    goTo(addressOf(projectId, "live", "overview"), { replace: true });
   };
   if (invitation === null) {
     return (
@@ -105,7 +106,7 @@ function Enter(props: { token: string; invitation: Invitation; join: () => Promi
     <Form
       className="card"
       submit="Join"
-      busy="One moment …"
+      busy="One moment…"
       onSubmit={submit}
       footer={<PasskeyButton onEntered={join} />}
     >

@@ -14,7 +14,7 @@ export function PasskeyButton({ onEntered }: { onEntered: () => Promise<void> | 
   return (
     <>
       <button type="button" className="wide" disabled={isBusy} onClick={() => void enter()}>
-        {isBusy ? "Waiting for the device …" : "Use a passkey"}
+        {isBusy ? "Waiting for the device…" : "Use a passkey"}
       </button>
       {error !== null && <Failure error={error} />}
     </>

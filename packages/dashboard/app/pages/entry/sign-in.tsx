@@ -28,7 +28,7 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
         <Form
           className="card"
           submit="Sign in"
-          busy="Signing in …"
+          busy="Signing in…"
           onSubmit={submit}
           footer={<PasskeyButton onEntered={onEntered} />}
         >

@@ -1,5 +1,6 @@
 import { formatCount } from "../../format.ts";
 import { Failure } from "../../parts/states.tsx";
+import type { BulkTask } from "./bulk-dialog.tsx";
 import { type FileChoice, mostChosen } from "./use-file-choice.ts";
 
 interface ChoiceBarProps {
@@ -7,29 +8,44 @@ interface ChoiceBarProps {
   /** More match than are loaded, and all that are loaded are chosen. */
   mayChooseMore: boolean;
   onDelete: () => void;
+  /** Of those that are selected one by one. */
+  onChange: (task: BulkTask) => void;
 }
 
-export function ChoiceBar({ choice, mayChooseMore, onDelete }: ChoiceBarProps) {
+export function ChoiceBar({ choice, mayChooseMore, onDelete, onChange }: ChoiceBarProps) {
   const { chosen, matching } = choice;
   const count = matching?.count ?? chosen.size;
   if (chosen.size === 0 && matching === null) return null;
   return (
-    <div className="chosen" role="status">
+    <div className="chosen dock" role="status">
       {matching !== null
-        ? `All ${formatCount(count)} that match are chosen`
+        ? `All ${formatCount(count)} that match are selected`
         : count === mostChosen
-          ? `${formatCount(mostChosen)} chosen, the most one by one`
-          : `${formatCount(count)} chosen`}
+          ? `${formatCount(mostChosen)} selected, the most one by one`
+          : `${formatCount(count)} selected`}
       {matching === null && mayChooseMore && (
         <button type="button" className="link" disabled={choice.isCounting} onClick={choice.chooseMatching}>
-          {choice.isCounting ? "Counting …" : "Choose all that match"}
+          {choice.isCounting ? "Counting…" : "Select all that match"}
         </button>
+      )}
+      {matching === null && (
+        <>
+          <button type="button" onClick={() => onChange("download")}>
+            Download
+          </button>
+          <button type="button" onClick={() => onChange("access")}>
+            Access
+          </button>
+          <button type="button" onClick={() => onChange("metadata")}>
+            Metadata
+          </button>
+        </>
       )}
       <button type="button" className="danger" disabled={count === 0} onClick={onDelete}>
         Delete {formatCount(count)}
       </button>
       <button type="button" onClick={choice.clear}>
-        Choose none
+        Clear selection
       </button>
       {choice.error !== null && <Failure error={choice.error} />}
     </div>

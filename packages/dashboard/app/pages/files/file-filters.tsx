@@ -15,9 +15,9 @@ const types = [
   ["application/", "Other applications"],
 ] as const;
 const statuses = [
-  ["UPLOADED", "uploaded"],
-  ["UPLOADING", "uploading"],
-  ["FAILED", "failed"],
+  ["UPLOADED", "Uploaded"],
+  ["UPLOADING", "Uploading"],
+  ["FAILED", "Failed"],
 ] as const;
 
 const accessLevels = [
@@ -55,7 +55,7 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
               <Field
                 label="Metadata"
                 type="search"
-                placeholder="any text, or name=value"
+                placeholder="Text or name=value"
                 maxLength={SEARCH_TERM_MAX}
                 {...bind("metadata")}
               />
@@ -75,10 +75,11 @@ export function FilterNote({ filter }: { filter: FileFilter }) {
   return (
     <p>
       {filter.name === "" ? (
-        "Try another type, status, route, access, date or metadata."
+        "Change or clear the filters."
       ) : (
         <>
-          No file’s name contains “<SafeText text={filter.name} />” here.
+          No file name contains “<SafeText text={filter.name} />
+          ”.
         </>
       )}
     </p>

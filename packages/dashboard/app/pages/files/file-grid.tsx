@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { formatBytes } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { statusLabels, Thumbnail } from "./file-row-parts.tsx";
 import type { FileListProps } from "./file-table.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -41,15 +42,15 @@ export function FileGrid(props: FileListProps) {
 
 function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundFile }) {
   return (
-    <li className="tile">
+    <li className={chosen.has(file.id) ? "tile selected" : "tile"}>
       <button type="button" className="picture" tabIndex={-1} aria-hidden="true" onClick={() => onOpen(file)}>
-        <Picture file={file} />
+        <Thumbnail key={file.thumbnailUrl} file={file} className="kind" />
       </button>
       <span className="line">
         {onChoose !== null && (
           <input
             type="checkbox"
-            aria-label={`Choose ${showHidden(file.name)}`}
+            aria-label={`Select ${showHidden(file.name)}`}
             checked={chosen.has(file.id)}
             onChange={(event) => onChoose([file], event.target.checked)}
           />
@@ -61,23 +62,10 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
       </span>
       <small>
         {formatBytes(file.size)}
-        {file.status !== "UPLOADED" && ` · ${file.status.toLowerCase()}`}
+        {file.status !== "UPLOADED" && ` · ${statusLabels[file.status]}`}
       </small>
     </li>
   );
-}
-
-/** An image that cannot be made small, or is none, is shown by its type. */
-function Picture({ file }: { file: FoundFile }) {
-  const [isBroken, setBroken] = useState(false);
-  if (file.thumbnailUrl !== null && !isBroken)
-    return <img src={file.thumbnailUrl} alt="" loading="lazy" onError={() => setBroken(true)} />;
-  return <span className="kind">{kindOf(file)}</span>;
-}
-
-function kindOf({ name, type }: FoundFile): string {
-  const [, extension = type.split(/[/;]/)[1] ?? "file"] = /\.([\w-]{1,8})$/.exec(name) ?? [];
-  return showHidden(extension).slice(0, 12).toUpperCase();
 }
 
 function useColumns(frame: React.RefObject<HTMLElement | null>): number {

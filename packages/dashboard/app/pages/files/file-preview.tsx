@@ -7,14 +7,37 @@ import type { FoundFile } from "./found-file.ts";
 const textBytes = 64 * 1024;
 const textTypes = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|toml|x-sh)\b)/;
 
+/** In pixels, as shown upright. */
+export interface Measures {
+  width: number;
+  height: number;
+}
+
+interface FilePreviewProps {
+  file: FoundFile;
+  url: string;
+  onMeasured: (measures: Measures) => void;
+}
+
 /** Shows what browsers show without running it. Text is fetched and written out by us, whatever it would be. */
-export function FilePreview({ file, url }: { file: FoundFile; url: string }) {
+export function FilePreview({ file, url, onMeasured }: FilePreviewProps) {
   const [isBroken, setBroken] = useState(false);
   const type = file.type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const fail = () => setBroken(true);
   if (file.status !== "UPLOADED") return null;
   if (isBroken) return <p className="dim">The browser cannot show this file.</p>;
-  if (type.startsWith("image/")) return <img className="preview" src={url} alt="" onError={fail} />;
+  if (type.startsWith("image/"))
+    return (
+      <img
+        className="preview"
+        src={url}
+        alt=""
+        onError={fail}
+        onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) =>
+          onMeasured({ width, height })
+        }
+      />
+    );
   if (type.startsWith("video/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
     return <video className="preview" src={url} controls preload="metadata" onError={fail} />;
@@ -46,7 +69,7 @@ function TextPreview({ file, url }: { file: FoundFile; url: string }) {
       <section className="code preview text" aria-label="Preview" tabIndex={0}>
         {text.split(/\r?\n/).map(showTabs).join("\n")}
       </section>
-      {file.size > textBytes && <p className="dim">The first {formatBytes(textBytes)}.</p>}
+      {file.size > textBytes && <p className="dim">Only the first {formatBytes(textBytes)} are shown.</p>}
     </>
   );
 }
@@ -54,7 +77,7 @@ function TextPreview({ file, url }: { file: FoundFile; url: string }) {
 async function readStart(url: string, signal: AbortSignal): Promise<string> {
   const headers = { range: `bytes=0-${textBytes - 1}` };
   const response = await fetch(url, { headers, signal, credentials: "omit", referrerPolicy: "no-referrer" });
-  if (!response.ok) throw new Error(`The file cannot be read: the answer was ${response.status}.`);
+  if (!response.ok) throw new Error(`The file could not be read: the response was ${response.status}.`);
   return (await response.text()).slice(0, textBytes);
 }
 

@@ -1,7 +1,11 @@
+import { Icon } from "@upstow/kit/icon";
+import { arrowDownIcon, arrowUpIcon } from "@upstow/kit/icons";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { formatAgo, formatBytes, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { StatusTag, Thumbnail } from "./file-row-parts.tsx";
+import { nextSort, type Sort } from "./file-sort.ts";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
 
@@ -13,9 +17,11 @@ export interface FileListProps {
   hasMore: boolean;
   loadMore: () => void;
   chosen: ReadonlySet<string>;
-  /** Null where nothing may be chosen. */
+  /** Null where nothing may be selected. */
   onChoose: ((files: FoundFile[], isChosen: boolean) => void) | null;
   onOpen: (file: FoundFile) => void;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
 }
 
 export function FileTable(props: FileListProps) {
@@ -33,18 +39,18 @@ export function FileTable(props: FileListProps) {
             <th className="tick">
               <input
                 type="checkbox"
-                aria-label="Choose all that are loaded"
+                aria-label="Select all loaded files"
                 checked={files.length > 0 && files.every((file) => chosen.has(file.id))}
                 onChange={(event) => onChoose(files, event.target.checked)}
               />
             </th>
           )}
-          <th>Name</th>
-          <th className="aside">Type</th>
-          <th className="number">Size</th>
-          <th className="aside">Route</th>
-          <th className="aside">Status</th>
-          <th className="aside">Created</th>
+          <SortHeader {...props} field="name" label="Name" />
+          <th className="type">Type</th>
+          <SortHeader {...props} field="size" label="Size" className="size number" />
+          <th className="route">Route</th>
+          <th className="state">Status</th>
+          <SortHeader {...props} field="date" label="Created" className="date" />
         </tr>
       </thead>
       <tbody ref={body} onKeyDown={moveByArrows}>
@@ -58,15 +64,42 @@ export function FileTable(props: FileListProps) {
   );
 }
 
+interface SortHeaderProps extends FileListProps {
+  field: Sort["field"];
+  label: string;
+  className?: string;
+}
+
+function SortHeader({ field, label, className, sort, onSort }: SortHeaderProps) {
+  const isSorted = sort.field === field;
+  return (
+    <th
+      className={className}
+      aria-sort={isSorted ? (sort.isDescending ? "descending" : "ascending") : undefined}
+    >
+      <button type="button" className="sort" onClick={() => onSort(nextSort(sort, field))}>
+        {label}
+        {isSorted && <Icon of={sort.isDescending ? arrowDownIcon : arrowUpIcon} />}
+      </button>
+    </th>
+  );
+}
+
 function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; index: number }) {
   const { chosen, onChoose } = props;
   return (
-    <tr aria-rowindex={index + 2}>
+    <tr
+      aria-rowindex={index + 2}
+      className={chosen.has(file.id) ? "selected" : undefined}
+      onClick={({ target }) =>
+        target instanceof Element && target.closest("button, input, .tick") === null && props.onOpen(file)
+      }
+    >
       {onChoose !== null && (
         <td className="tick">
           <input
             type="checkbox"
-            aria-label={`Choose ${showHidden(file.name)}`}
+            aria-label={`Select ${showHidden(file.name)}`}
             checked={chosen.has(file.id)}
             onChange={(event) => onChoose([file], event.target.checked)}
           />
@@ -74,6 +107,7 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
       )}
       <td>
         <span className="named">
+          <Thumbnail key={file.thumbnailUrl} file={file} className="thumb" />
           <button
             type="button"
             className="link cut"
@@ -83,19 +117,24 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
             <SafeText text={file.name} />
           </button>
           {file.access === "private" && <Lock />}
+          {file.expiresAt !== null && (
+            <span className="tag warn" title={formatTime(file.expiresAt)}>
+              Expires {formatAgo(file.expiresAt)}
+            </span>
+          )}
         </span>
       </td>
-      <td className="aside dim cut">
+      <td className="type dim cut">
         <SafeText text={file.type} />
       </td>
-      <td className="number">{formatBytes(file.size)}</td>
-      <td className="aside dim cut">
+      <td className="size number">{formatBytes(file.size)}</td>
+      <td className="route dim cut">
         <SafeText text={routeOf(file)} />
       </td>
-      <td className="aside">
-        <span className={`tag ${file.status.toLowerCase()}`}>{file.status.toLowerCase()}</span>
+      <td className="state">
+        <StatusTag status={file.status} />
       </td>
-      <td className="aside dim cut" title={formatTime(file.createdAt)}>
+      <td className="date dim cut" title={formatTime(file.createdAt)}>
         {formatAgo(file.createdAt)}
       </td>
     </tr>

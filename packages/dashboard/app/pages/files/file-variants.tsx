@@ -1,3 +1,4 @@
+import { addressOf } from "../../address.ts";
 import { formatAgo, formatBytes } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Failure } from "../../parts/states.tsx";
@@ -26,7 +27,7 @@ export function FileVariants({ fileKey }: { fileKey: string }) {
   const loaded = useLoad<{ variants: Variant[] }>(`${api}/variants?key=${encodeURIComponent(fileKey)}`);
   const studio = (recipe: Recipe | null) => {
     const knobs = Object.entries(recipe ?? {}).map(([name, value]) => [name, String(value)]);
-    return `/p/${project.id}/live/studio?${new URLSearchParams([["key", fileKey], ...knobs])}`;
+    return `${addressOf(project.id, "live", "studio")}?${new URLSearchParams([["key", fileKey], ...knobs])}`;
   };
   if (loaded.error !== null) return <Failure error={loaded.error} retry={loaded.reload} />;
   const variants = loaded.data?.variants ?? [];

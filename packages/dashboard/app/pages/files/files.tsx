@@ -1,50 +1,75 @@
 import type { Router } from "@upstow/contract";
+import { Icon } from "@upstow/kit/icon";
+import { folderIcon, folderOpenIcon, trashIcon } from "@upstow/kit/icons";
 import { useMemo, useState } from "react";
+import { formatCount } from "../../format.ts";
 import { useLoad } from "../../load.ts";
+import { showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { goTo, usePath, useQuery } from "../../router.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { goTo, Link, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { BulkDialog, type BulkTask } from "./bulk-dialog.tsx";
 import { ChoiceBar } from "./choice-bar.tsx";
-import { FileDialog } from "./file-dialog.tsx";
+import { downloadFiles } from "./download.ts";
 import { type FileFilter, isFiltered, readFilter, toServerQuery, writeFilter } from "./file-filter.ts";
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
+import { FilePanel } from "./file-panel.tsx";
 import { FileTable } from "./file-table.tsx";
 import type { FoundFile } from "./found-file.ts";
+import { MoreWays } from "./more-ways.tsx";
 import { UndoBar } from "./undo-bar.tsx";
 import { UploadButton } from "./upload-button.tsx";
 import { UploadList } from "./upload-list.tsx";
 import { mostChosen, useFileChoice } from "./use-file-choice.ts";
 import { useFileDeletion } from "./use-file-deletion.ts";
 import { useFileSearch } from "./use-file-search.ts";
+import { useSortedFiles } from "./use-sorted-files.ts";
 
 const views = ["list", "grid"] as const;
 type View = (typeof views)[number];
 
 export default function Files() {
-  const { api, liveApi, project, mayChange } = useWorkspace();
-  const path = usePath();
+  const { api, liveApi, project, mayChange, urlOf } = useWorkspace();
+  const openId = usePath().split("/")[4];
   const address = useQuery();
   const filter = useMemo(() => readFilter(address), [address]);
   const [view, setView] = useState(readView);
-  const [open, setOpen] = useState<FoundFile | null>(null);
+  const [task, setTask] = useState<Exclude<BulkTask, "download"> | null>(null);
+  const { error, run } = useAction();
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
   const query = toServerQuery(filter);
   const search = useFileSearch(`${api}/search?limit=100&${query}`);
   const deletion = useFileDeletion(api, search.reload);
-  const files = search.files.filter((file) => !deletion.hides(file, query));
+  const found = search.files.filter((file) => !deletion.hides(file, query));
+  const { files, sort, setSort, isCut } = useSortedFiles(found, search);
   const choice = useFileChoice(api, query, files);
 
-  const change = (next: FileFilter) =>
-    goTo(`${path}?${writeFilter(next)}`.replace(/\?$/, ""), { replace: true });
+  const urlWith = (page: string, next: FileFilter) =>
+    `${urlOf(page)}?${writeFilter(next)}`.replace(/\?$/, "");
+  const change = (next: FileFilter) => goTo(urlWith("files", next), { replace: true });
+  const open = (file: FoundFile, replace = false) => goTo(urlWith(`files/${file.id}`, filter), { replace });
+  const close = () => openId !== undefined && change(filter);
   const remove = (deleted: Parameters<typeof deletion.start>[0]) => {
     deletion.start(deleted);
     choice.clear();
-    setOpen(null);
+    close();
   };
   const show = (next: View) => {
     setView(next);
     localStorage.setItem("upstow-files-view", next);
+  };
+  const selected = files.filter((file) => choice.chosen.has(file.id));
+  const changeMany = (next: BulkTask) => {
+    if (next !== "download") return setTask(next);
+    const stored = selected.filter((file) => file.status === "UPLOADED");
+    void run(() =>
+      downloadFiles(
+        api,
+        stored.map((file) => file.key),
+      ),
+    );
   };
   const list = {
     files,
@@ -52,29 +77,57 @@ export default function Files() {
     loadMore: search.loadMore,
     chosen: choice.chosen,
     onChoose: mayChange ? choice.choose : null,
-    onOpen: setOpen,
+    onOpen: open,
+    sort,
+    onSort: setSort,
   };
+  const panel = openId !== undefined && (
+    <FilePanel
+      id={openId}
+      files={files}
+      onOpen={(file) => open(file, true)}
+      onLoaded={search.replace}
+      onClose={close}
+      onDelete={() => remove({ ids: new Set([openId]) })}
+    />
+  );
 
   return (
     <>
       <div className="title">
         <h1>Files</h1>
         <span className="line">
+          <Link className="button" to={urlOf("trash")}>
+            <Icon of={trashIcon} /> Trash
+          </Link>
           <ViewSwitch view={view} onChange={show} />
           {mayChange && <UploadButton routes={routes.data?.routers ?? null} />}
+          {mayChange && <MoreWays routes={routes.data?.routers ?? []} onAdded={search.reload} />}
         </span>
       </div>
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={search.reload} />}
+      <RouteFolders
+        routes={routes.data?.routers ?? []}
+        value={filter.routeSlug}
+        onChange={(routeSlug) => change({ ...filter, routeSlug })}
+      />
       <FileFilters filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
       <ChoiceBar
         choice={choice}
         mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
         onDelete={() => remove(choice.matching ?? { ids: choice.chosen })}
+        onChange={changeMany}
       />
       {search.error !== null && <Failure error={search.error} retry={search.retry} />}
+      {error !== null && <Failure error={error} />}
+      {isCut && (
+        <p className="dim">
+          Sorted within the newest {formatCount(found.length)} files. Narrow the search to sort all.
+        </p>
+      )}
       {files.length > 0 ? (
-        <div className={search.isStale ? "stale" : undefined} aria-busy={search.isLoading}>
+        <div className={search.isStale ? "frame stale" : "frame"} aria-busy={search.isLoading}>
           {view === "grid" ? <FileGrid {...list} /> : <FileTable {...list} />}
         </div>
       ) : (
@@ -85,16 +138,36 @@ export default function Files() {
           filter={filter}
         />
       )}
-      {open !== null && (
-        <FileDialog
-          listed={open}
-          onLoaded={search.replace}
-          onClose={() => setOpen(null)}
-          onDelete={() => remove({ ids: new Set([open.id]) })}
-        />
+      {panel}
+      {task !== null && (
+        <BulkDialog task={task} files={selected} onDone={search.reload} onClose={() => setTask(null)} />
       )}
       <UndoBar deletion={deletion} />
     </>
+  );
+}
+
+/** Routes are the first part of every key, so each is a folder. */
+function RouteFolders(props: { routes: Router[]; value: string; onChange: (slug: string) => void }) {
+  if (props.routes.length < 2) return null;
+  const folder = (slug: string, label: string) => (
+    <button
+      type="button"
+      key={slug}
+      className="folder"
+      aria-pressed={props.value === slug}
+      onClick={() => props.onChange(slug)}
+    >
+      <Icon of={props.value === slug ? folderOpenIcon : folderIcon} />
+      <span className="cut">{showHidden(label)}</span>
+    </button>
+  );
+  return (
+    <fieldset className="folders">
+      <legend className="visually-hidden">Folders</legend>
+      {folder("", "All files")}
+      {props.routes.map(({ slug }) => folder(slug, slug))}
+    </fieldset>
   );
 }
 
@@ -109,7 +182,7 @@ interface NothingProps {
 function Nothing(props: NothingProps) {
   if (props.hasFailed) return null;
   if (props.isLoading) return <Loading />;
-  if (props.isLeaving) return <Empty title="Nothing is left here" />;
+  if (props.isLeaving) return <Empty title="No files left" />;
   if (isFiltered(props.filter)) {
     return (
       <Empty title="Nothing matches">

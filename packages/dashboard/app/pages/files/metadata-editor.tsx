@@ -53,7 +53,7 @@ export function MetadataEditor({ fileKey }: { fileKey: string }) {
   );
 }
 
-function checkJson(text: string): void {
+export function checkJson(text: string): void {
   try {
     JSON.parse(text);
   } catch {

@@ -1,4 +1,6 @@
 import type { Router } from "@upstow/contract";
+import { Icon } from "@upstow/kit/icon";
+import { cloudUploadIcon, folderPlusIcon, uploadIcon } from "@upstow/kit/icons";
 import { type ComponentProps, useEffect, useRef, useState } from "react";
 import { Choice } from "../../parts/choice.tsx";
 import { showHidden } from "../../parts/safe-text.tsx";
@@ -9,7 +11,7 @@ import { getUploader } from "./uploads.ts";
 
 /** Files and folders go to a route by the buttons, or dropped anywhere on the page. Null where routes are not known. */
 export function UploadButton({ routes }: { routes: Router[] | null }) {
-  const { api, project, environment } = useWorkspace();
+  const { api, environment, urlOf } = useWorkspace();
   const [slug, setSlug] = useState("");
   const [problem, setProblem] = useState("");
   const fileInput = useRef<HTMLInputElement>(null);
@@ -31,7 +33,7 @@ export function UploadButton({ routes }: { routes: Router[] | null }) {
   const isOver = useDrop(drop);
   if (routes === null) return null;
   if (route === undefined) {
-    return <Link to={`/p/${project.id}/${environment}/routes`}>Create a file route to upload here</Link>;
+    return <Link to={urlOf("routes")}>Create a file route to upload here</Link>;
   }
   return (
     <span className="line">
@@ -43,10 +45,10 @@ export function UploadButton({ routes }: { routes: Router[] | null }) {
         onChange={setSlug}
       />
       <button type="button" className="aside" onClick={() => folderInput.current?.click()}>
-        Upload folder
+        <Icon of={folderPlusIcon} /> Upload folder
       </button>
       <button type="button" className="primary" onClick={() => fileInput.current?.click()}>
-        Upload
+        <Icon of={uploadIcon} /> Upload
       </button>
       <ChosenInput
         ref={fileInput}
@@ -56,7 +58,12 @@ export function UploadButton({ routes }: { routes: Router[] | null }) {
       />
       <ChosenInput ref={folderInput} aria-label="Folder to upload" isFolder onChosen={add} />
       {problem !== "" && <span role="alert">{problem}</span>}
-      {isOver && <div className="drop">Let go to upload to “{showHidden(route.slug)}”</div>}
+      {isOver && (
+        <div className="drop">
+          <Icon of={cloudUploadIcon} />
+          Drop to upload to “{showHidden(route.slug)}”
+        </div>
+      )}
     </span>
   );
 }

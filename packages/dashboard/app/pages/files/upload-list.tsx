@@ -1,4 +1,6 @@
-import type { UploadState } from "@upstow/sdk/client";
+import { Icon } from "@upstow/kit/icon";
+import { circleAlertIcon, circleCheckIcon, uploadIcon } from "@upstow/kit/icons";
+import { type UploadState, UpstowError } from "@upstow/sdk/client";
 import { useEffect, useState } from "react";
 import { formatBytes } from "../../format.ts";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
@@ -46,9 +48,7 @@ export function UploadList({ onUploaded }: { onUploaded: () => void }) {
             <UploadRow key={upload.id} upload={upload} api={api} />
           ))}
       </ul>
-      {uploads.length > mostRows && (
-        <p className="dim">Of so many at once, only some that are not done yet are shown.</p>
-      )}
+      {uploads.length > mostRows && <p className="dim">Only some unfinished uploads are shown.</p>}
     </section>
   );
 }
@@ -63,14 +63,17 @@ function UploadRow({ upload, api }: { upload: UploadState; api: string }) {
     </button>
   );
   return (
-    <li>
+    <li className={status === "failed" ? "upload-failed" : undefined}>
+      <UploadIcon status={status} />
       <span className="grow">
         <span className="name">
           <SafeText text={file.name} />
         </span>
-        <progress aria-label={`Progress of ${name}`} value={upload.progress} max={1} />
+        {!["done", "failed", "cancelled"].includes(status) && (
+          <progress aria-label={`Progress of ${name}`} value={upload.progress} max={1} />
+        )}
         <small>
-          {status}
+          <span className={status === "failed" ? "bad-text" : undefined}>{labels[status] ?? status}</span>
           {status === "uploading" && ` · ${progressOf(upload)}`}
           {upload.isResumed && " · resumed"}
           {error !== null && status === "failed" && ` · ${showHidden(error.message)}`}
@@ -79,12 +82,37 @@ function UploadRow({ upload, api }: { upload: UploadState; api: string }) {
       <span className="line">
         {["queued", "preparing", "uploading"].includes(status) && act("Pause", () => uploader.pause(id))}
         {status === "paused" && act("Resume", () => uploader.resume(id))}
-        {["failed", "cancelled"].includes(status) && act("Retry", () => uploader.retry(id))}
+        {(status === "cancelled" || (status === "failed" && mayPass(error))) &&
+          act("Retry", () => uploader.retry(id))}
         {!["completing", "done", "failed", "cancelled"].includes(status) &&
           act("Cancel", () => void uploader.cancel(id))}
       </span>
     </li>
   );
+}
+
+const labels: Record<string, string> = {
+  queued: "Queued",
+  preparing: "Preparing",
+  waiting: "Waiting for the rate limit",
+  uploading: "Uploading",
+  completing: "Finishing",
+  paused: "Paused",
+  done: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+};
+
+function UploadIcon({ status }: Pick<UploadState, "status">) {
+  if (status === "done") return <Icon of={circleCheckIcon} className="icon good-text" />;
+  if (status === "failed") return <Icon of={circleAlertIcon} className="icon bad-text" />;
+  return <Icon of={uploadIcon} className="icon dim" />;
+}
+
+/** A type or size that the route rejects stays rejected. */
+function mayPass(error: Error | null): boolean {
+  const code = error instanceof UpstowError ? error.code : "";
+  return !["INVALID_FILE_TYPE", "VALIDATION_ERROR", "TIER_LIMIT_EXCEEDED", "CONTENT_MISMATCH"].includes(code);
 }
 
 function progressOf({ sentBytes, totalBytes, bytesPerSec, secondsLeft }: UploadState): string {
@@ -107,9 +135,9 @@ function Unfinished({ api }: { api: string }) {
   if (names.length === 0) return null;
   return (
     <p className="notice">
-      Not finished: <SafeText text={names.slice(0, 5).join(", ")} />
-      {names.length > 5 && " and others"}. Choose the same {names.length === 1 ? "file" : "files"} again, and
-      the upload goes on where it stopped.
+      Unfinished: <SafeText text={names.slice(0, 5).join(", ")} />
+      {names.length > 5 && " and others"}. Select the same {names.length === 1 ? "file" : "files"} again to
+      resume.
     </p>
   );
 }

@@ -1,14 +1,13 @@
 import { LOG_TYPES, type Log } from "@upstow/contract";
 import { useState } from "react";
-import { formatAgo, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
-import { SafeJson, SafeText } from "../../parts/safe-text.tsx";
 import { Empty, ListState } from "../../parts/states.tsx";
 import { useSettled } from "../../parts/use-settled.ts";
 import { useWorkspace } from "../../workspace.ts";
+import { LogRow } from "./log-row.tsx";
 import { type Connection, useLiveLogs } from "./use-live-logs.ts";
 
 const hourMs = 60 * 60 * 1000;
@@ -20,7 +19,7 @@ const ranges = [
 ] as const;
 const words: Record<Connection, string> = {
   live: "Live",
-  connecting: "Connecting …",
+  connecting: "Connecting…",
   paused: "Paused",
   stopped: "Not live",
 };
@@ -56,7 +55,7 @@ export default function Logs() {
           </span>
           {connection === "stopped" ? (
             <button type="button" onClick={retry}>
-              Connect again
+              Reconnect
             </button>
           ) : (
             <button type="button" onClick={() => setLive(!isLive)}>
@@ -72,7 +71,7 @@ export default function Logs() {
           value={typed}
           onChange={setTyped}
         />
-        <Choice isBare label="Type" any="Everything" options={LOG_TYPES} value={type} onChange={setType} />
+        <Choice isBare label="Type" any="All types" options={LOG_TYPES} value={type} onChange={setType} />
         <Choice
           isBare
           label="Time"
@@ -83,7 +82,7 @@ export default function Logs() {
         />
       </Filters>
       <ListState list={list} empty={<Empty title={emptyTitle(filter + range.since)} />}>
-        <ul className="rows">
+        <ul className="rows" aria-label="Log entries">
           {list.items.map((log) => (
             <LogRow key={log.id} log={log} />
           ))}
@@ -91,23 +90,6 @@ export default function Logs() {
         <MoreButton list={list} />
       </ListState>
     </>
-  );
-}
-
-function LogRow({ log }: { log: Log }) {
-  return (
-    <li>
-      <details className="grow">
-        <summary>
-          <SafeText text={log.message} />
-        </summary>
-        <SafeJson value={{ key: log.key, fileId: log.fileId, ...log.data }} />
-      </details>
-      <span className="tag">{log.type}</span>
-      <time className="dim" dateTime={log.createdAt} title={formatTime(log.createdAt)}>
-        {formatAgo(log.createdAt)}
-      </time>
-    </li>
   );
 }
 
@@ -127,5 +109,5 @@ function momentBefore(hours: string): string {
 }
 
 function emptyTitle(filter: string): string {
-  return filter === "" ? "Nothing has happened yet" : "Nothing like that has happened";
+  return filter === "" ? "No log entries yet" : "Nothing matches";
 }

@@ -33,13 +33,13 @@ export function Invitations({ projectId }: { projectId: string }) {
       <div className="title">
         <h2>Invitations</h2>
         <button type="button" className="primary" onClick={() => setInviting(true)}>
-          Invite somebody
+          Invite member
         </button>
       </div>
       {error !== null && <Failure error={error} />}
       <ListState
         list={{ ...list, items: data?.invitations ?? [] }}
-        empty={<Empty title="Nobody is invited right now" />}
+        empty={<Empty title="No open invitations" />}
       >
         <ul className="rows" aria-label="Invitations">
           {data?.invitations.map((invitation) => (
@@ -64,7 +64,7 @@ export function Invitations({ projectId }: { projectId: string }) {
         </ul>
       </ListState>
       {isInviting && (
-        <Dialog title="Invite somebody" onClose={() => setInviting(false)}>
+        <Dialog title="Invite member" onClose={() => setInviting(false)}>
           <Invite path={path} onInvited={list.reload} />
         </Dialog>
       )}
@@ -94,7 +94,7 @@ function Invite({ path, onInvited }: { path: string; onInvited: () => void }) {
     );
   }
   return (
-    <Form submit="Make a link" onSubmit={submit}>
+    <Form submit="Create invite link" onSubmit={submit}>
       <EmailField value={email} onChange={setEmail} />
       <label htmlFor="invited-role">Role</label>
       <RoleSelect id="invited-role" value={role} onChange={setRole} />

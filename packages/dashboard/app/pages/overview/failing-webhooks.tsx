@@ -8,23 +8,24 @@ import { useWorkspace } from "../../workspace.ts";
 
 /** Only there when something is wrong: what no retry could deliver. */
 export function FailingWebhooks() {
-  const { api, project, environment } = useWorkspace();
-  const path = `${api}/webhooks/deliveries?status=dead&limit=5`;
-  const { data, error, reload } = useLoad<{ deliveries: Delivery[] }>(path);
+  const { api, urlOf } = useWorkspace();
+  const path = `${api}/webhooks/rows?status=dead&limit=5`;
+  const { data, error, reload } = useLoad<{ deliveries: (Delivery & { fileName: string })[] }>(path);
   if (error !== null) return <Failure error={error} retry={reload} />;
   if (data === null || data.deliveries.length === 0) return null;
   return (
     <section className="notice bad" aria-labelledby="failing">
-      <h2 id="failing">Webhooks that failed</h2>
+      <h2 id="failing">Failed webhooks</h2>
       <ul className="plain">
         {data.deliveries.map((delivery) => (
           <li key={delivery.id}>
-            <SafeText text={delivery.url} /> <span className="dim">{formatAgo(delivery.createdAt)}</span>
+            <SafeText text={delivery.fileName} /> → <SafeText text={delivery.url} />{" "}
+            <span className="dim">{formatAgo(delivery.createdAt)}</span>
           </li>
         ))}
       </ul>
       <p>
-        <Link to={`/p/${project.id}/${environment}/webhooks`}>See why, and send them again</Link>
+        <Link to={`${urlOf("webhooks")}?status=dead`}>See why and resend</Link>
       </p>
     </section>
   );

@@ -1,59 +1,60 @@
-import type { FileListItem, Usage } from "@upstow/contract";
+import type { FileListItem, Log, Usage } from "@upstow/contract";
 import { formatAgo, formatBytes } from "../../format.ts";
-import { useLoad } from "../../load.ts";
-import { Meters } from "../../parts/meters.tsx";
+import { type Loaded, useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState, Loading } from "../../parts/states.tsx";
 import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { LogRow } from "../logs/log-row.tsx";
 import { FailingWebhooks } from "./failing-webhooks.tsx";
+import { GetStarted } from "./get-started.tsx";
 import { UsageCharts } from "./usage-charts.tsx";
 
 export default function Overview() {
   const { api, project } = useWorkspace();
+  const files = useLoad<{ files: FileListItem[] }>(`${api}/files?limit=6`);
   const usage = useLoad<Usage>(`${api}/usage`);
+  const isNew = files.data?.files.length === 0;
   return (
     <>
       <h1>
         <SafeText text={project.name} />
       </h1>
       <FailingWebhooks />
-      <section aria-label="This month">
-        {usage.error !== null && <Failure error={usage.error} retry={usage.reload} />}
-        {usage.data === null && usage.error === null && <Loading />}
-        {usage.data !== null && <Meters usage={usage.data} />}
-      </section>
-      <section>
-        <h2>The last 30 days</h2>
-        <UsageCharts />
-      </section>
-      <section>
-        <h2>Recent files</h2>
-        <RecentFiles />
-      </section>
+      {files.data === null && files.error === null && <Loading />}
+      {isNew && <GetStarted />}
+      {!isNew && (
+        <>
+          <section>
+            <h2>Last 30 days</h2>
+            {usage.error !== null && <Failure error={usage.error} retry={usage.reload} />}
+            <UsageCharts limits={usage.data?.limits ?? null} />
+          </section>
+          <div className="columns">
+            <section>
+              <h2>Recent files</h2>
+              <RecentFiles files={files} />
+            </section>
+            <section>
+              <h2>Recent activity</h2>
+              <RecentActivity />
+            </section>
+          </div>
+        </>
+      )}
     </>
   );
 }
 
-function RecentFiles() {
-  const { api, project, environment } = useWorkspace();
-  const { data, ...list } = useLoad<{ files: FileListItem[] }>(`${api}/files?limit=6`);
-  const pageOf = (page: string) => `/p/${project.id}/${environment}/${page}`;
-  const empty = (
-    <Empty title="No files yet">
-      <p>
-        Upload the first one under <Link to={pageOf("files")}>Files</Link>, or from your application:{" "}
-        <a href="/docs">the documentation</a> shows how.
-      </p>
-    </Empty>
-  );
+function RecentFiles({ files: { data, ...list } }: { files: Loaded<{ files: FileListItem[] }> }) {
+  const { urlOf } = useWorkspace();
   return (
-    <ListState list={{ ...list, items: data?.files ?? [] }} empty={empty}>
-      <ul className="rows">
+    <ListState list={{ ...list, items: data?.files ?? [] }} empty={<Empty title="No files" />}>
+      <ul className="rows" aria-label="Recent files">
         {data?.files.map((file) => (
           <li key={file.id}>
             <span className="grow name">
-              <Link to={`${pageOf("files")}?${new URLSearchParams({ name: file.name })}`}>
+              <Link to={urlOf(`files/${file.id}`)}>
                 <SafeText text={file.name} />
               </Link>
             </span>
@@ -63,7 +64,24 @@ function RecentFiles() {
         ))}
       </ul>
       <p className="more">
-        <Link to={pageOf("files")}>All files</Link>
+        <Link to={urlOf("files")}>All files</Link>
+      </p>
+    </ListState>
+  );
+}
+
+function RecentActivity() {
+  const { api, urlOf } = useWorkspace();
+  const { data, ...list } = useLoad<{ logs: Log[] }>(`${api}/logs?limit=6`);
+  return (
+    <ListState list={{ ...list, items: data?.logs ?? [] }} empty={<Empty title="No log entries" />}>
+      <ul className="rows" aria-label="Recent activity">
+        {data?.logs.map((log) => (
+          <LogRow key={log.id} log={log} isInFile />
+        ))}
+      </ul>
+      <p className="more">
+        <Link to={urlOf("logs")}>All logs</Link>
       </p>
     </ListState>
   );

@@ -1,3 +1,4 @@
+import type { Usage } from "@upstow/contract";
 import { formatBytes, formatCount, formatDay } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Chart } from "../../parts/chart.tsx";
@@ -27,7 +28,8 @@ const series: Series[] = [
   { title: "Transform units", name: "transformUnits", kind: "bars", format: formatCount },
 ];
 
-export function UsageCharts() {
+/** What each limit of the plan is compared with. */
+export function UsageCharts({ limits }: { limits: Usage["limits"] | null }) {
   const { api } = useWorkspace();
   const { data, error, reload } = useLoad<{ days: UsageDay[] }>(`${api}/usage/days?days=30`);
   if (error !== null) return <Failure error={error} retry={reload} />;
@@ -38,7 +40,9 @@ export function UsageCharts() {
         const points = data.days.map((day) => ({ label: formatDay(day.day), value: day[name] }));
         const total = points.reduce((sum, { value }) => sum + value, 0);
         const note = shown.kind === "line" ? (points.at(-1)?.value ?? 0) : total;
-        return <Chart key={name} {...shown} note={shown.format(note)} points={points} />;
+        const limit = limits?.[name] ?? null;
+        const against = limit === null || limit === 0 ? "" : `of ${shown.format(limit)}`;
+        return <Chart key={name} {...shown} note={shown.format(note)} limit={against} points={points} />;
       })}
     </div>
   );

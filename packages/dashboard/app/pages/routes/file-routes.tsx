@@ -33,7 +33,7 @@ export default function FileRoutes() {
           </button>
         )}
       </div>
-      <p className="dim">A route says which files are taken, how large, and which webhook hears of them.</p>
+      <p className="dim">Routes define accepted types, size limits and a webhook.</p>
       <ListState list={list} empty={<Empty title="No file routes" />}>
         <ul className="rows">
           {list.items.map((route) => (
@@ -43,7 +43,11 @@ export default function FileRoutes() {
         <MoreButton list={list} />
       </ListState>
       {editing !== null && (
-        <Dialog title={editing === "new" ? "Create route" : "Edit route"} onClose={() => setEditing(null)}>
+        <Dialog
+          title={editing === "new" ? "Create route" : "Edit route"}
+          wide
+          onClose={() => setEditing(null)}
+        >
           <RouteForm route={editing === "new" ? null : editing} onSaved={done} />
         </Dialog>
       )}
@@ -80,7 +84,7 @@ function RouteRow({
           <SafeText text={route.slug} /> {route.access === "private" && <Lock />}
         </strong>
         <span className="dim">
-          <SafeText text={route.allowedTypes.length === 0 ? "every type" : route.allowedTypes.join(", ")} />
+          <SafeText text={route.allowedTypes.length === 0 ? "All types" : route.allowedTypes.join(", ")} />
           {route.maxFileSize !== null && ` · up to ${formatBytes(route.maxFileSize)}`}
         </span>
         {route.webhookUrl !== null && (
@@ -91,7 +95,7 @@ function RouteRow({
         {error !== null && <Failure error={error} />}
       </span>
       <span className={`tag ${route.environment}`}>
-        {route.environment === "all" ? "live and test" : route.environment}
+        {route.environment === "all" ? "Live and test" : route.environment === "live" ? "Live" : "Test"}
       </span>
       {mayChange && (
         <span className="line">
@@ -112,7 +116,7 @@ function RouteRow({
         <Dialog title="Delete route" onClose={() => setDeleting(false)}>
           <Form submit="Delete route" isDangerous onSubmit={remove}>
             <p>
-              New uploads to <SafeText text={route.slug} /> will be refused. Its files stay.
+              New uploads to <SafeText text={route.slug} /> will be rejected. Its files stay.
             </p>
           </Form>
         </Dialog>

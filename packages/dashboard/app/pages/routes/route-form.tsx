@@ -1,4 +1,4 @@
-import { ROUTE_ENVIRONMENTS, type Router } from "@upstow/contract";
+import { EXPIRE_AFTER_MAX_DAYS, ROUTE_ENVIRONMENTS, type Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { AccessChoice } from "../../parts/access-choice.tsx";
@@ -9,6 +9,9 @@ import { useWorkspace } from "../../workspace.ts";
 import { SizeField, toBytes, toSizeInput } from "./size-field.tsx";
 import { TypePicker } from "./type-picker.tsx";
 
+const environmentLabels = { all: "Live and test", live: "Live only", test: "Test only" };
+const environments = ROUTE_ENVIRONMENTS.map((name) => [name, environmentLabels[name]] as const);
+
 export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: () => void }) {
   const { liveApi, project } = useWorkspace();
   const [slug, setSlug] = useState(route?.slug ?? "");
@@ -17,6 +20,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
   const [webhookUrl, setWebhookUrl] = useState(route?.webhookUrl ?? "");
   const [access, setAccess] = useState(route?.access ?? "public");
   const [environment, setEnvironment] = useState<string>(route?.environment ?? "all");
+  const [expireAfterDays, setExpireAfterDays] = useState(String(route?.expireAfterDays ?? ""));
   const submit = async () => {
     const body = {
       slug,
@@ -25,6 +29,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       webhookUrl: webhookUrl === "" ? null : webhookUrl,
       environment,
       access,
+      expireAfterDays: expireAfterDays === "" ? null : Number(expireAfterDays),
     };
     if (route === null) await callApi("POST", `${liveApi}/projects/${project.id}/routers`, body);
     else await callApi("PATCH", `${liveApi}/routers/${route.id}`, body);
@@ -34,31 +39,39 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
     <Form submit="Save" onSubmit={submit}>
       <Field
         label="Slug"
-        hint="What uploads name: letters, digits, _ and -."
+        hint="Uploads use it to name this route. Letters, digits, _ and -."
         maxLength={100}
         pattern="[A-Za-z0-9_\-]+"
         title="Letters, digits, _ and -"
         value={slug}
         onChange={setSlug}
       />
-      <TypePicker types={allowedTypes} onChange={setTypes} />
       <SizeField size={size} onChange={setSize} />
       <Field
         label="Webhook URL"
-        hint="Public and https. It hears of every finished upload."
+        hint="Public HTTPS URL, called after every completed upload."
         type="url"
         required={false}
-        placeholder="none"
+        placeholder="None"
         value={webhookUrl}
         onChange={setWebhookUrl}
       />
-      <AccessChoice value={access} note="Applies to new uploads." onChange={setAccess} />
-      <Choice
-        label="Environment"
-        options={ROUTE_ENVIRONMENTS}
-        value={environment}
-        onChange={setEnvironment}
+      <div className="pair">
+        <AccessChoice value={access} note="Applies to new uploads." onChange={setAccess} />
+        <Choice label="Environment" options={environments} value={environment} onChange={setEnvironment} />
+      </div>
+      <Field
+        label="Delete files after days"
+        hint="Counts from each upload. Empty keeps them."
+        type="number"
+        required={false}
+        min={1}
+        max={EXPIRE_AFTER_MAX_DAYS}
+        placeholder="Never"
+        value={expireAfterDays}
+        onChange={setExpireAfterDays}
       />
+      <TypePicker types={allowedTypes} onChange={setTypes} />
     </Form>
   );
 }

@@ -28,7 +28,7 @@ export function SizeField({ size, onChange }: { size: SizeInput; onChange: (size
           min={1 / 1024}
           step="any"
           value={size.amount}
-          placeholder="what the tier allows"
+          placeholder="Plan limit"
           onChange={(event) => onChange({ ...size, amount: event.target.value })}
         />
       </label>

@@ -17,7 +17,7 @@ interface TypePickerProps {
   onChange: (types: string[]) => void;
 }
 
-/** Common types by a click, others by typing. None at all stands for every type. */
+/** Common types by a click, others by typing. An empty list accepts all types. */
 export function TypePicker({ types, onChange }: TypePickerProps) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState("");
@@ -38,7 +38,7 @@ export function TypePicker({ types, onChange }: TypePickerProps) {
     <fieldset className="types">
       <legend>Allowed types</legend>
       <p className="line">
-        {types.length === 0 && <span className="dim">every type</span>}
+        {types.length === 0 && <span className="dim">All types</span>}
         {types.map((type) => (
           <button
             type="button"
@@ -68,7 +68,7 @@ export function TypePicker({ types, onChange }: TypePickerProps) {
       <p className="line">
         <input
           aria-label="Another type"
-          placeholder="another type"
+          placeholder="type/subtype"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}

@@ -103,7 +103,7 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
   if (secret !== "") {
     return (
       <div className="stack">
-        <p>Copy the key now: it is shown this once. A lost key is revoked and replaced.</p>
+        <p>Copy the key now. It is not shown again. If you lose it, revoke it and create another.</p>
         <output className="code secret">{secret}</output>
         <CopyButton text={secret} label="Copy key" />
       </div>
@@ -131,8 +131,8 @@ function RevokeKey({ apiKey, onDone }: { apiKey: ApiKey; onDone: () => void }) {
   return (
     <Form submit="Revoke key" isDangerous onSubmit={revoke}>
       <p>
-        Whatever uses <SafeText text={apiKey.name} /> (<span className="mono">{apiKey.prefix}</span>) is
-        refused at once. This cannot be undone.
+        Requests with <SafeText text={apiKey.name} /> (<span className="mono">{apiKey.prefix}</span>) are
+        rejected immediately. This cannot be undone.
       </p>
     </Form>
   );

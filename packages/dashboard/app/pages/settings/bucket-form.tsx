@@ -42,7 +42,7 @@ export function BucketForm({ known, onSaved }: { known: Bucket | null; onSaved: 
     onSaved();
   };
   return (
-    <Form submit="Try and save" busy="Trying the bucket …" onSubmit={save}>
+    <Form submit="Test and save" busy="Testing the bucket…" onSubmit={save}>
       <Field label="Endpoint" hint="Empty for Amazon S3." type="url" required={false} {...bind("endpoint")} />
       <Field label="Region" hint="us-east-1 unless given." required={false} {...bind("region")} />
       <Field label="Bucket" {...bind("bucket")} />

@@ -29,7 +29,7 @@ export function CdnDomain() {
       <h2>CDN domain</h2>
       <Facts settings={loaded.data} />
       <p className="line">
-        <CopyButton text={ownUrl ?? cdnUrl} label="Copy address" />
+        <CopyButton text={ownUrl ?? cdnUrl} label="Copy URL base" />
       </p>
       {!isOwner ? (
         <p className="dim">The owner of the project can give it a domain of its own.</p>
@@ -49,21 +49,21 @@ function Facts({ settings: { ownUrl, cdnUrl, publicUrl, purge } }: { settings: D
   const others = cdnUrl === publicUrl ? "this service itself" : "the domain of the whole installation";
   return (
     <dl>
-      <dt>Files are given out at</dt>
+      <dt>Base URL</dt>
       <dd className="mono">{ownUrl ?? cdnUrl}/f/…</dd>
       <dt>By</dt>
       <dd>{ownUrl === null ? others : "a domain of this project"}</dd>
       {ownUrl !== null && (
         <>
-          <dt>And as before at</dt>
+          <dt>Also at</dt>
           <dd className="mono">{cdnUrl}/f/…</dd>
         </>
       )}
       <dt>Shared caches</dt>
       <dd>
         {purge === null || ownUrl !== null
-          ? "ask again for every file, so a deletion holds at once"
-          : `keep files, and hear of deletions through ${purge}`}
+          ? "revalidate every request; deletions take effect immediately"
+          : `keep files, and are purged through ${purge}`}
       </dd>
     </dl>
   );
@@ -80,11 +80,11 @@ function NewDomain({ cdnUrl, onSaved }: { cdnUrl: string; onSaved: () => void })
     <section>
       <h3>A domain of your own</h3>
       <p>
-        Let a CDN, or a CNAME record, lead from a name of yours to <code>{new URL(cdnUrl).host}</code>, with a
-        certificate for that name. URLs of this project’s files and variants then begin with it; those that
-        were given out before go on working.
+        Point a CDN or a CNAME record of your domain at <code>{new URL(cdnUrl).host}</code>, with a
+        certificate for your domain. URLs of this project’s files and variants then begin with it; existing
+        URLs keep working.
       </p>
-      <Form className="stack narrow" submit="Check and save" busy="Checking the domain …" onSubmit={save}>
+      <Form className="stack narrow" submit="Check and save" busy="Checking the domain…" onSubmit={save}>
         <Field
           label="Domain"
           placeholder="files.example.com"
@@ -117,7 +117,7 @@ function OwnDomain({ onRemoved }: { onRemoved: () => void }) {
   return (
     <>
       <p role="status" className={state !== null && state.problem !== null ? "notice bad" : undefined}>
-        {state !== null && (state.problem ?? "It answers, and this service is behind it.")}
+        {state !== null && (state.problem ?? "The domain works and leads to this service.")}
       </p>
       {error !== null && <Failure error={error} />}
       <p className="line">
@@ -129,8 +129,8 @@ function OwnDomain({ onRemoved }: { onRemoved: () => void }) {
         </button>
       </p>
       <p className="dim">
-        Without it, URLs begin with the installation’s address again. Keep the domain in place as long as
-        anybody uses URLs that begin with it.
+        Without it, URLs begin with the installation’s own domain again. Keep the DNS record as long as URLs
+        that begin with it are in use.
       </p>
     </>
   );

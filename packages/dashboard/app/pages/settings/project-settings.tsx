@@ -33,10 +33,10 @@ export function ProjectSettings() {
             <RenameForm key={project.name} name={project.name} />
           </section>
           <section>
-            <h2>End of the project</h2>
+            <h2>Delete project</h2>
             <p>
-              Its keys stop working at once. Its files stay where they are and are served as before, until
-              they are purged: the account that pays for the project does that under Account.
+              Its keys stop working immediately. Its files are still served until the account that pays for
+              the project purges them under Account.
             </p>
             <button type="button" className="danger" onClick={() => setDeleting(true)}>
               Delete project

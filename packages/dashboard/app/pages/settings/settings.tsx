@@ -15,10 +15,10 @@ const sections: [name: string, label: string, Section: ComponentType][] = [
   ["signing", "Webhook signing", SigningKeys],
 ];
 
-/** Addresses are …/settings/<section>. */
+/** URLs are…/settings/<section>. */
 export default function Settings() {
-  const { project, environment } = useWorkspace();
-  const [, , , , , name = "keys"] = usePath().split("/");
+  const { urlOf } = useWorkspace();
+  const [, , , , name = "keys"] = usePath().split("/");
   const [, , Section] = sections.find(([section]) => section === name) ?? ["", "", NoSection];
   return (
     <>
@@ -27,7 +27,7 @@ export default function Settings() {
         {sections.map(([section, label]) => (
           <Link
             key={section}
-            to={`/p/${project.id}/${environment}/settings/${section}`}
+            to={urlOf(`settings/${section}`)}
             aria-current={section === name ? "page" : undefined}
           >
             {label}
@@ -40,5 +40,5 @@ export default function Settings() {
 }
 
 function NoSection() {
-  return <p>There is no such section.</p>;
+  return <p>Page not found. Check the URL.</p>;
 }

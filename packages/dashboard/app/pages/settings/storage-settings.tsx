@@ -50,7 +50,7 @@ function OwnStorage() {
   return (
     <>
       {storage === null ? (
-        <Empty title="Files are kept by this service">
+        <Empty title="Files are stored by this service">
           <button type="button" onClick={() => setEditing(true)}>
             Use your own bucket
           </button>

@@ -54,7 +54,7 @@ function UrlMaker({ body, size }: { body: Body; size: Size | null }) {
       {mayChange && (
         <p className="line">
           <button type="button" className="primary" disabled={isBusy} onClick={() => void make()}>
-            Make the URL and its HTML
+            Create the URL and its HTML
           </button>
           <small>Costs {units}, once a month for each variant.</small>
         </p>

@@ -1,5 +1,6 @@
 import type { FileObject } from "@upstow/contract";
 import { useState } from "react";
+import { addressOf } from "../../address.ts";
 import { formatBytes } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
@@ -24,7 +25,8 @@ export default function Studio() {
         <h1>Image studio</h1>
         <Empty title="Variants are made of live files">
           <p>
-            The sandbox has none. <Link to={`/p/${project.id}/live/studio`}>Switch to live</Link>
+            The sandbox has no image variants.{" "}
+            <Link to={addressOf(project.id, "live", "studio")}>Switch to live</Link>
           </p>
         </Empty>
       </>

@@ -32,7 +32,7 @@ export function DeliveryFilters({ filter, routes, onChange }: DeliveryFiltersPro
         ),
       }}
     >
-      <SearchBox label="File id" placeholder="Search by file id" {...bind("fileId")} />
+      <SearchBox label="Search by file" placeholder="Search by file name or ID" {...bind("text")} />
       <Choice isBare label="Status" any="Any status" options={statuses} {...bind("status")} />
       <RouteChoice isBare routes={routes} {...bind("routeSlug")} />
     </Filters>

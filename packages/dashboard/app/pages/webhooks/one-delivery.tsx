@@ -36,7 +36,7 @@ export function OneDelivery({ id, onChanged }: { id: string; onChanged: () => vo
       {curl !== null && (
         <>
           <h3>As curl</h3>
-          <p className="dim">Signed a moment ago. Receivers take it for five minutes.</p>
+          <p className="dim">Signed just now. Endpoints accept it for five minutes.</p>
           <CodeBlock label="curl" code={curl} />
         </>
       )}
@@ -51,7 +51,7 @@ export function OneDelivery({ id, onChanged }: { id: string; onChanged: () => vo
               Show as curl
             </button>
             <button type="button" className="primary" disabled={isBusy} onClick={() => void redeliver()}>
-              Deliver again
+              Resend
             </button>
           </>
         )}

@@ -2,6 +2,7 @@ import type { RedeliverResult } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
 import { formatCount, formatMany } from "../../format.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { lastMoment, toMoment } from "../../parts/moment.ts";
 import { Failure } from "../../parts/states.tsx";
@@ -15,14 +16,14 @@ interface RedeliverProps {
   onDone: () => void;
 }
 
-/** Holds for the choice that was counted: what is chosen in the meantime is counted anew. */
+/** Valid for the filter that was counted: another one is counted again. */
 interface Answer {
   question: string;
   counted: number;
   queued?: number;
 }
 
-/** First how many they are, then all of them: a receiver that was down gets what it missed. */
+/** First the count, then all of them: an endpoint that was down gets what it missed. */
 export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
   const { api } = useWorkspace();
   const [status, setStatus] = useState("dead");
@@ -45,19 +46,11 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
       setAnswer({ question, counted, queued: (await ask(false)).queued });
       onDone();
     });
-  const label = counted === null ? "Count them" : `Send ${formatCount(counted)} again`;
+  const label = counted === null ? "Preview matches" : `Resend ${formatCount(counted)}`;
   return (
-    <Dialog title="Send many again" onClose={onClose}>
+    <Dialog title="Bulk resend" onClose={onClose}>
       <div className="stack">
-        <label>
-          Status
-          <select value={status} onChange={(event) => setStatus(event.target.value)}>
-            <option value="">any</option>
-            {statuses.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Status" any="Any status" options={statuses} value={status} onChange={setStatus} />
         <label>
           Created since
           <input
@@ -67,11 +60,13 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
             onChange={(event) => setSince(event.target.value)}
           />
         </label>
-        {routeSlug !== "" && <p className="dim">Only of the route that the list is filtered by.</p>}
+        {routeSlug !== "" && (
+          <p className="dim">Only deliveries of the route that the list is filtered by.</p>
+        )}
         {error !== null && <Failure error={error} />}
         <p role="status">
           {counted !== null && queued === null && `${formatMany(counted, "matches", "match")}.`}
-          {queued !== null && `${formatMany(queued, "is on its way", "are on their way")}.`}
+          {queued !== null && `${formatMany(queued, "delivery", "deliveries")} queued.`}
         </p>
         {queued === null && (
           <button

@@ -1,36 +1,53 @@
 import type { Delivery, RedeliverResult, Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatAgo, formatTime } from "../../format.ts";
+import { formatAgo, formatMany, formatTime } from "../../format.ts";
 import { useLoad, usePages } from "../../load.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { deliveryLabels, outcomeOf } from "../../parts/failure-reason.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
-import { Link } from "../../router.tsx";
+import { useSettled } from "../../parts/use-settled.ts";
+import { Link, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { noFilter, toServerFilter } from "./delivery-filter.ts";
 import { DeliveryFilters } from "./delivery-filters.tsx";
+import { EndpointList } from "./endpoints.tsx";
 import { OneDelivery } from "./one-delivery.tsx";
 import { RedeliverMany } from "./redeliver-many.tsx";
 
-/** As many as one call takes. */
+/** The limit of one call. */
 const mostChosen = 100;
 
+/** A delivery with its file's name and what came back last. */
+interface DeliveryRow extends Delivery {
+  fileName: string;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number | null;
+}
+
 export default function Webhooks() {
-  const { api, liveApi, project, environment, mayChange } = useWorkspace();
-  const [filter, setFilter] = useState(noFilter);
+  const { api, liveApi, project, mayChange, urlOf } = useWorkspace();
+  const address = useQuery();
+  const [filter, setFilter] = useState(() => ({
+    ...noFilter,
+    text: address.get("text") ?? "",
+    status: address.get("status") ?? "",
+  }));
   const [open, setOpen] = useState<string | null>(null);
   const [isMany, setMany] = useState(false);
   const [chosen, setChosen] = useState<string[]>([]);
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
-  const query = new URLSearchParams(toServerFilter(filter)).toString();
-  const list = usePages<Delivery, "deliveries">(`${api}/webhooks/deliveries?${query}`, "deliveries");
+  const text = useSettled(filter.text);
+  const query = new URLSearchParams(toServerFilter({ ...filter, text })).toString();
+  const list = usePages<DeliveryRow, "deliveries">(`${api}/webhooks/rows?${query}`, "deliveries");
   const { error, isBusy, run } = useAction();
   const toggle = (id: string) =>
     setChosen(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
-  // What was chosen before is out of sight.
+  // A selection under another filter would be out of sight.
   const narrow = (next: typeof filter) => {
     setFilter(next);
     setChosen([]);
@@ -51,26 +68,34 @@ export default function Webhooks() {
           </button>
           {mayChange && (
             <button type="button" onClick={() => setMany(true)}>
-              Send many again
+              Bulk resend
             </button>
           )}
         </span>
       </div>
+      <EndpointList
+        routes={routes.data?.routers ?? []}
+        selected={filter.url}
+        onSelect={(url) => narrow({ ...filter, url })}
+      />
+      <h2>Deliveries</h2>
       <DeliveryFilters filter={filter} routes={routes.data?.routers ?? []} onChange={narrow} />
       {error !== null && <Failure error={error} />}
       {chosen.length > 0 && (
         <p className="chosen" role="status">
-          {chosen.length} chosen
+          {chosen.length} selected
           <button
             type="button"
             className="primary"
             disabled={isBusy || chosen.length > mostChosen}
             onClick={() => void redeliver()}
           >
-            Deliver {chosen.length} again
+            Resend {chosen.length}
           </button>
-          {chosen.length > mostChosen &&
-            ` At most ${mostChosen} at once; for more there is "Send many again".`}
+          <button type="button" onClick={() => setChosen([])}>
+            Clear selection
+          </button>
+          {chosen.length > mostChosen && ` At most ${mostChosen} at once. Use “Bulk resend” for more.`}
         </p>
       )}
       <ListState
@@ -79,8 +104,8 @@ export default function Webhooks() {
           query === "" ? (
             <Empty title="No deliveries">
               <p>
-                Give a <Link to={`/p/${project.id}/${environment}/routes`}>file route</Link> a webhook URL,
-                and every finished upload is announced to it.
+                Set a webhook URL on a <Link to={urlOf("routes")}>file route</Link>. It is called after every
+                completed upload.
               </p>
             </Empty>
           ) : (
@@ -88,29 +113,28 @@ export default function Webhooks() {
           )
         }
       >
-        <ul className="rows">
+        <ul className="rows" aria-label="Deliveries">
           {list.items.map((delivery) => (
-            <li key={delivery.id}>
+            <li key={delivery.id} className={chosen.includes(delivery.id) ? "selected" : undefined}>
               {mayChange && (
                 <input
                   type="checkbox"
-                  aria-label={`Choose the delivery to ${showHidden(delivery.url)} of ${formatTime(delivery.createdAt)}`}
+                  aria-label={`Select the delivery of ${showHidden(delivery.fileName)}, ${formatTime(delivery.createdAt)}`}
                   checked={chosen.includes(delivery.id)}
                   onChange={() => toggle(delivery.id)}
                 />
               )}
+              <Outcome delivery={delivery} />
               <span className="grow">
-                <button type="button" className="link" onClick={() => setOpen(delivery.id)}>
-                  {delivery.event} · <SafeText text={delivery.routeSlug} />
+                <button type="button" className="link name" onClick={() => setOpen(delivery.id)}>
+                  <SafeText text={delivery.fileName} />
                 </button>
                 <span className="dim url">
-                  <SafeText text={delivery.url} />
+                  {delivery.event} · <SafeText text={delivery.routeSlug} /> · <SafeText text={delivery.url} />
                 </span>
               </span>
-              <span className={`tag ${delivery.status}`}>{delivery.status}</span>
-              <span className="dim">
-                {delivery.attemptCount === 1 ? "1 attempt" : `${delivery.attemptCount} attempts`}
-              </span>
+              <span className={`tag ${delivery.status}`}>{deliveryLabels[delivery.status]}</span>
+              <span className="dim aside">{formatMany(delivery.attemptCount, "attempt")}</span>
               <span className="dim" title={formatTime(delivery.createdAt)}>
                 {formatAgo(delivery.createdAt)}
               </span>
@@ -129,4 +153,10 @@ export default function Webhooks() {
       )}
     </>
   );
+}
+
+function Outcome({ delivery }: { delivery: DeliveryRow }) {
+  const isUntried = delivery.attemptCount === 0;
+  const look = isUntried ? "" : delivery.error === null ? "good" : "bad";
+  return <span className={`tag outcome ${look}`}>{isUntried ? "Queued" : outcomeOf(delivery)}</span>;
 }

@@ -1,0 +1,53 @@
+import { Icon } from "@upstow/kit/icon";
+import {
+  fileArchiveIcon,
+  fileCodeIcon,
+  fileIcon,
+  fileImageIcon,
+  fileMusicIcon,
+  filePlayIcon,
+  fileTextIcon,
+} from "@upstow/kit/icons";
+import { useState } from "react";
+import type { FoundFile } from "./found-file.ts";
+
+const icons: [type: RegExp, icon: string][] = [
+  [/^image\//, fileImageIcon],
+  [/^video\//, filePlayIcon],
+  [/^audio\//, fileMusicIcon],
+  [/zip|tar|compressed|7z/, fileArchiveIcon],
+  [/json|xml|html|javascript|css|yaml/, fileCodeIcon],
+  [/^text\/|pdf|document/, fileTextIcon],
+];
+
+/** A small picture of an image; for everything else, or one that cannot be shown, an icon of its type. */
+export function Thumbnail({ file, className }: { file: FoundFile; className: string }) {
+  const [isBroken, setBroken] = useState(false);
+  if (file.thumbnailUrl !== null && !isBroken)
+    return (
+      <img
+        className={className}
+        src={file.thumbnailUrl}
+        alt=""
+        loading="lazy"
+        onError={() => setBroken(true)}
+      />
+    );
+  const icon = icons.find(([type]) => type.test(file.type))?.[1] ?? fileIcon;
+  return (
+    <span className={className}>
+      <Icon of={icon} />
+    </span>
+  );
+}
+
+export const statusLabels: Record<string, string> = {
+  UPLOADED: "Uploaded",
+  UPLOADING: "Uploading",
+  FAILED: "Failed",
+  DELETED: "Deleted",
+};
+
+export function StatusTag({ status }: Pick<FoundFile, "status">) {
+  return <span className={`tag ${status.toLowerCase()}`}>{statusLabels[status]}</span>;
+}

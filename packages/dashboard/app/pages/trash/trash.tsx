@@ -1,0 +1,92 @@
+import type { FileListItem } from "@upstow/contract";
+import { useState } from "react";
+import { callApi } from "../../api.ts";
+import { formatBytes, formatMany } from "../../format.ts";
+import { usePages } from "../../load.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { SafeText, showHidden } from "../../parts/safe-text.tsx";
+import { Empty, Failure, ListState } from "../../parts/states.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { Link } from "../../router.tsx";
+import { useWorkspace } from "../../workspace.ts";
+
+/** Deleted files that the project's trash still has. */
+export default function Trash() {
+  const { api, mayChange, urlOf } = useWorkspace();
+  const list = usePages<FileListItem, "files">(`${api}/files?status=DELETED&limit=50`, "files");
+  const [purging, setPurging] = useState<FileListItem | null>(null);
+  const [status, setStatus] = useState("");
+  const { error, isBusy, run } = useAction();
+  const restore = (file: FileListItem) =>
+    run(async () => {
+      await callApi("POST", `${api}/files/restore`, { keys: [file.key] });
+      setStatus(`${showHidden(file.name)} restored`);
+      list.reload();
+    });
+  const purge = async (file: FileListItem) => {
+    await callApi("DELETE", `${api}/files`, { keys: [file.key], purge: true });
+    setPurging(null);
+    list.reload();
+  };
+  return (
+    <>
+      <div className="title">
+        <h1>Trash</h1>
+        <span role="status">{status}</span>
+      </div>
+      <p className="dim">
+        Deleted files can be restored until the project’s trash period ends, and count as storage until then.
+        The API sets the period as <code>trashDays</code>. At 0, files are deleted immediately.
+      </p>
+      {error !== null && <Failure error={error} />}
+      <ListState
+        list={list}
+        empty={
+          <Empty title="The trash is empty">
+            <p>
+              <Link to={urlOf("files")}>Back to files</Link>
+            </p>
+          </Empty>
+        }
+      >
+        <ul className="rows" aria-label="Deleted files">
+          {list.items.map((file) => (
+            <li key={file.id}>
+              <span className="grow">
+                <strong className="name">
+                  <SafeText text={file.name} />
+                </strong>
+                <span className="dim">
+                  {formatBytes(file.size)} · <SafeText text={file.type} />
+                </span>
+              </span>
+              {mayChange && (
+                <span className="line">
+                  <button type="button" disabled={isBusy} onClick={() => void restore(file)}>
+                    Restore<span className="visually-hidden"> {showHidden(file.name)}</span>
+                  </button>
+                  <button type="button" className="danger" onClick={() => setPurging(file)}>
+                    Delete permanently<span className="visually-hidden"> {showHidden(file.name)}</span>
+                  </button>
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+        <MoreButton list={list} />
+      </ListState>
+      {purging !== null && (
+        <Dialog title="Delete permanently" onClose={() => setPurging(null)}>
+          <Form submit="Delete permanently" isDangerous onSubmit={() => purge(purging)}>
+            <p>
+              <SafeText text={purging.name} /> ({formatMany(purging.size, "byte")}) cannot be restored
+              afterwards.
+            </p>
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+// Takes a picture of every page and state of the site at five widths, by day and by night, to be looked at:
+//   npx node packages/site/test/picture-pages.ts <folder> [word of a name]
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { startBrowser } from "../../server/test/support/browser.ts";
+import { startApp } from "../../server/test/support/start-app.ts";
+import { claimInstallation } from "./support/claim.ts";
+
+const [folder = "pictures", word = ""] = process.argv.slice(2);
+const widths = [390, 820, 1024, 1440, 1920];
+const schemes = ["light", "dark"] as const;
+
+interface Shot {
+  path: string;
+  /** What brings the page into its state. */
+  act?: (page: Page) => Promise<unknown>;
+  isFull?: boolean;
+}
+
+const png = {
+  name: "harbour.txt",
+  mimeType: "text/plain",
+  buffer: Buffer.from("Ships come and go.\n".repeat(40)),
+};
+const searchFor = (query: string) => async (page: Page) => {
+  await page.keyboard.press("/");
+  await page.keyboard.type(query);
+  await page.locator(".palette-status:not(:empty)").waitFor();
+};
+
+const shots: Record<string, Shot> = {
+  welcome: { path: "/", isFull: true },
+  "welcome-uploaded": {
+    path: "/",
+    act: async (page) => {
+      await page.locator("#welcome-file").setInputFiles(png);
+      await page.locator(".event").waitFor();
+    },
+  },
+  "docs-home": { path: "/docs", isFull: true },
+  "quick-start": { path: "/docs/quick-start", isFull: true },
+  guide: { path: "/docs/guides/next" },
+  table: { path: "/docs/configuration" },
+  "api-reference": { path: "/docs/reference/api/uploads" },
+  "api-try": {
+    path: "/docs/reference/api/uploads",
+    act: async (page) => {
+      await page
+        .getByRole("button", { name: /^Try it/ })
+        .first()
+        .click();
+    },
+  },
+  explorer: { path: "/docs/reference/explorer", isFull: true },
+  search: { path: "/docs", act: searchFor("presigned") },
+  "search-empty": { path: "/docs", act: searchFor("qqqzzzxx") },
+  "search-page": { path: "/docs/search?q=webhook" },
+  missing: { path: "/nowhere" },
+  components: { path: "/components" },
+  component: { path: "/components/upload-dropzone", isFull: true },
+};
+
+await mkdir(folder, { recursive: true });
+const [app, browser] = await Promise.all([startApp({ database: "sqlite" }), startBrowser()]);
+try {
+  async function take(name: string, { path, act, isFull = false }: Shot): Promise<void> {
+    for (const colorScheme of schemes) {
+      const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
+      for (const width of widths) {
+        const page = await context.newPage();
+        await page.setViewportSize({ width, height: width < 800 ? 844 : 900 });
+        await page.goto(app.url + path, { waitUntil: "networkidle" });
+        await act?.(page);
+        await page.screenshot({
+          path: join(folder, `${name}-${width}-${colorScheme}.png`),
+          fullPage: isFull,
+        });
+        await page.close();
+      }
+      await context.close();
+    }
+    process.stdout.write(`${name}\n`);
+  }
+  if ("unclaimed".includes(word)) await take("welcome-unclaimed", { path: "/" });
+  await claimInstallation(app);
+  for (const [name, shot] of Object.entries(shots)) if (name.includes(word)) await take(name, shot);
+} finally {
+  await browser.close();
+  await app.close();
+}
