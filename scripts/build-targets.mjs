@@ -29,6 +29,7 @@ export const buildTargets = [
       "packages/dashboard/package.json",
       "packages/dashboard/tsconfig.json",
       "packages/dashboard/vite.config.mjs",
+      "packages/kit/src",
       "packages/sdk/src",
     ],
     output: "packages/dashboard/dist",

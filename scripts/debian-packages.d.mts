@@ -1,9 +1,12 @@
 export interface DebianPackage {
   package: string;
-  command: string;
+  command?: string;
+  /** Of a library, which has no command. */
+  path?: string;
   why: string;
 }
 export const testPackages: DebianPackage[];
+export const chartPackages: DebianPackage[];
 export const isCi: boolean;
 /** The path of an installed program, or null. */
 export function findCommand(command: string): string | null;

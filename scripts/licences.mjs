@@ -13,10 +13,16 @@ const exceptions = [
     licence: "LGPL-3.0-or-later",
     why: "libvips is a library of its own that sharp loads at run time; it is used unchanged and can be replaced",
   },
+  {
+    packages: /^@fontsource-variable\//,
+    licence: "OFL-1.1",
+    why: "fonts, served unchanged with their licence; it covers the fonts alone and nothing that shows them",
+  },
   { packages: /^postgres$/, licence: "Unlicense", why: "tests only; given to the public domain" },
   { packages: /^fast-sha256$/, licence: "Unlicense", why: "tests only; given to the public domain" },
   { packages: /^axe-core$/, licence: "MPL-2.0", why: "tests only; used unchanged, never shipped" },
-  { packages: /^lru-cache$/, licence: "BlueOak-1.0.0", why: "tests only; permissive" },
+  { packages: /^(lru-cache|graceful-fs)$/, licence: "BlueOak-1.0.0", why: "tests only; permissive" },
+  { packages: /^combine-errors$/, licence: "none", why: "tests only; its README states MIT" },
 ];
 
 /** One word of a licence expression suffices where the licensee may choose ("OR"), all are needed otherwise. */

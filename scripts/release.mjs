@@ -1,8 +1,10 @@
-// npm run release -- 1.2.0: sets the version of every package, and gives the changelog's "Unreleased" its version and date.
+// npm run release -- 1.2.0: sets the version of every package, of the chart and of the image that it runs, and gives the
+// changelog's "Unreleased" its version and date.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const changelogPath = "docs/changelog.md";
+const deployFiles = ["deploy/kubernetes/upstow.yaml", "deploy/helm/upstow/Chart.yaml"];
 
 /** @param {string} root @param {string | undefined} version @param {string} day like 2026-01-31 */
 export function release(root, version, day) {
@@ -17,6 +19,13 @@ export function release(root, version, day) {
     for (const [path, entry] of Object.entries(lock.packages))
       if (path === "" || path.startsWith("packages/")) setVersions(entry, names, version);
   });
+  for (const file of deployFiles) {
+    const text = readFileSync(join(root, file), "utf8");
+    writeFileSync(
+      join(root, file),
+      text.replace(/^(\s*(?:version: |appVersion: |image: upstow:))\d+\.\d+\.\d+$/gm, `$1${version}`),
+    );
+  }
   writeFileSync(
     join(root, changelogPath),
     changelog.replace("\n## Unreleased\n", `\n## Unreleased\n\nNothing yet.\n\n## ${version} (${day})\n`),

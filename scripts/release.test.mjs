@@ -9,7 +9,13 @@ const root = join(import.meta.dirname, "..");
 
 function copyManifests() {
   const copy = mkdtempSync(join(tmpdir(), "release-"));
-  const files = ["package.json", "package-lock.json", "docs/changelog.md"];
+  const files = [
+    "package.json",
+    "package-lock.json",
+    "docs/changelog.md",
+    "deploy/kubernetes/upstow.yaml",
+    "deploy/helm/upstow/Chart.yaml",
+  ];
   const packages = globSync("packages/*/package.json", { cwd: root });
   for (const file of [...files, ...packages]) cpSync(join(root, file), join(copy, file), { recursive: true });
   return copy;
@@ -30,6 +36,8 @@ test("a release gives every package and its siblings one version, and dates the 
   const lock = JSON.parse(read("package-lock.json"));
   assert.equal(lock.packages[""].version, "7.8.9");
   assert.equal(lock.packages["packages/sdk"].version, "7.8.9");
+  assert.match(read("deploy/helm/upstow/Chart.yaml"), /^version: 7\.8\.9\nappVersion: 7\.8\.9$/m);
+  assert.match(read("deploy/kubernetes/upstow.yaml"), / image: upstow:7\.8\.9$/m);
   assert.match(read("docs/changelog.md"), /## Unreleased\n\nNothing yet\.\n\n## 7\.8\.9 \(2030-01-02\)\n/);
 });
 

@@ -22,8 +22,8 @@ export interface Server {
   isKilled(): boolean;
   kill(): Promise<void>;
   pid: number;
-  /** It does nothing more until it is killed. */
-  pause(): void;
+  /** It does nothing more until it is killed, or the result is called. */
+  pause(): () => void;
   /** Lets it finish what is in flight. */
   stop(): Promise<void>;
 }
@@ -133,7 +133,10 @@ export async function launch(
     isKilled: () => isKilled,
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
-    pause: () => void child.kill("SIGSTOP"),
+    pause: () => {
+      child.kill("SIGSTOP");
+      return () => void child.kill("SIGCONT");
+    },
   };
   return { server: isReady ? server : null, output };
 }

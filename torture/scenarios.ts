@@ -5,6 +5,7 @@ import { fillDisk } from "./full-disk.ts";
 import { fuzzImages } from "./fuzz-images.ts";
 import { hostileTenant } from "./hostile-tenant.ts";
 import { inThread } from "./in-thread.ts";
+import { killAppends } from "./kill-appends.ts";
 import { killEvents } from "./kill-events.ts";
 import { killUploads } from "./kill-uploads.ts";
 import { largestRequests } from "./largest-requests.ts";
@@ -15,6 +16,7 @@ import { s3Faults } from "./s3-faults.ts";
 import type { Scenario } from "./scenario.ts";
 import { dripBytes } from "./slow-connections.ts";
 import { soak } from "./soak.ts";
+import { threeInstances } from "./three-instances.ts";
 
 export interface ScenarioEntry {
   run: Scenario;
@@ -40,6 +42,7 @@ export const scenarios: Record<string, ScenarioEntry> = {
   },
   "fuzz-images": { run: fuzzImages, unit: "images", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
+  "kill-appends": { run: killAppends, unit: "kills", rounds: 200, roundsPerBatch: 50, lanes: 2 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "bit-flips": { run: flipBits, unit: "blobs", rounds: 1_000, roundsPerBatch: 500, lanes: 1 },
   "race-completes": {
@@ -54,6 +57,14 @@ export const scenarios: Record<string, ScenarioEntry> = {
     unit: "races",
     rounds: 100,
     roundsPerBatch: 10,
+    lanes: 2,
+  },
+  // Ten times a hundred of each kind, on each database.
+  "race-life": {
+    run: threaded("./race-life.ts", "raceLife"),
+    unit: "hundreds of races",
+    rounds: 60,
+    roundsPerBatch: 6,
     lanes: 2,
   },
   "swap-content": {
@@ -76,6 +87,7 @@ export const scenarios: Record<string, ScenarioEntry> = {
     lanes: 1,
   },
   "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
+  "three-instances": { run: threeInstances, unit: "faults", rounds: 36, roundsPerBatch: 1_000, lanes: 1 },
   "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
   "postgres-restarts": {
     run: postgresRestarts,

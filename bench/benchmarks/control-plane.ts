@@ -29,8 +29,8 @@ const operations: readonly Operation[] = [
   },
   {
     name: "write",
-    caption: "POST /projects/:id/routers",
-    scenario: "create-route",
+    caption: "POST /projects/:id/routers, then DELETE",
+    scenario: "change-routes",
     installations: {
       embedded: 0.35,
       logging: null,

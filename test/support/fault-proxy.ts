@@ -15,6 +15,8 @@ export type Fault =
   | { kind: "reset"; isForwarded?: boolean }
   /** Passes on so many bytes of the answer's body, then cuts the connection. */
   | { kind: "cut"; afterBytes: number }
+  /** Passes on so many bytes of the request's body, then cuts both connections. */
+  | { kind: "cut-body"; afterBytes: number }
   /** Passes it on later. */
   | { kind: "wait"; until: Promise<unknown> }
   /** Never answers. */
@@ -55,6 +57,24 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     request.pipe(outgoing);
   }
 
+  function cutBody(request: IncomingMessage, response: ServerResponse, afterBytes: number): void {
+    const { method, url: path, headers } = request;
+    const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false });
+    outgoing.on("error", () => {});
+    let left = afterBytes;
+    const cut = () => {
+      outgoing.destroy();
+      reset(response);
+    };
+    const pass = (chunk: Buffer) => {
+      const passed = chunk.subarray(0, left);
+      left -= passed.length;
+      if (left === 0) request.off("data", pass).off("end", cut).resume();
+      outgoing.write(passed, () => left === 0 && cut());
+    };
+    request.on("data", pass).on("end", cut);
+  }
+
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const fault = choose(request);
     if (fault !== null) count++;
@@ -66,6 +86,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     };
     if (fault === null) pass();
     else if (fault.kind === "wait") void fault.until.then(() => pass());
+    else if (fault.kind === "cut-body") cutBody(request, response, fault.afterBytes);
     else if (fault.kind === "cut") pass(fault.afterBytes);
     else if (fault.kind === "reset") finish(() => reset(response), fault.isForwarded);
     else if (fault.kind === "answer")

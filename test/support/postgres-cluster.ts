@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, mkdtemp, writeFile } from "node:fs/promises";
+import { appendFile, chown, mkdtemp, rename, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import {
 export interface PostgresHandle {
   /** The maintenance database `postgres`, as superuser. */
   url: string;
+  dataDir: string;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
   /** Ends the server as a crash would, without a checkpoint, and starts it again at the same address. */
@@ -35,6 +36,13 @@ function startWatchdog(pgCtl: string, clusterDir: string, account: Account): Chi
   watchdog.unref();
   (watchdog.stdin as Socket).unref();
   return watchdog;
+}
+
+export interface ClusterOptions {
+  /** Lines of postgresql.conf. */
+  settings?: string[];
+  /** A data directory to start from, of a server with this password; it is moved. */
+  restored?: { directory: string; password: string };
 }
 
 async function initialise(initdb: string, clusterDir: string, password: string, account: Account) {
@@ -61,13 +69,16 @@ async function initialise(initdb: string, clusterDir: string, password: string, 
 }
 
 /** Starts a PostgreSQL of its own on a free port of 127.0.0.1, durable as in production (fsync on). */
-export async function startPostgres(): Promise<PostgresHandle> {
+export async function startPostgres({
+  settings = [],
+  restored,
+}: ClusterOptions = {}): Promise<PostgresHandle> {
   const account = getServerAccount();
   const clusterDir = await mkdtemp(join(tmpdir(), "upstow-postgres-"));
   if (account.uid !== undefined && account.gid !== undefined) {
     await chown(clusterDir, account.uid, account.gid);
   }
-  const password = randomBytes(12).toString("hex");
+  const password = restored?.password ?? randomBytes(12).toString("hex");
   const logFile = join(clusterDir, "log");
   const { initdb, pgCtl } = await getPostgresBinaries(clusterDir, account);
   const watchdog = startWatchdog(pgCtl, clusterDir, account);
@@ -86,11 +97,14 @@ export async function startPostgres(): Promise<PostgresHandle> {
   };
 
   try {
-    await initialise(initdb, clusterDir, password, account);
+    if (restored === undefined) await initialise(initdb, clusterDir, password, account);
+    else await rename(restored.directory, join(clusterDir, "data"));
+    await appendFile(join(clusterDir, "data", "postgresql.conf"), `\n${settings.join("\n")}\n`);
     const port = await pickFreePort();
     await control("-o", `-p ${port}`, "start");
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-    return { url, stop, restartImmediate: () => control("-m", "immediate", "restart") };
+    const dataDir = join(clusterDir, "data");
+    return { url, dataDir, stop, restartImmediate: () => control("-m", "immediate", "restart") };
   } catch (error) {
     await stop();
     throw error;

@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { flipBits } from "../../torture/bit-flips.ts";
 import { fillDisk } from "../../torture/full-disk.ts";
+import { killAppends } from "../../torture/kill-appends.ts";
 import { NotPossible } from "../../torture/not-possible.ts";
 import { raceCompletes } from "../../torture/race-completes.ts";
 import { raceQuota } from "../../torture/race-quota.ts";
@@ -38,6 +39,19 @@ test("a disk that fills up at any offset answers 507 and keeps nothing", async (
     const outcome = await run(fillDisk, 5, 1);
     assert.deepEqual(outcome.violations, []);
     assert.equal(outcome.counts["answered with 507"], 5);
+  } catch (error) {
+    if (!(error instanceof NotPossible)) throw error;
+    t.skip(error.message);
+  }
+});
+
+test("kill -9 during appends loses nothing that was acknowledged", async (t) => {
+  const seed = randomInt(2 ** 31);
+  try {
+    const outcome = await run(killAppends, 2, seed);
+    assert.deepEqual(outcome.violations, [], `seed ${seed}`);
+    assert.equal(total(outcome, /^kills with files/), 2);
+    assert.ok(total(outcome, /^uploads finished/) > 0);
   } catch (error) {
     if (!(error instanceof NotPossible)) throw error;
     t.skip(error.message);

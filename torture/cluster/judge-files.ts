@@ -13,7 +13,9 @@ export interface Done {
   sha256: string;
 }
 
-const listFiles = statement((q, _: object) => q.selectFrom("file").select(["id", "status"]));
+const listFiles = statement((q, p: { projectId: string }) =>
+  q.selectFrom("file").select(["id", "status"]).where("project_id", "=", p.projectId),
+);
 const countOpenMessages = statement((q, _: object) =>
   q
     .selectFrom("webhook_message")
@@ -23,15 +25,17 @@ const countOpenMessages = statement((q, _: object) =>
 
 const patienceMs = 120_000;
 
-/** Compares what clients were told with rows, counters, bytes and events. Returns what is wrong. */
+/** Compares the responses to clients of the cluster's project with rows, counters, bytes and events. Returns what is wrong. */
 export async function judgeFiles(
   cluster: Cluster,
   done: Done[],
   { hasEvents = true, deleted = 0 } = {},
 ): Promise<string[]> {
-  const rows = await cluster.db.all(listFiles, {});
+  const rows = await cluster.db.all(listFiles, cluster);
   const uploaded = new Set(rows.filter(({ status }) => status === "UPLOADED").map(({ id }) => id));
   const wrong = done.filter(({ id }) => !uploaded.has(id)).map(({ id }) => `the upload ${id} is lost`);
+  const known = new Set(done.map(({ id }) => id));
+  for (const id of uploaded) if (!known.has(id)) wrong.push(`the upload ${id} is one too many`);
   const store = { name: cluster.s3 === null ? "disk" : "s3" };
   const asApp = { app: { deps: { ...cluster, store } } } as unknown as TestApp;
   await assertCountersMatch(asApp, cluster.projectId, { live: uploaded.size + deleted, test: 0 }).catch(

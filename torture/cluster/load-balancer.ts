@@ -9,6 +9,8 @@ import type { AddressInfo } from "node:net";
 
 export interface LoadBalancer {
   port: number;
+  /** Leaves an instance out, as a health check would, or takes it back. */
+  setAway(port: number, isAway: boolean): void;
   close(): Promise<void>;
 }
 
@@ -18,10 +20,12 @@ export interface LoadBalancer {
  */
 export async function startLoadBalancer(ports: number[]): Promise<LoadBalancer> {
   let turn = 0;
+  const away = new Set<number>();
   const agent = new Agent({ keepAlive: false });
 
   function forward(request: IncomingMessage, response: ServerResponse, left: number): void {
-    const port = ports[turn++ % ports.length];
+    const present = ports.filter((port) => !away.has(port));
+    const port = present[turn++ % present.length];
     const { method, url: path, headers } = request;
     const outgoing = httpRequest({ agent, host: "127.0.0.1", port, method, path, headers });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
@@ -43,6 +47,7 @@ export async function startLoadBalancer(ports: number[]): Promise<LoadBalancer> 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    setAway: (port, isAway) => void (isAway ? away.add(port) : away.delete(port)),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -46,7 +46,7 @@ export async function createPrivateRead(
 
 /** Says what is wrong with an answer, or null. */
 export function judgePrivateRead(
-  { right }: PrivateRead,
+  { right, path }: PrivateRead,
   { status, text }: FuzzAnswer,
   actors: readonly Actor[],
 ) {
@@ -54,8 +54,9 @@ export function judgePrivateRead(
   if (right === "some") return null;
   if (status < 400 || actors.some(({ vaultFile }) => text.includes(vaultFile.bytes)))
     return "a private file was shown without a right";
-  // What is too long or cannot be decoded is refused before anybody looks for a file.
-  const isAlike = [400, 404, 414, 431].includes(status);
+  // What is too long, cannot be decoded or names no variant is refused before anybody looks for a file.
+  const namesNoVariant = status === 403 && /^\/i\/(?![a-z])/.test(path);
+  const isAlike = [400, 404, 414, 431].includes(status) || namesNoVariant;
   return isAlike || (right === "ended" && status === 403)
     ? null
     : `status ${status} tells it from an unknown one`;

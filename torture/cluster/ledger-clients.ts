@@ -1,0 +1,113 @@
+import { hash, randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../random.ts";
+import type { Done } from "./judge-files.ts";
+
+const contentType = "application/octet-stream";
+/** How long a client waits for one response. */
+const attemptMs = 6_000;
+const patienceMs = 90_000;
+
+/** A step of an upload, repeated until it succeeded. */
+export interface Call {
+  startedAt: number;
+  endedAt: number;
+}
+
+export interface LedgerClients {
+  done: Done[];
+  failures: string[];
+  calls: Call[];
+  /** When the oldest unfinished step started. */
+  openSince(): number;
+  /** Finishes the uploads in progress. */
+  stop(): Promise<void>;
+}
+
+interface Options {
+  url: string;
+  key: string;
+  routeSlug: string;
+  random: Random;
+  count: number;
+}
+
+/** Clients without the SDK: plain requests with an Idempotency-Key, repeated until one succeeds. */
+export function startLedgerClients({ url, key, routeSlug, random, count }: Options): LedgerClients {
+  const done: Done[] = [];
+  const failures: string[] = [];
+  const calls: Call[] = [];
+  const open = new Set<{ startedAt: number }>();
+  let isStopped = false;
+
+  async function tryUntilDone<T>(what: string, attempt: () => Promise<T | { refused: string }>): Promise<T> {
+    const startedAt = performance.now();
+    const step = { startedAt };
+    open.add(step);
+    using _ = { [Symbol.dispose]: () => void open.delete(step) };
+    for (;;) {
+      const result = await attempt().catch((error: Error) => ({ refused: error.message }));
+      const endedAt = performance.now();
+      if (typeof result !== "object" || result === null || !("refused" in result)) {
+        calls.push({ startedAt, endedAt });
+        return result as T;
+      }
+      if (endedAt - startedAt > patienceMs)
+        throw new Error(`${what} failed for ${patienceMs} ms: ${result.refused}`);
+      await wait(random.int(50, 300));
+    }
+  }
+
+  function post<T>(path: string, body: object): Promise<T> {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    };
+    return tryUntilDone(path, async () => {
+      const signal = AbortSignal.timeout(attemptMs);
+      const response = await fetch(`${url}/api/v1/${path}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+        signal,
+      });
+      const text = await response.text();
+      return response.status === 200 ? (JSON.parse(text) as T) : { refused: `${response.status} ${text}` };
+    });
+  }
+
+  async function uploadOne(): Promise<void> {
+    const bytes = Buffer.alloc(random.int(1, 100 * 1024), `${random.int(0, 2 ** 32 - 1)} `);
+    const body = { fileName: "ledger.bin", fileSize: bytes.length, contentType, routeSlug };
+    const { fileId, uploadUrl } = await post<{ fileId: string; uploadUrl: string }>("upload/request", body);
+    await tryUntilDone("PUT", async () => {
+      const signal = AbortSignal.timeout(attemptMs);
+      const headers = { "content-type": contentType };
+      const response = await fetch(uploadUrl, { method: "PUT", headers, body: bytes, signal });
+      await response.arrayBuffer();
+      return response.ok ? true : { refused: String(response.status) };
+    });
+    const { file } = await post<{ file: { id: string; url: string } }>("upload/complete", { fileId });
+    done.push({ id: file.id, url: file.url, sha256: hash("sha256", bytes) });
+  }
+
+  async function work(): Promise<void> {
+    while (!isStopped) {
+      await uploadOne().catch((error: Error) => void failures.push(`an upload failed: ${error.message}`));
+      await wait(random.int(0, 50));
+    }
+  }
+
+  const working = Promise.all(Array.from({ length: count }, work));
+  return {
+    done,
+    failures,
+    calls,
+    openSince: () => Math.min(...[...open].map(({ startedAt }) => startedAt)),
+    async stop() {
+      isStopped = true;
+      await working;
+    },
+  };
+}
