@@ -104,8 +104,8 @@ export const FORM_ORIGINS_MAX = 20;
 export const ORIGIN_MAX = 255;
 /** Redirects that an import follows. */
 export const IMPORT_REDIRECTS_MAX = 3;
-/** Imports that run at once: of one project on all instances, and of all projects on one instance. The rest wait. */
-export const IMPORTS_AT_ONCE = { project: 4, instance: 8 } as const;
+/** Imports that run at once: of one account on all instances, and of all accounts on one instance. The rest wait. */
+export const IMPORTS_AT_ONCE = { account: 4, instance: 16 } as const;
 /** How long the source of an import may take to accept the connection. */
 export const IMPORT_CONNECT_SEC = 10;
 /** The source of an import has to average the minimum rate over each of these windows. */

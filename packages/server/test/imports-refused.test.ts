@@ -34,7 +34,8 @@ onBothDatabases("an import that cannot be", (database) => {
       database,
       env: { UPSTOW_IMPORT_ALLOW_CIDRS: "127.0.0.0/8" },
       imports: {
-        ...{ retryMs: 1, idleMs: 250, connectMs: 2_000 },
+        // Long enough for a busy machine to begin an answer.
+        ...{ retryMs: 1, idleMs: 2_000, connectMs: 2_000 },
         resolve: createNameResolver({ servers: [names.server], hostsPath: "/dev/null" }),
       },
     });

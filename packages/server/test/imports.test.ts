@@ -8,6 +8,7 @@ import { countEvents, countImports, importFrom, settled } from "./support/import
 import { cutAfter, type Source, serve, startSource } from "./support/imports/source.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { createUploadClient } from "./support/upload-client.ts";
 import { createTenantClients, listLogTypes, statusOf } from "./support/upload-life.ts";
 
 onBothDatabases("importing from a URL", (database) => {
@@ -169,14 +170,19 @@ onBothDatabases("importing from a URL", (database) => {
     await assertCountersMatch(app, tenant.projectId);
   });
 
-  it("runs four of a project at once, and those of others meanwhile", async () => {
-    const { client } = await createTenantClients(app);
+  it("runs four of an account at once, whatever the project, and those of others meanwhile", async () => {
+    const { client, tenant } = await createTenantClients(app);
+    const made = await app.call("POST", "projects", {
+      key: tenant.live,
+      body: { name: "second", createKeys: ["live"] },
+    });
+    const second = createUploadClient(app, made.body.keys[0].secret);
     const { client: other } = await createTenantClients(app);
     const held: ServerResponse[] = [];
     source.paths.set("/held", (_, response) => void held.push(response));
     source.paths.set("/quick", serve(Buffer.from("quick")));
     const url = `${source.url}/held`;
-    const many = Array.from({ length: 6 }, () => importFrom(client, url));
+    const many = Array.from({ length: 6 }, (_, i) => importFrom(i % 2 === 0 ? client : second, url));
     while (held.length < 4) await once(app.app.http.server, "request");
     assert.equal((await importFrom(other, `${source.url}/quick`)).status, "UPLOADED");
     assert.equal(held.length, 4);

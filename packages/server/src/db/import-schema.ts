@@ -4,6 +4,7 @@ import type { ImportFailureReason } from "@upstow/contract";
 export interface FileImportRow {
   file_id: string;
   project_id: string;
+  account_id: string;
   /** URLs often contain signatures or tokens. Empty once the import has failed. */
   url_sealed: string;
   /** 1 if the file's type is the source's. */
@@ -13,7 +14,7 @@ export interface FileImportRow {
   received_bytes: number;
   total_bytes: number | null;
   attempts: number;
-  /** One of a few per project while it is fetched. */
+  /** One of a few per account while it is fetched. */
   slot: number | null;
   /** Of the worker that fetches it. */
   token: string | null;

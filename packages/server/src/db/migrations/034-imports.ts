@@ -6,6 +6,7 @@ export const imports = `
 CREATE TABLE file_import (
   file_id TEXT PRIMARY KEY,
   project_id TEXT NOT NULL,
+  account_id TEXT NOT NULL,
   url_sealed TEXT NOT NULL,
   guesses_type BIGINT NOT NULL,
   etag TEXT,
@@ -20,7 +21,7 @@ CREATE TABLE file_import (
   failure TEXT,
   message TEXT
 );
-CREATE UNIQUE INDEX file_import_slot ON file_import (project_id, slot) WHERE slot IS NOT NULL;
-CREATE INDEX file_import_waiting ON file_import (project_id, file_id) WHERE slot IS NULL AND run_at IS NOT NULL;
+CREATE UNIQUE INDEX file_import_slot ON file_import (account_id, slot) WHERE slot IS NOT NULL;
+CREATE INDEX file_import_waiting ON file_import (account_id, file_id) WHERE slot IS NULL AND run_at IS NOT NULL;
 CREATE INDEX file_import_failed ON file_import (failed_at) WHERE failed_at IS NOT NULL;
 `;

@@ -27,7 +27,7 @@ import {
 } from "./queries.ts";
 import { type Claim, type Progress, runImport } from "./run-import.ts";
 
-/** Fetches files from URLs, a few at a time, and each project in turn. */
+/** Fetches files from URLs, a few at a time, and each account in turn. */
 export interface Importer {
   /** Starts what is due, if there is room. */
   look(): Promise<void>;
@@ -85,21 +85,21 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
     const at = now();
     const expired = await db.all(listExpired, { now: at, take: listed });
     const waiting = expired.length > 0 ? [] : await db.all(listNext, { now: at, take: listed });
-    for (const { file_id: fileId, project_id: projectId } of [...expired, ...waiting]) {
-      const slot = await findSlot(projectId, fileId);
+    for (const { file_id: fileId, account_id: accountId } of [...expired, ...waiting]) {
+      const slot = await findSlot(accountId, fileId);
       const claim = slot === null ? null : await tryClaim(fileId, slot, at);
       if (claim !== null) return claim;
     }
     return null;
   }
 
-  /** Its own if its worker died, otherwise the first free one of its project. */
-  async function findSlot(projectId: string, fileId: string): Promise<number | null> {
-    const taken = await db.all(listSlots, { projectId });
+  /** Its own if its worker died, otherwise the first free one of its account. */
+  async function findSlot(accountId: string, fileId: string): Promise<number | null> {
+    const taken = await db.all(listSlots, { accountId });
     const own = taken.find((row) => row.file_id === fileId);
     if (own !== undefined) return own.slot;
     const used = new Set(taken.map(({ slot }) => slot));
-    const free = Array.from({ length: IMPORTS_AT_ONCE.project }, (_, i) => i + 1).find(
+    const free = Array.from({ length: IMPORTS_AT_ONCE.account }, (_, i) => i + 1).find(
       (slot) => !used.has(slot),
     );
     return free ?? null;

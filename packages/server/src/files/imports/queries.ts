@@ -3,7 +3,7 @@ import { sql } from "#kysely";
 import type { FileImportRow } from "../../db/import-schema.ts";
 import { statement } from "../../db/statement.ts";
 
-type NewImport = Pick<FileImportRow, "file_id" | "project_id" | "url_sealed" | "guesses_type"> & {
+type NewImport = Pick<FileImportRow, "file_id" | "project_id" | "account_id" | "url_sealed" | "guesses_type"> & {
   run_at: number;
 };
 
@@ -11,6 +11,7 @@ export const insertImport = statement((q, p: NewImport) =>
   q.insertInto("file_import").values({
     file_id: p.file_id,
     project_id: p.project_id,
+    account_id: p.account_id,
     url_sealed: p.url_sealed,
     guesses_type: p.guesses_type,
     received_bytes: 0,
@@ -27,45 +28,45 @@ export const findImport = statement((q, p: { fileId: string }) =>
 export const listExpired = statement((q, p: { now: number; take: number }) =>
   q
     .selectFrom("file_import")
-    .select(["file_id", "project_id"])
+    .select(["file_id", "account_id"])
     .where("slot", "is not", null)
     .where("run_at", "<=", p.now)
     .orderBy("run_at")
     .limit(p.take),
 );
 
-/** The import that each project would start next; projects with the fewest running ones first. */
+/** The import that each account would start next; accounts with the fewest running ones first. */
 export const listNext = statement((q, p: { now: number; take: number }) =>
   q
     .selectFrom((from) =>
       from
         .selectFrom("file_import as waiting")
         .select([
-          "project_id",
+          "account_id",
           sql<string>`min(file_id)`.as("file_id"),
-          sql<number>`(select count(*) from file_import r where r.project_id = waiting.project_id and r.slot is not null)`.as(
+          sql<number>`(select count(*) from file_import r where r.account_id = waiting.account_id and r.slot is not null)`.as(
             "running",
           ),
         ])
         .where("slot", "is", null)
         .where("run_at", "<=", p.now)
-        .groupBy("project_id")
+        .groupBy("account_id")
         .as("next"),
     )
     .selectAll()
-    .where("running", "<", IMPORTS_AT_ONCE.project)
+    .where("running", "<", IMPORTS_AT_ONCE.account)
     .orderBy("running")
     .orderBy("file_id")
     .limit(p.take),
 );
 
-export const listSlots = statement((q, p: { projectId: string }) =>
+export const listSlots = statement((q, p: { accountId: string }) =>
   q
     .selectFrom("file_import")
     .select(["file_id", "slot"])
-    .where("project_id", "=", p.projectId)
+    .where("account_id", "=", p.accountId)
     .where("slot", "is not", null)
-    .limit(IMPORTS_AT_ONCE.project),
+    .limit(IMPORTS_AT_ONCE.account),
 );
 
 interface Claiming {
@@ -76,7 +77,7 @@ interface Claiming {
   leaseUntil: number;
 }
 
-/** The unique index on slots holds the project's limit: of two workers that choose the same one, one fails. */
+/** The unique index on slots holds the account's limit: of two workers that choose the same one, one fails. */
 export const claimImport = statement((q, p: Claiming) =>
   q
     .updateTable("file_import")

@@ -33,6 +33,7 @@ export async function requestImport(
     await tx.run(insertImport, {
       file_id: saved.id,
       project_id: saved.project_id,
+      account_id: actor.accountId,
       url_sealed: deps.keyring.encrypt(check.url.href, urlPurpose),
       guesses_type: body.contentType === undefined ? 1 : 0,
       run_at: saved.created_at,
