@@ -12,8 +12,11 @@ import { uploadEnded } from "./refusals.ts";
 
 /** A crash loses no more than this of a body that is still arriving. */
 const stretchBytes = 64 * 1024 * 1024;
-/** A smaller last part is written again together with what follows, so that small appends don't use up the part numbers. */
-const smallPartBytes = 2 * 1024 * 1024;
+/**
+ * A smaller last part is written again together with what follows, so that small appends don't use up the part numbers.
+ * Parts grow with the file: 10 GB in appends of one byte have about 8,000.
+ */
+const smallPartBytes = (offset: number) => Math.max(256 * 1024, offset / 2_000);
 
 /** The last part. */
 interface Tail {
@@ -50,8 +53,8 @@ export function createDiskAppends(
   space: FreeSpace,
   now: () => number,
 ): Appends {
-  async function begin(tail: Tail, isOwned: boolean): Promise<Stretch> {
-    const isSmall = tail.partNumber > 0 && tail.sizeBytes < smallPartBytes;
+  async function begin(tail: Tail, offset: number, isOwned: boolean): Promise<Stretch> {
+    const isSmall = tail.partNumber > 0 && tail.sizeBytes < smallPartBytes(offset);
     const earlier = isSmall ? await readBlob(tail) : null;
     const file = await writer.openFile({ isOwned });
     if (earlier === null) return { file, partNumber: tail.partNumber + 1, replaced: null, addedBytes: 0 };
@@ -107,7 +110,7 @@ export function createDiskAppends(
       try {
         for await (const chunk of chunks) {
           const { length } = chunk;
-          stretch ??= await begin(tail, isOwned);
+          stretch ??= await begin(tail, target.offset, isOwned);
           await stretch.file.push(chunk);
           stretch.addedBytes += length;
           expected.receivedBytes = Math.min(expected.sizeBytes, expected.receivedBytes + length);
