@@ -26,7 +26,11 @@ export const hostileTenant = onBothDatabases("seconds", attackFor);
 
 async function attackFor({ rounds, onRound }: RunOptions, database: DatabaseKind): Promise<Outcome> {
   const installation = await createInstallation(
-    { UPSTOW_STORAGE_ALLOW_CIDRS: "127.0.0.0/8", UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" },
+    {
+      UPSTOW_STORAGE_ALLOW_CIDRS: "127.0.0.0/8",
+      UPSTOW_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8",
+      UPSTOW_IMPORT_ALLOW_CIDRS: "127.0.0.0/8",
+    },
     undefined,
     database,
   );

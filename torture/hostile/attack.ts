@@ -12,6 +12,7 @@ import {
   searchPatterns,
 } from "./attacks.ts";
 import { lieAsBucket } from "./bucket-attack.ts";
+import { appendCrumbs, fillForms, importForever, varyPublicImages } from "./protocol-attacks.ts";
 import type { AttackOrder, Role } from "./start-attack.ts";
 
 const reportEveryMs = 1_000;
@@ -19,7 +20,8 @@ const reportEveryMs = 1_000;
 const attacksByRole: Record<Role, Attack[]> = {
   free: [searchPatterns, pileUpRoutes, multiplyKeys, churnProjects, crowdUploadUrl, readNothing, pushLimits],
   "free with a bucket": [lieAsBucket],
-  pro: [renderBombs],
+  "free, by other protocols": [appendCrumbs, importForever, fillForms],
+  pro: [renderBombs, varyPublicImages],
 };
 
 async function attack({ tenants, seconds }: AttackOrder): Promise<void> {

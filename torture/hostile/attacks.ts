@@ -34,7 +34,7 @@ const put = (url: string, body: Buffer<ArrayBuffer>, type: string) =>
   });
 
 /** The whole way of one file; null where a quota or a rate limit said no. */
-async function store(
+export async function store(
   attacker: Attacker,
   bytes: Buffer<ArrayBuffer>,
   wanted: Wanted = {},
@@ -47,7 +47,7 @@ async function store(
   return done.status === 200 ? done.body.file : null;
 }
 
-interface StoredFile {
+export interface StoredFile {
   key: string;
   url: string;
 }
@@ -159,20 +159,23 @@ export async function readNothing(attacker: Attacker): Promise<void> {
   for (const socket of open) socket.destroy();
 }
 
-async function openSlowly(
+/** A request whose body, if any, stops after one byte, and whose response nobody reads. */
+export async function openSlowly(
   { url: service }: Attacker,
   method: string,
   url: string,
   length: number,
+  headers: Record<string, string> = { "content-type": "text/plain" },
 ): Promise<Socket> {
   const { pathname, search } = new URL(url);
   const { hostname, port, host } = new URL(service);
   const socket = connect(Number(port), hostname).pause();
   socket.on("error", () => {});
   await once(socket, "connect");
-  const head = [`${method} ${pathname}${search} HTTP/1.1`, `Host: ${host}`, "Content-Type: text/plain"];
-  if (method === "PUT") head.push(`Content-Length: ${length}`);
-  socket.write(`${head.join("\r\n")}\r\n\r\n${method === "PUT" ? "x" : ""}`);
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`${method} ${pathname}${search} HTTP/1.1`, `Host: ${host}`, ...fields];
+  if (method !== "GET") head.push(`Content-Length: ${length}`);
+  socket.write(`${head.join("\r\n")}\r\n\r\n${method === "GET" ? "" : "x"}`);
   return socket;
 }
 

@@ -5,7 +5,7 @@ import type { AttackReport } from "./attacker.ts";
 import type { TenantAccess } from "./tenant.ts";
 
 /** Pro, because previews of images need a paid plan; a bucket takes up a project of its own. */
-export const roles = ["free", "free with a bucket", "pro"] as const;
+export const roles = ["free", "free with a bucket", "free, by other protocols", "pro"] as const;
 export type Role = (typeof roles)[number];
 
 export interface AttackOrder {

@@ -19,7 +19,7 @@ export interface TenantAccess {
 /** An account as the operator would create it for a customer. */
 export async function createTenant(installation: Installation, role: Role): Promise<TenantAccess> {
   const tier = role === "pro" ? "pro" : "free";
-  const email = `${role.replaceAll(" ", "-")}@attacker.example`;
+  const email = `${role.replace(/\W+/g, "-")}@attacker.example`;
   const password = "hostile tenant password";
   return installation.withDatabase(async (db) => {
     const deps = { db, now: Date.now, author: serviceAuthor };

@@ -6,24 +6,25 @@ import type { Installation } from "../installation.ts";
 import { Violation } from "../scenario.ts";
 
 /** What the honest account does; each kind is timed by itself. */
-export const kinds = ["upload", "read", "ready variant", "new variant"] as const;
+export const kinds = ["upload", "upload by tus", "import", "read", "ready variant", "new variant"] as const;
 export type Kind = (typeof kinds)[number];
 
 export type Samples = Record<Kind, number[]>;
 
 const pauseMs = 25;
+const pollMs = 20;
 const largestSidePx = 1_000;
 
-/** An ordinary customer beside the hostile one: uploads, reads and image variants, one after the other. */
-export async function createVictim({ call, key }: Installation) {
+/** An ordinary customer beside the hostile ones: uploads, imports, reads and image variants, one after the other. */
+export async function createVictim({ url: serviceUrl, call, key }: Installation) {
   const body = randomBytes(64 * 1024);
   const sha256 = hash("sha256", body);
   const picture = await noise(640, 480, 7).jpeg().toBuffer();
   let variants = 0;
 
-  async function post(path: string, fields: unknown): Promise<Answer["body"]> {
+  async function post(path: string, fields: unknown, wanted = 200): Promise<Answer["body"]> {
     const answer = await call("POST", path, { key, body: fields });
-    if (answer.status !== 200)
+    if (answer.status !== wanted)
       throw new Violation(`POST ${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
@@ -57,6 +58,28 @@ export async function createVictim({ call, key }: Installation) {
 
   const acts: Record<Kind, () => Promise<unknown>> = {
     upload: () => upload(body, "text/plain"),
+    async "upload by tus"() {
+      const answer = await fetch(`${serviceUrl}/tus`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${key}`,
+          "tus-resumable": "1.0.0",
+          "content-type": "application/offset+octet-stream",
+          "upload-length": String(body.length),
+        },
+        body,
+      });
+      if (answer.status !== 201 || answer.headers.get("upstow-file-id") === null)
+        throw new Violation(`an upload by tus was answered with ${answer.status}: ${await answer.text()}`);
+    },
+    async import() {
+      const { file } = await post("upload/import", { url: page.url, routeSlug: "default" }, 202);
+      for (let { status } = file; status !== "UPLOADED"; ) {
+        if (status === "FAILED") throw new Violation("an import failed");
+        await wait(pollMs);
+        ({ status } = (await call("GET", `files/${file.id}`, { key })).body.file);
+      }
+    },
     async read() {
       if (hash("sha256", await fetchWhole(page.url)) !== sha256)
         throw new Violation("other bytes were served");
@@ -74,7 +97,7 @@ export async function createVictim({ call, key }: Installation) {
 
   return {
     async run(isOver: () => boolean, violations: string[]): Promise<Samples> {
-      const samples: Samples = { upload: [], read: [], "ready variant": [], "new variant": [] };
+      const samples = Object.fromEntries(kinds.map((kind) => [kind, [] as number[]])) as Samples;
       async function repeat(kind: Kind): Promise<void> {
         while (!isOver()) {
           const startedMs = performance.now();
