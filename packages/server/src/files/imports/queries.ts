@@ -3,7 +3,10 @@ import { sql } from "#kysely";
 import type { FileImportRow } from "../../db/import-schema.ts";
 import { statement } from "../../db/statement.ts";
 
-type NewImport = Pick<FileImportRow, "file_id" | "project_id" | "account_id" | "url_sealed" | "guesses_type"> & {
+type NewImport = Pick<
+  FileImportRow,
+  "file_id" | "project_id" | "account_id" | "url_sealed" | "guesses_type"
+> & {
   run_at: number;
 };
 
