@@ -11,7 +11,7 @@ const withoutBucket = new Map([
   ["on-s3-delivery.slow.test.ts", "and this"],
   ["s3-storage.test.ts", "keeps its files in a bucket in any case"],
   ["two-instances.test.ts", "keeps its files in a bucket in any case"],
-  ["transforms-killed.test.ts", "breaks files on the disk"],
+  ["transforms-killed.slow.test.ts", "breaks files on the disk"],
 ]);
 
 /** The service's API on OpenStack Swift, and the contract of the store on Ceph's gateway. */

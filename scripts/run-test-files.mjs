@@ -153,7 +153,6 @@ const knownToBeLong = {
   "packages/server/test/on-s3.test.ts": 70_000,
   "packages/react/test/barriers.test.ts": 57_000,
   "test/torture/fuzz.test.ts": 56_000,
-  "packages/server/test/transforms-fairness.test.ts": 52_000,
   "packages/server/test/customer-storage.test.ts": 45_000,
   "packages/site/test/site.test.ts": 42_000,
   "packages/server/test/account-quota.test.ts": 37_000,
@@ -164,7 +163,6 @@ const knownToBeLong = {
   "packages/uppy/test/dashboard.test.ts": 28_000,
   "packages/sdk/test/browser.test.ts": 27_000,
   "packages/server/test/model.test.ts": 27_000,
-  "test/torture/fuzz-images.test.ts": 25_000,
 };
 
 /** What was never run here is guessed from the size of the file: a byte takes a millisecond or more. */

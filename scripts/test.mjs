@@ -2,7 +2,7 @@
 //   npm test                  everything but *.slow.test.ts, quick parts first
 //   npm test -- sub string    only the test files whose path contains one of the words, slow ones too
 //   npm test -- --changed     only the test files that the changes since the last commit can touch
-//   npm run test:all          the slow ones as well
+//   npm run test:all          the slow ones as well, and what test/support/quick-run.ts leaves out
 //   npm run test:s3           the service's API, with PostgreSQL and an S3 server; takes words too
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -34,6 +34,8 @@ const isWanted = (file) =>
 const wanted = found.filter(isWanted).sort();
 const onlyChanged = flag === "--changed";
 const files = onlyChanged ? keepTouchedTests(wanted) : wanted;
+// A run of everything, or of files that somebody named, leaves nothing out.
+if (flag !== "--all" && !onS3 && words.length === 0) process.env.UPSTOW_TEST_QUICK = "1";
 const summary = [];
 let totals = null;
 

@@ -38,7 +38,7 @@ function readRows(table: string): Row[] {
 
 /** At the start of its line, so that one in a comment is none. Names in loops count as they are written: `${this}`. */
 const testCall =
-  /^[ \t]*(?:await )?(?:it|test|describe|onBothDatabases|itOnDisk|onlyOnDisk\("[^"\n]*"\))\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1(.*)/gm;
+  /^[ \t]*(?:await )?(?:it|test|describe|onBothDatabases|onAnyDatabase|itOnDisk|onlyOnDisk\("[^"\n]*"\))\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1(.*)/gm;
 /** Skips where a program is missing on the machine are reported by the runner, and fail where none may be missing. */
 const leavesOut = /\b(?:it|test|describe)\.(?:skip|todo)\(|\b(?:skip|todo): (?!\w+Missing\b)/;
 

@@ -12,7 +12,7 @@ import { statement } from "../../server/src/db/statement.ts";
 import type { Check } from "../../server/src/ops/doctor/check.ts";
 import { writeLog } from "../../server/src/projects/logs/queries.ts";
 import { findLayers } from "../../server/src/serving/images/render/sandbox/find-layers.ts";
-import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { examineInstallation } from "../src/examine-installation.ts";
 import { envOf, examine, runJson, runUpstow } from "./support/run-upstow.ts";
@@ -28,7 +28,7 @@ const deleteLogs = statement((q, p: { after: number }) =>
   q.deleteFrom("log").where("created_at", ">", p.after),
 );
 
-onBothDatabases("doctor", (database) => {
+onAnyDatabase("doctor", (database) => {
   let app: TestApp;
   let env: Record<string, string>;
   /** Depends on the machine; the tests of confinement show what it means. */

@@ -3,12 +3,12 @@ import { after, before, it } from "node:test";
 import { createId } from "../../server/src/kernel/ids.ts";
 import { insertInvitedAccount } from "../../server/src/projects/accounts/queries.ts";
 import { signInAs } from "../../server/test/support/console-client.ts";
-import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { envOf, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
 const password = "correct horse battery";
 
-onBothDatabases("upstow account login-link", (database) => {
+onAnyDatabase("upstow account login-link", (database) => {
   let app: TestApp;
   let env: Record<string, string>;
   before(async () => {

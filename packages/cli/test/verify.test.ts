@@ -10,7 +10,7 @@ import { runDeletions } from "../../server/src/files/storage-deletions.ts";
 import { createId } from "../../server/src/kernel/ids.ts";
 import { insertManyFiles } from "../../server/test/support/many-files.ts";
 import { assertCountersMatch } from "../../server/test/support/recount.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../server/test/support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "../../server/test/support/start-app.ts";
 import { openStoredObjects } from "../../server/test/support/stored-objects.ts";
 import { createUploadClient, type UploadClient } from "../../server/test/support/upload-client.ts";
 import { envOf, runFailing, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
@@ -28,7 +28,7 @@ const makeOlder = statement((q, p: { key: string }) =>
 const bytes = Buffer.alloc(20_000, 7);
 const contentType = "application/octet-stream";
 
-onBothDatabases("verify", (database) => {
+onAnyDatabase("verify", (database) => {
   let app: TestApp;
   let env: Record<string, string>;
   let tenant: Tenant;

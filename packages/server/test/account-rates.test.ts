@@ -5,7 +5,7 @@ import { createKeyFor } from "../src/projects/accounts/manage-keys.ts";
 import { setOwnLimits } from "../src/projects/accounts/queries.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
-import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
 
 const hourMs = 3_600_000;
@@ -29,7 +29,7 @@ function expectLimited(answer: Answer): void {
   assert.ok(error.message.includes(`${seconds} seconds`), error.message);
 }
 
-onBothDatabases("rate limits of an account", (database) => {
+onAnyDatabase("rate limits of an account", (database) => {
   it("are 20 times a key's, however many keys there are", async (t) => {
     const app = await startApp({ database, keepRateLimits: true });
     t.after(() => app.close());
@@ -117,7 +117,7 @@ onBothDatabases("rate limits of an account", (database) => {
   });
 });
 
-onBothDatabases("the keys that an account makes in an hour", (database) => {
+onAnyDatabase("the keys that an account makes in an hour", (database) => {
   it("are 60 at most, over API, dashboard and new projects together", async (t) => {
     const app = await startApp({ database });
     t.after(() => app.close());

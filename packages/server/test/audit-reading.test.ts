@@ -7,9 +7,9 @@ import { findEntries, forgetOldEntries } from "../src/projects/audit/read-trail.
 import { record } from "../src/projects/audit/record.ts";
 import { listTrail } from "./support/audit-trail.ts";
 import { createSessionToken } from "./support/console-client.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
-onBothDatabases("the entries of the audit trail", (database) => {
+onAnyDatabase("the entries of the audit trail", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -3,11 +3,11 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { expectError } from "./support/expect-error.ts";
 import { requestHead, sendRaw } from "./support/raw-http.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 const json = { "content-type": "application/json" };
 
-onBothDatabases("bad requests", (database) => {
+onAnyDatabase("bad requests", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

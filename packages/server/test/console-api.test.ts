@@ -3,10 +3,10 @@ import { after, before, test } from "node:test";
 import { putMember } from "../src/dashboard/members/queries.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { insertManyFiles } from "./support/many-files.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
-onBothDatabases("the dashboard's API", (database) => {
+onAnyDatabase("the dashboard's API", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let owner: ConsoleCall;

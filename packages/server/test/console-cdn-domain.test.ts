@@ -4,7 +4,7 @@ import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { expectRecorded } from "./support/audit-trail.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { type Certificate, createCertificate, trustCertificate } from "./support/webhooks/certificate.ts";
 import { type Received, type Receiver, startReceiver } from "./support/webhooks/receiver.ts";
@@ -15,7 +15,7 @@ before(async () => {
   trustCertificate(certificate);
 });
 
-onBothDatabases("the CDN domain of a project", (database) => {
+onAnyDatabase("the CDN domain of a project", (database) => {
   let app: TestApp;
   /** A customer's CDN at a name of its own. */
   let cdn: Receiver;

@@ -5,11 +5,11 @@ import { enterReadOnly, leaveReadOnly } from "../src/http/read-only-switch.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { keepData } from "./support/keep-data.ts";
 import { insertManyFiles } from "./support/many-files.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { createUploadClient } from "./support/upload-client.ts";
 
-onBothDatabases("what a deleted project left behind", (database) => {
+onAnyDatabase("what a deleted project left behind", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let payer: ConsoleCall;

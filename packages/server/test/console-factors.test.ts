@@ -6,11 +6,11 @@ import { pauseAfter } from "../src/dashboard/factors/totp.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
-import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type Answer, callApi, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 const stepMs = 30_000;
 
-onBothDatabases("one-time codes", (database) => {
+onAnyDatabase("one-time codes", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -9,7 +9,7 @@ import { describeEvent, insertEvents } from "../src/webhooks/enqueue.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { expectInvalid } from "./support/expect-error.ts";
 import { insertManyFiles } from "./support/many-files.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
 const addMember = statement((q, p: { projectId: string; accountId: string; role: "developer" | "viewer" }) =>
@@ -21,7 +21,7 @@ const photo = await sharp({ create: { width: 600, height: 400, channels: 3, back
   .jpeg()
   .toBuffer();
 
-onBothDatabases("files and deliveries in the dashboard", (database) => {
+onAnyDatabase("files and deliveries in the dashboard", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let owner: ConsoleCall;

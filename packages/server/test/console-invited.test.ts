@@ -7,9 +7,9 @@ import { changeAccount } from "../src/projects/accounts/accounts.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { password } from "./support/console-people.ts";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
-onBothDatabases("invited accounts", (database) => {
+onAnyDatabase("invited accounts", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

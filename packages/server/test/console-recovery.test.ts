@@ -9,11 +9,11 @@ import { createAccount, createLoginLink } from "../src/projects/accounts/account
 import { createSessionToken, signInAs } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { expectError } from "./support/expect-error.ts";
-import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 const newPassword = "staple correct horse";
 
-onBothDatabases("getting an account back", (database) => {
+onAnyDatabase("getting an account back", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

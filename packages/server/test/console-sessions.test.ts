@@ -11,7 +11,7 @@ import { signIn } from "../src/dashboard/sign-in.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { createPerson, password } from "./support/console-people.ts";
 import { dumpData } from "./support/dump-data.ts";
-import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
 
 const name = "upstow_session";
@@ -29,7 +29,7 @@ function cookieOf(answer: Answer): string {
 const countSessions = async (app: TestApp, accountId: string) =>
   (await app.app.deps.db.all(listSessions, { accountId, now: app.clock.now() })).length;
 
-onBothDatabases("sessions of the dashboard", (database) => {
+onAnyDatabase("sessions of the dashboard", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

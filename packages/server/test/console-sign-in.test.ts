@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { throttleAddress, throttlePassword } from "../src/dashboard/throttle.ts";
 import { statement } from "../src/db/statement.ts";
 import { createPerson, password } from "./support/console-people.ts";
-import { type Answer, callApi, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type Answer, callApi, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -15,7 +15,7 @@ function cookieOf(answer: Answer): string {
   return sessionCookieOf(answer).split(";", 1)[0] ?? "";
 }
 
-onBothDatabases("signing in to the dashboard", (database) => {
+onAnyDatabase("signing in to the dashboard", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { statement } from "../src/db/statement.ts";
 import { noteUsageDays } from "../src/projects/usage/usage-days.ts";
 import { createSessionToken, signInAs } from "./support/console-client.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { createUploadClient, partPieces, putParts } from "./support/upload-client.ts";
 import { keepReaperAway } from "./support/upload-life.ts";
@@ -16,7 +16,7 @@ const countDays = statement((q, p: { projectId: string }) =>
     .where("project_id", "=", p.projectId),
 );
 
-onBothDatabases("usage by day", (database) => {
+onAnyDatabase("usage by day", (database) => {
   let app: TestApp;
   let tenant: Tenant;
 
@@ -114,7 +114,7 @@ onBothDatabases("usage by day", (database) => {
   });
 });
 
-onBothDatabases("logs as they happen", (database) => {
+onAnyDatabase("logs as they happen", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   before(async () => {

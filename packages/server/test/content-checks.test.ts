@@ -7,13 +7,13 @@ import { serve, startSource } from "./support/imports/source.ts";
 import { type GenuineFile, makeGenuineFiles } from "./support/inspection/genuine-files.ts";
 import { makeZip } from "./support/inspection/make-zip.ts";
 import { assertCountersMatch } from "./support/recount.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
 
 const page = Buffer.from("<!DOCTYPE html><script>alert(1)</script>");
 
-onBothDatabases("checks of content", (database) => {
+onAnyDatabase("checks of content", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let client: UploadClient;

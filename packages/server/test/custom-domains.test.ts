@@ -5,7 +5,7 @@ import { setCdnUrl } from "../src/projects/cdn-domain/cdn-domain.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type RawAnswer, sendRaw } from "./support/raw-http.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { type Certificate, createCertificate, trustCertificate } from "./support/webhooks/certificate.ts";
 import { startReceiver } from "./support/webhooks/receiver.ts";
@@ -17,7 +17,7 @@ before(async () => {
   trustCertificate(certificate);
 });
 
-onBothDatabases("a custom domain", (database) => {
+onAnyDatabase("a custom domain", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let other: Tenant;

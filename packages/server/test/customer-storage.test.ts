@@ -23,7 +23,7 @@ import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { dumpData } from "./support/dump-data.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
-import { type Answer, onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import {
   createUploadClient,
@@ -54,7 +54,7 @@ describe("a bucket that the customer brings", { skip: swiftMissing }, () => {
     return { endpoint: s3.proxy.url, region, bucket, accessKeyId, secretAccessKey };
   };
 
-  onBothDatabases("with its project", (database) => {
+  onAnyDatabase("with its project", (database) => {
     let app: TestApp;
     let tenant: Tenant;
     let client: UploadClient;

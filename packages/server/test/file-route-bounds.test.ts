@@ -8,7 +8,7 @@ import { createId } from "../src/kernel/ids.ts";
 import { listAllAsJson } from "../src/projects/file-routes/find-route.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 
 const insertRoute = statement((q, p: { id: string; projectId: string; slug: string; types: string }) =>
   q.insertInto("file_route").values({
@@ -43,7 +43,7 @@ function longestTypes(): string[] {
   return types;
 }
 
-onBothDatabases("the bounds of file routes", (database) => {
+onAnyDatabase("the bounds of file routes", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   before(async () => {

@@ -6,11 +6,11 @@ import { after, before, it } from "node:test";
 import { FORM_LIMITS, PART_SIZE_BYTES } from "@upstow/contract";
 import { countEvents } from "./support/imports/import-client.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import type { UploadClient } from "./support/upload-client.ts";
 import { createTenantClients } from "./support/upload-life.ts";
 
-onBothDatabases("an HTML form", (database) => {
+onAnyDatabase("an HTML form", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -8,7 +8,7 @@ import { noteUsageDays } from "../src/projects/usage/usage-days.ts";
 import { type ConsoleCall, createSessionToken, signInAs } from "./support/console-client.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { assertCountersMatch } from "./support/recount.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import {
   createUploadClient,
   partPieces,
@@ -41,7 +41,7 @@ const setEndpoint = statement((q, p: { projectId: string; endpoint: string }) =>
     .where("project_id", "=", p.projectId),
 );
 
-onBothDatabases("a customer's hostile bucket", (database) => {
+onAnyDatabase("a customer's hostile bucket", (database) => {
   let bucket: HostileBucket;
   let app: TestApp;
   let tenant: Tenant;

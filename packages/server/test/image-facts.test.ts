@@ -5,7 +5,7 @@ import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
 import { backfillFacts, countWaiting } from "../src/serving/images/backfill-facts.ts";
 import { claimFacts, findDueFacts, saveFacts } from "../src/serving/images/facts-queries.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { until } from "./support/webhooks/until.ts";
 
@@ -36,7 +36,7 @@ const findRow = statement((q, p: { id: string }) =>
   q.selectFrom("file").select(["image", "facts_due_at"]).where("id", "=", p.id),
 );
 
-onBothDatabases("facts of images", (database) => {
+onAnyDatabase("facts of images", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   before(async () => {

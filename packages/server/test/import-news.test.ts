@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import { PART_SIZE_BYTES } from "@upstow/contract";
 import { importFrom } from "./support/imports/import-client.ts";
 import { type Source, startSource } from "./support/imports/source.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createTenantClients } from "./support/upload-life.ts";
 
-onBothDatabases("the event stream during an import", (database) => {
+onAnyDatabase("the event stream during an import", (database) => {
   let app: TestApp;
   let source: Source;
   before(async () => {

@@ -9,12 +9,12 @@ import { countEvents, importFrom } from "./support/imports/import-client.ts";
 import { startNameServer } from "./support/imports/name-server.ts";
 import { type Source, serve, startSource } from "./support/imports/source.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createTenantClients, listLogTypes } from "./support/upload-life.ts";
 
 const limitBytes = 300_000;
 
-onBothDatabases("an import that cannot be", (database) => {
+onAnyDatabase("an import that cannot be", (database) => {
   let app: TestApp;
   let source: Source;
   let names: Awaited<ReturnType<typeof startNameServer>>;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, before, it } from "node:test";
 import fc from "fast-check";
+import { isQuickRun } from "../../../test/support/quick-run.ts";
 import { allCommands } from "./support/model-commands.ts";
 import {
   assertModelHolds,
@@ -14,7 +15,7 @@ import { onBothDatabases } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 
 // For a long run: UPSTOW_MODEL_HISTORIES=10000 UPSTOW_MODEL_COMMANDS=50 (and UPSTOW_TEST_FILE_DEADLINE_MS).
-const histories = Number(process.env["UPSTOW_MODEL_HISTORIES"] ?? (onDisk ? 30 : 10));
+const histories = Number(process.env["UPSTOW_MODEL_HISTORIES"] ?? (onDisk && !isQuickRun ? 30 : 10));
 const commandsEach = Number(process.env["UPSTOW_MODEL_COMMANDS"] ?? 30);
 const store: StoreKind = onDisk ? "disk" : "s3";
 const seed = Number(process.env["UPSTOW_MODEL_SEED"] ?? randomInt(2 ** 31));

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { findCommand } from "../../../scripts/debian-packages.mjs";
 import { callTo } from "../src/kernel/calls.ts";
-import { anyDatabase, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { anyDatabase, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient } from "./support/upload-client.ts";
 
 const deploy = new URL("../../../deploy/", import.meta.url);
@@ -58,7 +58,7 @@ describe("the files for Prometheus and Grafana", () => {
   });
 });
 
-onBothDatabases("metrics of what the process calls", (database) => {
+onAnyDatabase("metrics of what the process calls", (database) => {
   it("count calls, bytes and requests", async (t) => {
     const app = await startApp({ database });
     t.after(() => app.close());

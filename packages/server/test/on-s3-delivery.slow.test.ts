@@ -4,6 +4,7 @@ import { swiftMissing } from "../../../test/support/swift.ts";
 
 if (swiftMissing === false) {
   process.env["UPSTOW_TEST_STORAGE"] = "s3";
+  await import("./delivery.test.ts");
   await import("./delivery-ranges.test.ts");
   await import("./delivery-cdn.test.ts");
   await import("./delivery-sendfile.test.ts");

@@ -9,7 +9,7 @@ import { runDeletions } from "../src/files/storage-deletions.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { StorageUnavailable } from "../src/storage/object-store.ts";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import {
   createUploadClient,
   partPieces,
@@ -26,7 +26,7 @@ const findDeletion = statement((q, p: { key: string }) =>
 describe("files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
 
-  onBothDatabases("through the service", (database) => {
+  onAnyDatabase("through the service", (database) => {
     let app: TestApp;
     let client: UploadClient;
     before(async () => {

@@ -11,7 +11,7 @@ import {
   palette,
   quadrants,
 } from "./support/render/test-images.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
 const png = await quadrants(60, 40).png().toBuffer();
@@ -31,7 +31,7 @@ function withSegments(count: number): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...Array<Buffer>(count).fill(segment), jpeg.subarray(2)]);
 }
 
-onBothDatabases("the bytes of an image to transform", (database) => {
+onAnyDatabase("the bytes of an image to transform", (database) => {
   let app: TestApp;
   let pro: Tenant;
   before(async () => {

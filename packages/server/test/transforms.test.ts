@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { statement } from "../src/db/statement.ts";
 import { signVariant } from "./support/sign-variant.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 
 const photo = await sharp({ create: { width: 1000, height: 600, channels: 3, background: "#37a" } })
@@ -15,7 +15,7 @@ const cutout = await sharp({ create: { width: 80, height: 60, channels: 4, backg
 /** So that the next one who asks has it rendered again. */
 const endRefusals = statement((q, _: object) => q.updateTable("variant").set({ lease_until: 0 }));
 
-onBothDatabases("image transforms", (database) => {
+onAnyDatabase("image transforms", (database) => {
   let app: TestApp;
   let pro: Tenant;
   // biome-ignore lint/suspicious/noExplicitAny: file objects as the API returns them

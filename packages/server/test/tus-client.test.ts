@@ -6,7 +6,7 @@ import { type HttpResponse, Upload, type UploadOptions } from "tus-js-client";
 import { type Fault, type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.ts";
 import { statement } from "../src/db/statement.ts";
 import { assertCountersMatch } from "./support/recount.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 
@@ -18,7 +18,7 @@ const findFurthest = statement((q, _: object) =>
 );
 const mib = 1024 ** 2;
 
-onBothDatabases("tus-js-client", (database) => {
+onAnyDatabase("tus-js-client", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let client: UploadClient;

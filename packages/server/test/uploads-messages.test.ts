@@ -4,11 +4,11 @@ import { randomBytes } from "node:crypto";
 import { after, before, it } from "node:test";
 import { MB, PART_URL_SEC, SINGLE_URL_SEC } from "@upstow/contract";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { onDisk, onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, putParts, smallBody, type UploadClient } from "./support/upload-client.ts";
 
-onBothDatabases("what to do next after a refused upload", (database) => {
+onAnyDatabase("what to do next after a refused upload", (database) => {
   let app: TestApp;
   let client: UploadClient;
   before(async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { WELCOME_UPLOAD_MAX_BYTES, WELCOME_UPLOADS } from "@upstow/contract";
 import { claimInstallation } from "../../site/test/support/claim.ts";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, type StartOptions, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, type StartOptions, startApp, type TestApp } from "./support/start-app.ts";
 
 const picture = { fileName: "harbour.txt", fileSize: 7, contentType: "text/plain" };
 
@@ -19,7 +19,7 @@ const request = (app: TestApp, body: object = picture, headers: Record<string, s
 const findState = async (app: TestApp, headers: Record<string, string> = {}) =>
   (await app.call("GET", "/welcome/state", { headers })).body.state;
 
-onBothDatabases("the welcome page's dropzone", (database) => {
+onAnyDatabase("the welcome page's dropzone", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -6,12 +6,12 @@ import { buffer } from "node:stream/consumers";
 import { beforeEach, it } from "node:test";
 import { verifyDelivery } from "@upstow/sdk/webhooks";
 import { decodeJwt } from "jose";
-import { onBothDatabases, type Tenant, type TestApp } from "../../test/support/start-app.ts";
+import { onAnyDatabase, type Tenant, type TestApp } from "../../test/support/start-app.ts";
 import { useDeliveries } from "../../test/support/webhooks/deliveries.ts";
 import type { Received, Receiver } from "../../test/support/webhooks/receiver.ts";
 import { completeUpload, openUpload, uploadFile } from "../../test/support/webhooks/upload.ts";
 
-onBothDatabases("what a delivery says of itself", (database) => {
+onAnyDatabase("what a delivery says of itself", (database) => {
   let app: TestApp;
   let receiver: Receiver;
   let tenant: Tenant;

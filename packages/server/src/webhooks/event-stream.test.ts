@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "../../test/support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "../../test/support/start-app.ts";
 import { createFile } from "../../test/support/webhooks/queue.ts";
 import { uploadFile } from "../../test/support/webhooks/upload.ts";
 import { openPostgres } from "../db/postgres/postgres.ts";
@@ -91,7 +91,7 @@ async function openStream(app: TestApp, key: string, options: { query?: string; 
   return stream;
 }
 
-onBothDatabases("the event stream", (database) => {
+onAnyDatabase("the event stream", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   before(async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "#kysely";
-import { onBothDatabases } from "../../test/support/start-app.ts";
+import { onAnyDatabase } from "../../test/support/start-app.ts";
 import { createNetwork } from "../../test/support/webhooks/network.ts";
 import { createQueue, type TestQueue } from "../../test/support/webhooks/queue.ts";
 import { until } from "../../test/support/webhooks/until.ts";
@@ -125,7 +125,7 @@ async function lockOf(queue: TestQueue): Promise<Outage> {
 // The embedded engine waits five seconds for a lock before it gives up.
 const outageMs = { sqlite: 6_500, postgres: 2_500 };
 
-onBothDatabases("a database that goes away while messages are being sent", (database) => {
+onAnyDatabase("a database that goes away while messages are being sent", (database) => {
   it("is waited for, and everything arrives", async (t) => {
     const queue = await createQueue(database);
     t.after(() => queue.close());
@@ -156,7 +156,7 @@ onBothDatabases("a database that goes away while messages are being sent", (data
   });
 });
 
-onBothDatabases("a database that is down for a minute", (database) => {
+onAnyDatabase("a database that is down for a minute", (database) => {
   it("costs no event and no retry, with the leases and limits of a real installation", async (t) => {
     const queue = await createQueue(database);
     t.after(() => queue.close());
@@ -179,7 +179,7 @@ onBothDatabases("a database that is down for a minute", (database) => {
   });
 });
 
-onBothDatabases("what an operator and a customer get to see of a failure", (database) => {
+onAnyDatabase("what an operator and a customer get to see of a failure", (database) => {
   it("holds neither keys nor the address behind a name", async (t) => {
     const queue = await createQueue(database, { retryBaseMs: 5 });
     t.after(() => queue.close());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { sql } from "#kysely";
-import { onBothDatabases } from "../../test/support/start-app.ts";
+import { onAnyDatabase } from "../../test/support/start-app.ts";
 import { createFile, createQueue } from "../../test/support/webhooks/queue.ts";
 import { statement } from "../db/statement.ts";
 import { claimDue } from "./claim.ts";
@@ -17,7 +17,7 @@ const findEndpoint = statement((q, _: object, dialect) =>
     ),
 );
 
-onBothDatabases("a new message", (database) => {
+onAnyDatabase("a new message", (database) => {
   it("leaves an endpoint as it is that waits already, and wakes one that does not", async (t) => {
     const queue = await createQueue(database);
     t.after(() => queue.close());

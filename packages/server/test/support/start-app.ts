@@ -6,6 +6,7 @@ import { describe } from "node:test";
 import type { TierName } from "@upstow/contract";
 import { pino } from "pino";
 import { pickFreePort } from "../../../../test/support/free-port.ts";
+import { isQuickRun } from "../../../../test/support/quick-run.ts";
 import { logFormat } from "../../src/app/log-output.ts";
 import { type App, type AppOptions, createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
@@ -25,6 +26,19 @@ export const anyDatabase: DatabaseKind = onDisk ? "sqlite" : "postgres";
 /** Everything that touches data is tested on both engines; with files in a bucket on the one that goes with it. */
 export function onBothDatabases(name: string, tests: (database: DatabaseKind) => void): void {
   for (const database of databaseKinds) describe(`${name} on ${database}`, () => tests(database));
+}
+
+/**
+ * What hardly depends on the engine, in features whose statements other tests run on both: on one engine in `npm test`,
+ * on both in `npm run test:all` and where a file is run by its name.
+ */
+export function onAnyDatabase(
+  name: string,
+  tests: (database: DatabaseKind) => void,
+  preferred = anyDatabase,
+): void {
+  if (isQuickRun) describe(`${name} on ${preferred}`, () => tests(preferred));
+  else onBothDatabases(name, tests);
 }
 
 /** The full one takes half a second a guess, which few tests are about. A hash bears its own cost. */

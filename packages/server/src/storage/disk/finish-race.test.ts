@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isQuickRun } from "../../../../../test/support/quick-run.ts";
 import { put, readAll } from "../../../test/support/storage/contract-client.ts";
 import {
   databaseKinds,
@@ -8,7 +9,7 @@ import {
 } from "../../../test/support/storage/open-disk-store.ts";
 import { largestRowBytes } from "./small-blobs.ts";
 
-const rounds = 40;
+const rounds = isQuickRun ? 10 : 40;
 const putters = 5;
 const type = "text/plain";
 
