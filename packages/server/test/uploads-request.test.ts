@@ -80,6 +80,9 @@ onBothDatabases("asking for an upload", (database) => {
       ["metadata", { metadata: [] }],
       ["metadata", { metadata: "text" }],
       ["metadata", { metadata: null }],
+      ["access", { access: "secret" }],
+      ["audience", { audience: "" }],
+      ["audience", { audience: "a".repeat(129) }],
     ];
     for (const [path, change] of rows) {
       it(`${path}: ${JSON.stringify(change).slice(0, 60)}`, async () => {
@@ -174,11 +177,13 @@ onBothDatabases("asking for an upload", (database) => {
     );
     const wrongAll = { routeSlug: "photos", contentType: "text/html", fileSize: 11 * MB };
     const tooDeep = { metadata: nest(11) };
+    const overAlready = { expiresAt: "2020-01-01T00:00:00Z" };
     for (const [single, path] of [
       [true, "requestAnswer"],
       [false, "initAnswer"],
     ] as const) {
       expectInvalid(await test[path]({ ...wrongAll, routeSlug: "gone", ...tooDeep }), "metadata");
+      expectInvalid(await test[path]({ ...wrongAll, routeSlug: "gone", ...overAlready }), "expiresAt");
       expectError(await test[path]({ ...wrongAll, routeSlug: "gone" }), 404, "NOT_FOUND");
       expectError(await test[path](wrongAll), 401, "UNAUTHORIZED");
       expectError(await live[path](wrongAll), 400, "INVALID_FILE_TYPE");

@@ -4,8 +4,8 @@ import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { refusedUrl } from "../../kernel/errors.ts";
 import { hostOf } from "../../kernel/net/outbound-url.ts";
-import { getServingRoute, newFile, type OnSaved, openUpload } from "../uploads/request-upload.ts";
-import { accessFor, checkType, serialiseMetadata } from "../uploads/rules.ts";
+import { getServingRoute, newFile, type OnSaved, openUpload, readBody } from "../uploads/request-upload.ts";
+import { accessFor, checkType } from "../uploads/rules.ts";
 import { insertImport } from "./queries.ts";
 import { urlPurpose } from "./run-import.ts";
 
@@ -18,7 +18,7 @@ export async function requestImport(
   body: ImportUploadBody,
   onSaved: OnSaved,
 ): Promise<FileRow> {
-  const metadata = serialiseMetadata(body.metadata ?? {});
+  const asked = readBody(deps, body);
   const route = await getServingRoute(deps, actor, body.routeSlug);
   const { contentType = unknownType } = body;
   if (body.contentType !== undefined) checkType(route, contentType);
@@ -28,7 +28,7 @@ export async function requestImport(
   const fileName = body.fileName ?? nameIn(check.url);
   // Its size is reserved once it is known.
   const wanted = { ...body, fileName, contentType, fileSize: 0 };
-  const file = newFile(deps, actor, route, wanted, { metadata, access });
+  const file = newFile(deps, actor, route, wanted, { ...asked, access });
   return openUpload(deps, actor, route, file, IMPORT_WAIT_MAX_SEC + IMPORT_MAX_SEC, async (tx, saved) => {
     await tx.run(insertImport, {
       file_id: saved.id,

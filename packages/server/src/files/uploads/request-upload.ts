@@ -111,13 +111,21 @@ async function planFile(
   body: RequestUploadBody,
   checkBody: () => void = () => {},
 ): Promise<{ route: FileRouteRow; file: FileRow }> {
-  const metadata = serialiseMetadata(body.metadata ?? {});
+  const asked = readBody(deps, body);
   checkBody();
   const route = await getServingRoute(deps, actor, body.routeSlug);
   checkType(route, body.contentType);
   checkSize(route, actor.tier, body.fileSize);
   const access = accessFor(route, body.access);
-  return { route, file: newFile(deps, actor, route, body, { metadata, access }) };
+  return { route, file: newFile(deps, actor, route, body, { ...asked, access }) };
+}
+
+/** The part of a file that depends on nothing but the body, which is judged before anything is looked up. */
+export function readBody(
+  deps: Pick<Deps, "now">,
+  body: Pick<RequestUploadBody, "metadata" | "expiresIn" | "expiresAt">,
+) {
+  return { metadata: serialiseMetadata(body.metadata ?? {}), expiresAt: readExpiry(body, deps.now()) };
 }
 
 export async function getServingRoute(deps: Deps, actor: Actor, slug: string): Promise<FileRouteRow> {
@@ -188,7 +196,11 @@ export function newFile(
   actor: Actor,
   route: FileRouteRow,
   body: RequestUploadBody,
-  { metadata, access }: Pick<FileRow, "metadata" | "access">,
+  {
+    metadata,
+    expiresAt,
+    access,
+  }: Pick<FileRow, "metadata" | "access"> & Partial<ReturnType<typeof readBody>>,
 ): FileRow {
   const now = deps.now();
   const id = createId(now);
@@ -218,7 +230,7 @@ export function newFile(
     stored_apart: placeFor({ access }),
     links_revoked_at: 0,
     store_etag: null,
-    expires_at: readExpiry(body, now) ?? (days === null ? null : now + days * dayMs),
+    expires_at: expiresAt ?? (days === null ? null : now + days * dayMs),
     claim_by: null,
     purge_at: null,
     image: null,
