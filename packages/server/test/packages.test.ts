@@ -31,6 +31,13 @@ describe("packages from the instance", () => {
     for (const { version } of packages) assert.match(version, /^\d+\.\d+\.\d+$/);
   });
 
+  it("are what the docs install, at the instance's own address", async () => {
+    const page = await (await fetch(`${app.url}/docs/guides/express`)).text();
+    const { publicUrl } = app.app.deps.config;
+    assert.ok(page.includes(` install ${publicUrl}/packages/sdk.tgz`));
+    assert.doesNotMatch(page, /localhost:4000/);
+  });
+
   it("have a strong ETag, and nothing is sent twice", async () => {
     const first = await fetch(`${app.url}/packages/sdk.tgz`);
     const etag = first.headers.get("etag") ?? "";

@@ -75,6 +75,29 @@ it("a line of the dashboard has the person instead of a key, and no token", asyn
   for (const secret of [token, app.owner.live]) assert.ok(!everything.includes(secret));
 });
 
+it("lines of links and grants hold no token", async () => {
+  const key = app.owner.live;
+  const post = async (path: string, body: object) => (await app.call("POST", path, { key, body })).body;
+  const file = await uploadFile(app, "private", { key });
+  const { links } = await post("files/links", { keys: [file.key] });
+  const { grant } = await post("files/grants", { routeSlug: "default" });
+  const { grant: toUpload } = await post("upload/grants", { routeSlug: "default" });
+  const calls = [
+    ["GET", links[0].url],
+    ["GET", `${grant.baseUrl}/${file.key}`],
+    ["POST", `${app.url}/form/${toUpload.token}`],
+  ];
+  const routes = calls.map(async ([method = "", url = ""], i) => {
+    const requestId = `with-token-${i}`;
+    return (await lineOf(requestId, () => fetch(url, { method, headers: { "x-request-id": requestId } })))
+      .route;
+  });
+  assert.deepEqual(await Promise.all(routes), ["/s/:token/:name", "/g/:token/*", "/form/*"]);
+  const everything = app.logLines.join("\n");
+  for (const token of [links[0].url.split("/")[4], grant.token, toUpload.token])
+    assert.ok(!everything.includes(token));
+});
+
 it("bytes of one line are not counted again by the next one on the connection", async () => {
   const { Agent, request } = await import("node:http");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
