@@ -43,11 +43,6 @@ export const equivalents: Equivalent[] = [
     line: "if (read.genuineFor !== null && read.genuineFor === file.current_sealed) return;",
     what: "if (…) → if (false)",
   },
-  {
-    ...knownTokens,
-    line: "if (read.genuineFor !== null && read.genuineFor === file.current_sealed) return;",
-    what: "!== → ===",
-  },
   { ...knownTokens, line: "genuine.remember(read.claim.id, read);", what: "genuine.remember(…) is gone" },
   {
     ...servedOnce,

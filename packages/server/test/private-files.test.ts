@@ -157,6 +157,19 @@ onBothDatabases("private files", (database) => {
     await expectGone(`${app.url}/s/${signLink(createSecretKey(Buffer.from(theirs)), facts, "a")}/a`);
   });
 
+  it("of a project that has no read keys yet do not open to anything", async () => {
+    const { live } = await app.createTenant("pro");
+    const file = await createUploadClient(app, live).upload(smallBody, { access: "private" });
+    const times = { signedAt: app.clock.now(), expiresAt: app.clock.now() + 1000 };
+    const scope = { kind: "route", value: "default" } as const;
+    for (const secret of ["rdk_wrong", "null", ""]) {
+      const key = createSecretKey(Buffer.from(secret));
+      const facts = { ...times, fileId: file.id, shown: "inline", countedId: null } as const;
+      await expectGone(`${app.url}/s/${signLink(key, facts, "a")}/a`);
+      await expectGone(`${app.url}/g/${signGrant(key, { ...times, scope, subject: "" })}/${file.key}`);
+    }
+  });
+
   it("are opened by links that were signed elsewhere, with either key, for a week at most", async () => {
     const file = await reader.privately({ audience: "signed" });
     const keys = (await app.call("GET", "files/read-keys", { key: tenant.live })).body;
@@ -271,6 +284,26 @@ onBothDatabases("private files", (database) => {
     const last = await reader.linkTo(file.key);
     await client.remove(file.key);
     await expectGone(last);
+  });
+
+  it("stay closed to what was revoked with their audience, whichever they belong to later", async () => {
+    const fields = { audience: "left", contentType: "image/png", fileName: "a.png" };
+    const file = await client.upload(picture, { ...fields, access: "private" });
+    const shrink = { key: file.key, width: 10, format: "webp", delivery: "signed" };
+    const variant = async (): Promise<string> => (await client.post("transforms/image", shrink)).body.url;
+    const [link, shown] = [await reader.linkTo(file.key), await variant()];
+    const grant = `${await reader.grant({ audience: "left" })}/${file.key}`;
+    for (const url of [link, shown, grant]) assert.equal((await read(url)).status, 200);
+    await reader.revoke({ audience: "left" });
+    for (const audience of [null, "joined", "left", null]) {
+      assert.equal((await client.patch(file.key, { audience })).status, 200);
+      await expectOver(link, "revoked");
+      expectError(await read(shown), 403, "FORBIDDEN");
+      if (audience === "left") await expectOver(grant, "revoked");
+      else await expectGone(grant);
+    }
+    await expectBytes(await reader.linkTo(file.key), picture);
+    assert.equal((await read(await variant())).status, 200);
   });
 
   it("change their access for the next read, and keep their links", async () => {

@@ -1,4 +1,4 @@
-import type { Access, Environment } from "@upstow/contract";
+import type { Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import { isOneOf } from "../db/expressions.ts";
 import type { FileRow, Schema } from "../db/schema.ts";
@@ -8,9 +8,9 @@ import { contains, containsExactly, startsExactlyWith, startsWith } from "./look
 import type { NamedFile } from "./serialize.ts";
 
 /** A key is never an id, because keys contain slashes. */
-const isNamed = (p: NamedFile) => sql<boolean>`${p.key} in (key, id)`;
+export const isNamed = (p: NamedFile) => sql<boolean>`${p.key} in (key, id)`;
 
-interface Scope {
+export interface Scope {
   projectId: string;
   environment: Environment;
 }
@@ -47,7 +47,7 @@ export const listFileRows = statement((q, p: Scope & { before: string; take: num
     .limit(p.take),
 );
 
-export const findFile = statement((q, p: Scope & NamedFile & { now: number }) =>
+export const namedFile = (q: QueryCreator<Schema>, p: Scope & NamedFile & { now: number }) =>
   q
     .selectFrom("file")
     .selectAll()
@@ -56,45 +56,9 @@ export const findFile = statement((q, p: Scope & NamedFile & { now: number }) =>
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where("status", "<>", "DELETED")
-    .where(notEnded(p.now)),
-);
+    .where(notEnded(p.now));
 
-/** Null leaves a column as it is. */
-export interface FileChanges {
-  name: string | null;
-  metadata: string | null;
-  access: Access | null;
-  /** 1 where `audience` replaces what is there, even by nothing. */
-  setsAudience: 0 | 1;
-  audience: string | null;
-  /** The same for `expiresAt`. */
-  setsExpiry: 0 | 1;
-  expiresAt: number | null;
-  /** The same for `focus`. */
-  setsFocus: 0 | 1;
-  focus: string | null;
-}
-
-export const updateFile = statement((q, p: Scope & NamedFile & FileChanges & { now: number }) =>
-  q
-    .updateTable("file")
-    .set({
-      name: sql`coalesce(${p.name}, name)`,
-      metadata: sql`coalesce(${p.metadata}, metadata)`,
-      access: sql`coalesce(${p.access}, access)`,
-      audience: sql`case when cast(${p.setsAudience} as bigint) = 1 then cast(${p.audience} as text) else audience end`,
-      expires_at: sql`case when cast(${p.setsExpiry} as bigint) = 1 then cast(${p.expiresAt} as bigint) else expires_at end`,
-      focus: sql`case when cast(${p.setsFocus} as bigint) = 1 then cast(${p.focus} as text) else focus end`,
-      updated_at: p.now,
-    })
-    .where("id", "=", p.id)
-    .where(isNamed(p))
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("status", "<>", "DELETED")
-    .where(notEnded(p.now))
-    .returningAll(),
-);
+export const findFile = statement(namedFile);
 
 export const deletedColumns = [
   "id",

@@ -10,9 +10,10 @@ import { writeLog } from "../projects/logs/queries.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
 import { formatFocus } from "./focus.ts";
 import { readExpiry } from "./life.ts";
-import { deleteVariantsOfFiles, type FileChanges, findFile, updateFile as updateRow } from "./queries.ts";
+import { deleteVariantsOfFiles } from "./queries.ts";
 import { nameFile } from "./serialize.ts";
 import { removeBytes, scheduleDeletion, schedulePurge } from "./storage-deletions.ts";
+import { type FileChanges, lockFile, updateFile as updateRow } from "./update-queries.ts";
 import { serialiseMetadata } from "./uploads/rules.ts";
 
 /** Work left for after the commit. */
@@ -34,7 +35,7 @@ export async function updateFile(
   const named = { ...scope, ...nameFile(keyOrId), now };
   const { file, aftermath } = await deps.db.transact(async (tx) => {
     const isRecorded = deps.author.kind !== "key";
-    const before = changes.access === null && !isRecorded ? null : await tx.get(findFile, named);
+    const before = changes.access === null && !isRecorded ? null : await tx.get(lockFile, named);
     const updated = await tx.get(updateRow, { ...named, ...changes });
     if (updated === null) throw notFound("File");
     const message = describe(changes, updated);

@@ -265,6 +265,7 @@ function rangeNotSatisfiable(sizeBytes: number): AppError {
 /** Removes the headers that describe the file. */
 function clearHeaders(reply: FastifyReply): void {
   for (const header of Object.keys(reply.getHeaders())) {
-    if (!/^(?:access-control-|x-|vary$|strict-transport-)/.test(header)) reply.removeHeader(header);
+    if (!/^(?:access-control-|x-|vary$|referrer-policy$|strict-transport-)/.test(header))
+      reply.removeHeader(header);
   }
 }
