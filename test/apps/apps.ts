@@ -1,5 +1,14 @@
 import { type AppRow, replace } from "./app-row.ts";
-import { astro, next, nextPlain, reactRouter, sveltekit, vite, viteOnPort } from "./page-frameworks.ts";
+import {
+  astro,
+  next,
+  nextPlain,
+  reactRouter,
+  sveltekit,
+  sveltekit3,
+  vite,
+  viteOnPort,
+} from "./page-frameworks.ts";
 import { express, fastify, guided, hono, jest, node16, nodes } from "./servers.ts";
 
 /** Yarn 4 writes no node_modules unless it is told to. */
@@ -7,7 +16,11 @@ const plugAndPlay = ["--require", "./.pnp.cjs", "--experimental-loader", "./.pnp
 
 export const apps: AppRow[] = [
   { name: "next turbopack", ...nextPlain },
-  { name: "next turbopack tailwind", ...next({ isTailwind: true, bundler: "turbopack" }) },
+  {
+    name: "next turbopack tailwind",
+    ...next({ isTailwind: true, bundler: "turbopack" }),
+    initFrom: "instance",
+  },
   { name: "next webpack", ...next({ isTailwind: false, bundler: "webpack" }) },
   { name: "next webpack tailwind", ...next({ isTailwind: true, bundler: "webpack" }) },
   { name: "vite", ...vite },
@@ -17,8 +30,9 @@ export const apps: AppRow[] = [
   { name: "express esbuild", ...express },
   { name: "fastify", ...fastify, initFrom: "instance" },
   { name: "hono", ...hono },
-  { name: "sveltekit", ...sveltekit },
-  { name: "vite pnpm", ...vite, manager: "pnpm" },
+  { name: "sveltekit 2", ...sveltekit },
+  { name: "sveltekit 3", ...sveltekit3, initFrom: "instance" },
+  { name: "vite pnpm", ...vite, manager: "pnpm", initFrom: "instance" },
   { name: "express yarn 1", ...express, manager: "yarn 1", initFrom: "instance" },
   { name: "hono yarn 4", ...hono, manager: "yarn 4", serve: () => [...plugAndPlay, ...hono.serve()] },
   { ...nextPlain, name: "guide next", guide: "next", changes: {}, handler: undefined, hasComponents: false },

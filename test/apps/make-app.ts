@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { getProgram } from "../../packages/sdk/test/support/runtimes.ts";
 import { listBlocks } from "../../packages/site/test/support/doc-files.ts";
 import { lastLines, runCaptured } from "../../scripts/run-captured.mjs";
@@ -117,11 +119,21 @@ async function addUploads(row: AppRow, folder: string, env: NodeJS.ProcessEnv): 
   const packages = `${env["UPSTOW_URL"]}/packages`;
   if (row.guide !== undefined) return followGuide(`docs/guides/${row.guide}.md`, folder, env);
   if (row.initFrom === "by hand") return run("npm", ["install", `${packages}/sdk.tgz`], folder, env);
-  const [program, ...args] =
-    row.initFrom === "instance"
-      ? ["npx", "--yes", `${packages}/cli.tgz`]
-      : [process.execPath, "--disable-warning=ExperimentalWarning", join(root, "packages/cli/src/main.ts")];
-  await run(program ?? "", [...args, "init", folder, "--yes", "--json"], dirname(folder), env);
+  const commands = {
+    checkout: [
+      process.execPath,
+      "--disable-warning=ExperimentalWarning",
+      join(root, "packages/cli/src/main.ts"),
+    ],
+    instance: ["npx", "--yes", `${packages}/cli.tgz`],
+  };
+  const plan = async ([program = "", ...args]: string[]) => {
+    const dryRun = [...args, "init", folder, "--dry-run", "--json"];
+    return JSON.parse((await promisify(execFile)(program, dryRun, { cwd: dirname(folder), env })).stdout);
+  };
+  assert.deepEqual(await plan(commands.instance), await plan(commands.checkout), "what both would write");
+  const [program = "", ...args] = commands[row.initFrom ?? "checkout"];
+  await run(program, [...args, "init", folder, "--yes", "--json"], dirname(folder), env);
 }
 
 /** To the letter: every file that it shows, and every command in the order of the page. */

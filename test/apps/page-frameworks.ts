@@ -197,6 +197,16 @@ export default [index("routes/home.tsx")] satisfies RouteConfig;
   serve: () => ["--env-file=.env", `node_modules/@react-router/serve/${bin}`, "build/server/index.js"],
 });
 
+/** What SvelteKit 3 goes with; its generator still writes SvelteKit 2. */
+const kit3 = {
+  "@sveltejs/adapter-node": "^6",
+  "@sveltejs/kit": "^3",
+  "@sveltejs/vite-plugin-svelte": "^7",
+  svelte: "^5",
+  typescript: "^6",
+  vite: "^8",
+};
+
 export const sveltekit = {
   generator: (folder: string) => [
     ...["sv", "create", folder, "--template", "minimal", "--types", "ts", "--no-add-ons", "--no-install"],
@@ -207,4 +217,18 @@ export const sveltekit = {
   build: [["svelte-kit", "sync"], ["svelte-check"], ["vite", "build"]],
   serve: (port: number) => ["node_modules/vite/bin/vite.js", "preview", "--port", String(port)],
   hasComponents: false as const,
+};
+
+/** On Node, as it would be at home. */
+export const sveltekit3 = {
+  ...sveltekit,
+  files: {
+    "package.json": (text: string) => {
+      const { devDependencies, ...manifest } = JSON.parse(text);
+      const { "@sveltejs/adapter-auto": _, ...tools } = devDependencies;
+      return json({ ...manifest, devDependencies: { ...tools, ...kit3 } });
+    },
+    "vite.config.ts": replace("@sveltejs/adapter-auto", "@sveltejs/adapter-node"),
+  },
+  serve: () => ["--env-file=.env", "build/index.js"],
 };

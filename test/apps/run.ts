@@ -15,13 +15,15 @@ import { apps } from "./apps.ts";
 import { compareToReference, driveApp, type Looks, largeFileBytes, type Visit } from "./drive-app.ts";
 import { makeApp, serveApp, type Workshop } from "./make-app.ts";
 import { serveReference } from "./reference.ts";
+import { type Outcome, saveOutcomes } from "./save-outcomes.ts";
 
-const usage = `npm run test:apps -- [word …] [--keep]
+const usage = `npm run test:apps -- [word …] [--keep] [--save]
 
 Applications whose name has one of the words; all of them where there is none:
 ${apps.map(({ name }) => `  ${name}`).join("\n")}
 
---keep   leaves the applications and their pictures where they were made`;
+--keep   leaves the applications and their pictures where they were made
+--save   writes the outcomes to the table in test/apps/README.md`;
 
 /** Another hinting of letters stays well below; a reset that reaches our parts does not. */
 const toleratedShare = 0.05;
@@ -30,20 +32,16 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 const secondsSince = (startedMs: number) => `${Math.round((Date.now() - startedMs) / 1000)} s`;
 
 function readCommandLine() {
-  const options = { keep: { type: "boolean", default: false } } as const;
+  const options = {
+    keep: { type: "boolean", default: false },
+    save: { type: "boolean", default: false },
+  } as const;
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const wanted = apps.filter(
     ({ name }) => positionals.length === 0 || positionals.some((word) => name.includes(word)),
   );
   if (wanted.length === 0) throw new UsageError(`no application is called ${positionals.join(" or ")}`);
-  return { wanted, isKept: values.keep };
-}
-
-interface Outcome {
-  name: string;
-  took: string;
-  difference: string;
-  error: string | null;
+  return { wanted, isKept: values.keep, isSaved: values.save };
 }
 
 interface Tools {
@@ -140,7 +138,7 @@ function printSummary(outcomes: Outcome[]): void {
   }
 }
 
-const { wanted, isKept } = readOrExplain(usage, readCommandLine);
+const { wanted, isKept, isSaved } = readOrExplain(usage, readCommandLine);
 await installTools();
 const folder = await mkdtemp(join(tmpdir(), "upstow-apps-"));
 await mkdir(join(folder, "pictures"));
@@ -157,6 +155,7 @@ try {
     outcomes.push(await test(row, { workshop, browser, visit, reference }));
   }
   printSummary(outcomes);
+  if (isSaved) saveOutcomes(outcomes, new Date());
   if (outcomes.some(({ error }) => error !== null)) process.exitCode = 1;
 } finally {
   await browser.close();

@@ -44,10 +44,12 @@ describe("upstow upload", () => {
     upload = path(),
     isSeen: () => boolean | Promise<boolean> = () => stored().length === sentParts,
     signal: "SIGKILL" | "SIGINT" = "SIGKILL",
+    command = ["upload"],
   ): Promise<{ code: number | null; said: string }> {
     service.storage.puts.length = 0;
     service.storage.allow(sentParts);
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, "upload", upload], {
+    const args = ["--disable-warning=ExperimentalWarning", main, ...command, upload];
+    const child = spawn(process.execPath, args, {
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -79,6 +81,21 @@ describe("upstow upload", () => {
     assert.equal(code, 130);
     await runJson(["upload", path()], env);
     assert.equal(stored().length, partCount - sentParts);
+  });
+
+  it("goes on with an import that was killed, and imports nothing twice", async () => {
+    const old = join(folder, "old");
+    await mkdir(old);
+    await writeFile(join(old, "film.bin"), bytes);
+    const command = ["import", "folder"];
+    await killHalfWay(old, () => stored().length === sentParts, "SIGKILL", command);
+    const { imported } = await runJson([...command, old], env);
+    assert.equal(stored().length, partCount - sentParts);
+    assert.equal(hashOf((await readAll(imported[0].url)).bytes), hashOf(bytes));
+    const again = await runJson([...command, old], env);
+    assert.deepEqual([again.imported.length, again.before.length], [0, 1]);
+    const { files } = await runJson(["files", "ls"], env);
+    assert.equal(files.filter(({ name }: { name: string }) => name === "old/film.bin").length, 1);
   });
 
   it("goes on with a folder: what was stored is not stored again", async () => {
