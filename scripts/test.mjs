@@ -67,7 +67,7 @@ async function runTests() {
     process.env.UPSTOW_TEST_STORAGE = "s3";
   }
   if (flag === "--all") await installDebianPackages(chartPackages, console.log);
-  const postgres = await startPostgres();
+  const postgres = await startPostgres({ isInMemory: true });
   process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
   // A run of a few files may need none; those that do start their own.
   const swift = words.length === 0 && !onS3 && swiftMissing === false ? await startOwnSwift() : null;

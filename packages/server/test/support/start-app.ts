@@ -15,7 +15,7 @@ import { insertAccount } from "../../src/projects/accounts/queries.ts";
 import { createKey } from "../../src/projects/api-keys/api-keys.ts";
 import { findActorByKeyHash } from "../../src/projects/api-keys/queries.ts";
 import { createProject } from "../../src/projects/projects.ts";
-import { createMigratedDatabase } from "./migrated-database.ts";
+import { createMigratedDatabase, writeMigratedFile } from "./migrated-database.ts";
 import { bucketEnv, onDisk } from "./test-bucket.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -108,6 +108,8 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const dataDir = options.reuse?.dataDir ?? (await mkdtemp(join(tmpdir(), "upstow-app-")));
   const database = kind === "postgres" && !options.reuse?.databaseUrl ? await createMigratedDatabase() : null;
   const databaseUrl = options.reuse?.databaseUrl ?? database?.url;
+  if (databaseUrl === undefined && options.reuse === undefined)
+    await writeMigratedFile(join(dataDir, "upstow.db"));
   const clock = createClock();
   const logLines: string[] = [];
   const logger = pino({ level: "info", ...logFormat }, { write: (line: string) => void logLines.push(line) });
