@@ -21,12 +21,16 @@ interface Filter {
 const usual: Filter[] = [
   { label: "no filter", query: "", found: 100 },
   { label: "include=metadata", query: "include=metadata", found: 100 },
+  { label: "include=image", query: "include=image", found: 100 },
+  { label: "access, all match", query: "access=public", found: 100 },
   { label: "status, all match", query: "status=UPLOADED", found: 100 },
   { label: "type, all match", query: "type=image/*", found: 100 },
   { label: "name, 1 in 10", query: "name=7.jpg", found: 100 },
   { label: "metadata, 1 in 31", query: "metadata.album=album-7", found: 100 },
   { label: "status=FAILED, none", query: "status=FAILED", found: 0 },
   { label: "status=UPLOADING, none", query: "status=UPLOADING", found: 0 },
+  { label: "status=DELETED, none", query: "status=DELETED", found: 0 },
+  { label: "access, none", query: "access=private", found: 0 },
   { label: "type, none", query: "type=video/mp4", found: 0 },
   { label: "routeSlug, none", query: "routeSlug=none", found: 0 },
   { label: "name, none", query: "name=nothing-like-it", found: 0 },
@@ -41,7 +45,8 @@ const usual: Filter[] = [
   { label: "metadata number, none", query: "metadata.index=-1", found: 0 },
   {
     label: "everything, none",
-    query: "status=UPLOADED&type=image/jpeg&routeSlug=photos&name=upload&prefix=photos/&metadata.userId=none",
+    query:
+      "status=UPLOADED&access=public&type=image/jpeg&routeSlug=photos&name=upload&prefix=photos/&metadata.userId=none",
     found: 0,
   },
 ];
@@ -49,6 +54,7 @@ const long = (letter: string, count: number, end: string) => encodeURIComponent(
 const hostile: Filter[] = [
   { label: "include=metadata", query: "include=metadata", found: 100 },
   { label: "status=UPLOADING", query: "status=UPLOADING", found: 0 },
+  { label: "access=private", query: "access=private", found: 0 },
   { label: "name", query: `name=${long("a", 100, "b")}`, found: 0 },
   { label: "name beyond ASCII", query: `name=${long("é", 50, "b")}`, found: 0 },
   { label: "metadata", query: "metadata.k=vv", found: 0 },
