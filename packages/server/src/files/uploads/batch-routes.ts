@@ -30,7 +30,7 @@ const description =
   "Every file succeeds or fails individually: 200 if all succeed, 207 if some do. If none does, the status is the first error's and the body has `error` in addition to the items.";
 const serializerCompiler = () => JSON.stringify;
 /** Each completion makes a few requests to the bucket; more at once would crowd out other callers. */
-const completionsAtOnce = 16;
+const bucketCompletionsAtOnce = 16;
 
 const checkRequest = createCheck(RequestUploadBody);
 const checkCompletion = createCheck(CompleteUploadBody);
@@ -106,7 +106,11 @@ export function uploadBatchRoutes(
     },
     async ({ actor, body, idempotency }, reply) => {
       const hold: OnSaved = (tx) => idempotency.hold(tx);
-      const outcome = await runBatch(deps, body.files, completionsAtOnce, async (file) => {
+      const { files } = body;
+      // On our own disk they all share a commit.
+      const isInBucket = actor.storeName !== null || deps.store.withinTransaction === undefined;
+      const atOnce = isInBucket ? bucketCompletionsAtOnce : files.length;
+      const outcome = await runBatch(deps, files, atOnce, async (file) => {
         const saved = await completeOnce(deps, actor, checkCompletion(file), idempotency, hold);
         return { file: toCompletedFile(cdnFor(deps.config, actor), saved) };
       });
