@@ -1,4 +1,4 @@
-import { it } from "node:test";
+import { it, type TestContext } from "node:test";
 import { createBucketEnv, type S3Server } from "../../../../test/support/s3-server.ts";
 import { startSwift } from "../../../../test/support/swift.ts";
 
@@ -12,7 +12,7 @@ export const onDisk = process.env["UPSTOW_TEST_STORAGE"] !== "s3";
  * Tests of what only the service's own disk does, and why a bucket does not. With files in a bucket they are no tests at
  * all: neither passed nor skipped.
  */
-export function onlyOnDisk(reason: string): (name: string, work: () => Promise<void>) => void {
+export function onlyOnDisk(reason: string): (name: string, work: (t: TestContext) => Promise<void>) => void {
   if (onDisk) return (name, work) => void it(name, work);
   return (name) => void process.stdout.write(`Only on the disk, because ${reason}: ${name}\n`);
 }
