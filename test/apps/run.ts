@@ -15,7 +15,7 @@ import { apps } from "./apps.ts";
 import { compareToReference, driveApp, type Looks, largeFileBytes, type Visit } from "./drive-app.ts";
 import { makeApp, serveApp, type Workshop } from "./make-app.ts";
 import { serveReference } from "./reference.ts";
-import { type Outcome, saveOutcomes } from "./save-outcomes.ts";
+import { type Outcome, saveOutcome } from "./save-outcome.ts";
 
 const usage = `npm run test:apps -- [word …] [--keep] [--save]
 
@@ -152,10 +152,11 @@ try {
   const outcomes: Outcome[] = [];
   for (const [i, row] of wanted.entries()) {
     print(`${i + 1}/${wanted.length} ${row.name}`);
-    outcomes.push(await test(row, { workshop, browser, visit, reference }));
+    const outcome = await test(row, { workshop, browser, visit, reference });
+    outcomes.push(outcome);
+    if (isSaved) saveOutcome(outcome, new Date());
   }
   printSummary(outcomes);
-  if (isSaved) saveOutcomes(outcomes, new Date());
   if (outcomes.some(({ error }) => error !== null)) process.exitCode = 1;
 } finally {
   await browser.close();

@@ -26,12 +26,14 @@ describe("upstow import", () => {
   let app: TestApp;
   let home: string;
   let env: Record<string, string>;
+  let projectId: string;
   before(async () => {
     app = await startApp({ database: "sqlite" });
     home = await mkdtemp(join(tmpdir(), "upstow-import-"));
   });
   beforeEach(async () => {
-    const { live } = await app.createTenant("enterprise");
+    const { live, projectId: id } = await app.createTenant("enterprise");
+    projectId = id;
     env = { HOME: home, UPSTOW_URL: app.url, UPSTOW_API_KEY: live };
   });
   after(async () => {
@@ -84,6 +86,19 @@ describe("upstow import", () => {
     const [source, url = ""] = line.split("\t");
     assert.equal(source, "photos/a.txt");
     assert.equal((await readAll(url)).bytes.toString(), "changed");
+  });
+
+  it("keeps files private where the route is", async () => {
+    const key = env["UPSTOW_API_KEY"] ?? "";
+    const body = { slug: "vault", access: "private" };
+    await app.call("POST", `projects/${projectId}/routers`, { key, body });
+    const folder = join(home, "contracts");
+    await mkdir(folder);
+    await writeFile(join(folder, "a.txt"), "secret");
+    const { imported } = await runJson(["import", "folder", folder, "--route", "vault"], env);
+    assert.equal((await readAll(imported[0].url)).status, 404);
+    const [link] = (await runJson(["files", "link", imported[0].key], env)).links;
+    assert.equal((await readAll(link.url)).bytes.toString(), "secret");
   });
 
   it("stops where a hundred files in a row failed", async () => {

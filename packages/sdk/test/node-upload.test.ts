@@ -180,7 +180,10 @@ describe("upload() in Node", () => {
         new Response("a"),
         /cannot read a Response. Pass its body \(response.body\), or await response.blob\(\)/,
       ],
-      ["https://example.com/a.png", /cannot read a URL. Fetch it first: upload\(await/],
+      [
+        "https://example.com/a.png",
+        /cannot read a URL. Let the service fetch it: importFromUrl\(url\)\. Or fetch it first/,
+      ],
       [new URL("http://example.com/a.png"), /cannot read a URL/],
       [{ url: "https://example.com/a.png" }, /cannot read a URL/],
       [{ stream: "a" }, /cannot read Object. Pass a path, a Blob or File/],

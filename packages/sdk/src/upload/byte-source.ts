@@ -57,7 +57,11 @@ function isStream(source: unknown): source is ByteStream {
   );
 }
 
-const isUrl = () => unusable("a URL", "Fetch it first: upload(await (await fetch(url)).blob(), { name }).");
+const isUrl = () =>
+  unusable(
+    "a URL",
+    "Let the service fetch it: importFromUrl(url). Or fetch it first: upload(await (await fetch(url)).blob(), { name }).",
+  );
 
 function unusable(kind: string, suggestion: string): UpstowError {
   return new UpstowError(`upload() cannot read ${kind}. ${suggestion}`, {

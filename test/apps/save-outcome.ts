@@ -13,19 +13,16 @@ export interface Outcome {
 const readme = join(import.meta.dirname, "README.md");
 const heading = "| Application | Outcome | On | Took | Differs |\n|---|---|---|--:|--:|\n";
 
-/** Into the table of the README. Rows that did not run keep their line. */
-export function saveOutcomes(outcomes: readonly Outcome[], now: Date): void {
+/** Into the table of the README, where the other rows keep their lines. */
+export function saveOutcome({ name, took, difference, error }: Outcome, now: Date): void {
   const text = readFileSync(readme, "utf8");
   const start = text.indexOf(heading) + heading.length;
   const lines = new Map(
     [...text.slice(start).matchAll(/^\| (.+?) \|.*\|$/gm)].map(([line, name]) => [name, line]),
   );
   const date = now.toISOString().slice(0, 10);
-  for (const { name, took, difference, error } of outcomes)
-    lines.set(
-      name,
-      `| ${name} | ${error === null ? "passed" : "failed"} | ${date} | ${took} | ${difference} |`,
-    );
+  const outcome = error === null ? "passed" : "failed";
+  lines.set(name, `| ${name} | ${outcome} | ${date} | ${took} | ${difference} |`);
   const table = apps.map(({ name }) => lines.get(name) ?? `| ${name} | not run | – | – | – |`);
   writeFileSync(readme, `${text.slice(0, start)}${table.join("\n")}\n`);
 }
