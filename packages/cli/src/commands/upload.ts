@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { CompletedFile, FileObject } from "@upstow/sdk";
-import type { Command } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
 import { explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
@@ -9,6 +9,7 @@ import { interruptible } from "../interruptible.ts";
 import { readCount, readMetadata } from "../option-values.ts";
 import { collectFiles, type LeftOut, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
+import { uploadStdin } from "../upload/from-stdin.ts";
 import { importUrls, isUrl } from "../upload/import-urls.ts";
 import { createProgressBars } from "../upload/progress-bars.ts";
 import { openRunJournal } from "../upload/run-journal.ts";
@@ -24,13 +25,14 @@ export const upload: Command = {
   positionals: [
     {
       name: "files",
-      description: "paths of files and folders, and URLs that the service fetches",
+      description: "paths of files and folders, URLs that the service fetches, or - for stdin",
       isRepeated: true,
     },
   ],
   options: {
     route: { value: "SLUG", description: "the file route to upload to (default: default)" },
     metadata: { value: "JSON", description: "an object to store with every file" },
+    name: { value: "NAME", description: "the name of the file from stdin (default: stdin)" },
     "expires-in": {
       value: "SECONDS",
       description: "delete the files after this time (default: the route's)",
@@ -40,12 +42,21 @@ export const upload: Command = {
 missing files and parts, as long as the files are unchanged.
 Smaller files are requested and completed in batches of up to 100. Waits for the rate limit are shown on stderr.
 Files in a folder are named by their path within it. Empty files and symbolic links in folders are skipped and listed.
+With -, stdin becomes one file of any size: pg_dump app | upstow upload - --name app.sql
 The service fetches URLs by itself and needs no bytes from here; each has to be public and https.
 Exits with code 1 if a file failed, or if there was nothing to upload.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
     const expiresIn = readCount("--expires-in", call.options.find("expires-in"));
+    const options = {
+      routeSlug,
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(expiresIn === undefined ? {} : { expiresIn }),
+    };
+    if (call.positionals.includes("-")) return uploadStdin(call, options);
+    if (call.options.has("name"))
+      throw new UsageError("--name is for a file from stdin: upload - --name NAME");
     const urls = call.positionals.filter(isUrl);
     const paths = call.positionals.filter((text) => !isUrl(text)).map((path) => givenPath(call, path));
     const { files: all, leftOut } = await collectFiles(paths);
@@ -70,11 +81,6 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
       call.note(`✖ ${clean(name)}  ${message}`);
     };
     for (const { name, reason } of leftOut) call.note(`- ${clean(name)}  left out: ${reasons[reason].why}`);
-    const options = {
-      routeSlug,
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(expiresIn === undefined ? {} : { expiresIn }),
-    };
     await interruptible(call, async () => {
       const upstow = await connect(call, { concurrency: bodiesAtOnce });
       await importUrls({

@@ -5,6 +5,7 @@ import { filesGet } from "./files-get.ts";
 import { filesAccess, filesLink, filesRevoke } from "./files-link.ts";
 import { filesLs } from "./files-ls.ts";
 import { filesRm } from "./files-rm.ts";
+import { grantsCreate } from "./grants-create.ts";
 import { importFolder, importS3, importSupabase, importUploadThing } from "./import.ts";
 import { init } from "./init.ts";
 import { keysCreate, keysLs, keysRevoke } from "./keys.ts";
@@ -30,6 +31,7 @@ export const userCommands: readonly Command[] = [
   filesLink,
   filesRevoke,
   filesAccess,
+  grantsCreate,
   importFolder,
   importS3,
   importSupabase,

@@ -25,7 +25,7 @@ export async function runUpstow(args: string[], env: Record<string, string>, inp
 }
 
 /** The same for those who look at what it shows meanwhile, or end it with a signal. */
-export function callUpstow(args: string[], env: Record<string, string>, input = "") {
+export function callUpstow(args: string[], env: Record<string, string>, input: string | Readable = "") {
   const shown = { stdout: "", stderr: "" };
   const collect = (name: keyof typeof shown) =>
     new Writable({
@@ -37,7 +37,7 @@ export function callUpstow(args: string[], env: Record<string, string>, input = 
     });
   const io = Object.assign(new EventEmitter(), {
     env: { PATH: process.env["PATH"], ...env },
-    stdin: Readable.from(input === "" ? [] : [input]),
+    stdin: typeof input === "string" ? Readable.from(input === "" ? [] : [input]) : input,
     stdout: collect("stdout"),
     stderr: collect("stderr"),
   });

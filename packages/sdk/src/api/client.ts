@@ -1,4 +1,5 @@
 import { createSigner } from "../links/create-signer.ts";
+import { createAppendStream } from "../upload/append-stream.ts";
 import type { UploadSource } from "../upload/byte-source.ts";
 import { createImport, type ImportOptions } from "../upload/import-from-url.ts";
 import { createUpload, type UploadOptions } from "../upload/upload.ts";
@@ -25,7 +26,9 @@ export function createUpstow(options: UpstowOptions = {}) {
   const request = createRequest(connection);
   const uploads = createUploads(request);
   const files = createFiles(request, createSigner(request, connection, options));
-  const upload = createUpload(uploads, files, () => connection().fetch, options.concurrency);
+  const grants = createGrants(request);
+  const appendStream = createAppendStream(grants, files, connection);
+  const upload = createUpload(uploads, files, appendStream, () => connection().fetch, options.concurrency);
   const importFromUrl = createImport(uploads, files);
   return {
     /** Uploads a file, a blob, bytes or a stream: in one request up to 10 MB, in parts above. */
@@ -37,7 +40,7 @@ export function createUpstow(options: UpstowOptions = {}) {
     uploads,
     files,
     links: createLinks(request),
-    grants: createGrants(request),
+    grants,
     projects: createProjects(request),
     routers: createRouters(request),
     keys: createKeys(request),

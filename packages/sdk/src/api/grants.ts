@@ -8,3 +8,5 @@ export function createGrants(request: Request) {
       pick<"grant", UploadGrant>(request, "grant")("POST", "/upload/grants", options, body),
   };
 }
+
+export type Grants = ReturnType<typeof createGrants>;

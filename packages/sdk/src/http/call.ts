@@ -70,8 +70,14 @@ async function waitOpenly(request: CallRequest, ms: number, failures: number): P
 }
 
 async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promise<Answer> {
-  const { method, body } = request;
-  const { response, text } = await exchange(request);
+  const { method, body, headers } = request;
+  // A body that JSON cannot represent is the caller's mistake, not a network error.
+  const json = JSON.stringify(body);
+  const { response, text } = await exchange({
+    ...request,
+    body: json,
+    headers: json === undefined ? headers : { ...headers, "content-type": "application/json" },
+  });
   request.onResponse?.(response);
   const answer = parseJson(text);
   if (response.ok && answer !== undefined) return answer as Answer;
@@ -81,18 +87,17 @@ async function callOnce<Answer>(request: CallRequest, isRepeat: boolean): Promis
   throw toError(response, answer);
 }
 
-function exchange(request: CallRequest): Promise<{ response: Response; text: string }> {
-  const { url, method, headers, signal, timeoutMs } = request;
+interface Exchange
+  extends Pick<CallRequest, "method" | "url" | "headers" | "timeoutMs" | "signal" | "fetch"> {
+  body?: string | Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** One request and its whole response. */
+export function exchange(request: Exchange): Promise<{ response: Response; text: string }> {
+  const { url, method, headers, body, signal, timeoutMs } = request;
   return stoppable([signal], timeoutMs, async (stop) => {
-    // A body that JSON cannot represent is the caller's mistake, not a network error.
-    const body = JSON.stringify(request.body);
     try {
-      const response = await request.fetch(url, {
-        method,
-        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
-        body: body ?? null,
-        signal: stop.signal,
-      });
+      const response = await request.fetch(url, { method, headers, body: body ?? null, signal: stop.signal });
       return { response, text: await response.text() };
     } catch (cause) {
       signal?.throwIfAborted();

@@ -13,6 +13,9 @@ export type UploadSource =
   | ByteStream
   | { stream: ByteStream };
 
+/** Files up to this size are sent in a single request. */
+export const multipartAboveBytes = 10 * 1024 * 1024;
+
 type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Bytes read in ascending ranges, several at once. */
@@ -24,10 +27,20 @@ export interface ByteSource {
   close?(): Promise<void>;
 }
 
-// The service needs the size first, so a stream of unknown size is buffered in memory up to this limit.
-const mostBufferedBytes = 64 * 1024 * 1024;
+/** A stream that nobody knows the end of. */
+export interface EndlessSource {
+  sizeBytes: null;
+  name?: undefined;
+  type?: undefined;
+  /** As many bytes as asked for, or fewer at the end. */
+  next(bytes: number): Promise<Bytes>;
+  close(): Promise<void>;
+}
 
-export async function openSource(source: UploadSource, sizeBytes: number | undefined): Promise<ByteSource> {
+export async function openSource(
+  source: UploadSource,
+  sizeBytes: number | undefined,
+): Promise<ByteSource | EndlessSource> {
   if (typeof source === "string" || source instanceof URL) {
     if (/^https?:/i.test(String(source))) throw isUrl();
     return openFile(source);
@@ -38,7 +51,7 @@ export async function openSource(source: UploadSource, sizeBytes: number | undef
   }
   if (isStream(source)) {
     const chunks = chunksOf(source);
-    return sizeBytes === undefined ? fromBlob(await collect(chunks)) : fromStream(chunks, sizeBytes);
+    return sizeBytes === undefined ? fromEndless(chunks) : fromStream(chunks, sizeBytes);
   }
   // Checked after streams, because Node's file streams have a path too.
   const { path, stream, url } = (source ?? {}) as { path?: string; stream?: ByteStream; url?: unknown };
@@ -81,7 +94,7 @@ function fromBlob(blob: Blob): ByteSource {
   };
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Chunks {
   /** Null at the end. */
@@ -106,20 +119,37 @@ function chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
   };
 }
 
-async function collect(chunks: Chunks): Promise<Blob> {
-  const kept: Bytes[] = [];
-  let sizeBytes = 0;
-  for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > mostBufferedBytes) {
-      void chunks.leave();
-      throw new UpstowError("A stream of more than 64 MB needs the option size.", {
-        code: "VALIDATION_ERROR",
-      });
+/** A short stream is like a blob; what is longer than one request takes is read piece by piece. */
+async function fromEndless(chunks: Chunks): Promise<ByteSource | EndlessSource> {
+  let kept: Bytes[] = [];
+  let keptBytes = 0;
+  let isOver = false;
+
+  async function fill(wanted: number): Promise<void> {
+    while (keptBytes < wanted && !isOver) {
+      const chunk = await chunks.next();
+      isOver = chunk === null;
+      if (chunk === null) return;
+      kept.push(chunk);
+      keptBytes += chunk.byteLength;
     }
-    kept.push(chunk);
   }
-  return new Blob(kept);
+
+  await fill(multipartAboveBytes + 1);
+  if (isOver) return fromBlob(new Blob(kept));
+  return {
+    sizeBytes: null,
+    async next(bytes) {
+      await fill(bytes);
+      const all = new Uint8Array(await new Blob(kept).arrayBuffer());
+      const taken = all.subarray(0, bytes);
+      const rest = all.subarray(bytes);
+      kept = rest.byteLength === 0 ? [] : [rest];
+      keptBytes = rest.byteLength;
+      return taken;
+    },
+    close: chunks.leave,
+  };
 }
 
 /** Reads parts sequentially; a part stays in memory until it has arrived. */

@@ -10,7 +10,8 @@ import { missingRanges, sendParts, wholeParts } from "../transfer/send-parts.ts"
 import { createSlots } from "../transfer/slots.ts";
 import type { Access, CompletedFile, Metadata } from "../wire/files.ts";
 import type { MultipartRef, RequestUploadBody, SignedPart, UploadedPart } from "../wire/uploads.ts";
-import { type ByteSource, openSource, type UploadSource } from "./byte-source.ts";
+import type { AppendJob, AppendStream } from "./append-stream.ts";
+import { type ByteSource, multipartAboveBytes, openSource, type UploadSource } from "./byte-source.ts";
 import { guessContentType } from "./content-type.ts";
 import { createTogether, type Together } from "./together.ts";
 
@@ -19,7 +20,7 @@ export interface UploadOptions {
   name?: string;
   /** MIME type. Defaults to that of the `Blob`, or the one its name suggests. */
   type?: string;
-  /** Bytes. A stream without it is buffered in memory, up to 64 MB. */
+  /** Bytes. A stream of over 10 MB without it is sent piece by piece, and its size is known to the service at its end. */
   size?: number;
   /** The file route. Default: `default`. */
   routeSlug?: string;
@@ -33,6 +34,7 @@ export interface UploadOptions {
   /** When the file is deleted: ISO 8601 with a time zone. */
   expiresAt?: string;
   signal?: AbortSignal;
+  /** The total of a stream without a size is what was sent so far. */
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
   /** Maximum concurrent parts. Default: 3. */
   concurrency?: number;
@@ -50,8 +52,6 @@ export interface UploadOptions {
   /** Keep the sent parts on the service when this upload fails or is cancelled, so that it can be resumed. */
   keepOnFailure?: boolean;
 }
-
-const multipartAboveBytes = 10 * 1024 * 1024;
 
 interface Job {
   uploads: Uploads;
@@ -71,6 +71,7 @@ interface Job {
 export function createUpload(
   uploads: Uploads,
   files: Files,
+  appendStream: AppendStream,
   getFetch: () => Fetch,
   concurrency: number | undefined,
 ) {
@@ -86,7 +87,23 @@ export function createUpload(
       throw error;
     });
     const fileName = options.name ?? source.name ?? "file";
+    const described = {
+      fileName,
+      contentType: options.type ?? source.type ?? guessContentType(fileName) ?? "application/octet-stream",
+      routeSlug: options.routeSlug ?? "default",
+      ...given,
+      ...(options.access && { access: options.access }),
+      ...(options.audience && { audience: options.audience }),
+      ...(options.expiresIn !== undefined && { expiresIn: options.expiresIn }),
+      ...(options.expiresAt !== undefined && { expiresAt: options.expiresAt }),
+    };
+    const policy = { retries: options.retries ?? 3, baseDelayMs: 500 };
     try {
+      if (source.sizeBytes === null) {
+        progress.opened();
+        progress.sent();
+        return await appendEndless(appendStream, { source, body: described, signal, policy }, options);
+      }
       const job: Job = {
         uploads,
         files,
@@ -95,23 +112,12 @@ export function createUpload(
         progress,
         source,
         options,
-        body: {
-          fileName,
-          fileSize: source.sizeBytes,
-          contentType:
-            options.type ?? source.type ?? guessContentType(fileName) ?? "application/octet-stream",
-          routeSlug: options.routeSlug ?? "default",
-          ...given,
-          ...(options.access && { access: options.access }),
-          ...(options.audience && { audience: options.audience }),
-          ...(options.expiresIn !== undefined && { expiresIn: options.expiresIn }),
-          ...(options.expiresAt !== undefined && { expiresAt: options.expiresAt }),
-        },
+        body: { ...described, fileSize: source.sizeBytes },
         // A resumed upload already has metadata, which the service replaces on completion.
         changes: options.resume && given,
         call: { signal },
         signal,
-        policy: { retries: options.retries ?? 3, baseDelayMs: 500 },
+        policy,
       };
       const isInParts = source.sizeBytes > multipartAboveBytes || options.resume !== undefined;
       return await (isInParts ? uploadInParts(job) : uploadAtOnce(job));
@@ -121,6 +127,19 @@ export function createUpload(
       await source.close?.();
     }
   };
+}
+
+function appendEndless(
+  appendStream: AppendStream,
+  job: Omit<AppendJob, "onProgress">,
+  { resume, onProgress }: UploadOptions,
+): Promise<CompletedFile> {
+  if (resume !== undefined)
+    throw new UpstowError("Resuming a stream needs the option size.", { code: "VALIDATION_ERROR" });
+  return appendStream({
+    ...job,
+    onProgress: (sentBytes) => onProgress?.({ sentBytes, totalBytes: sentBytes }),
+  });
 }
 
 function inSlots(put: Put, concurrency: number | undefined): Put {
