@@ -34,6 +34,9 @@ export const testPackages = [
   { package: "prometheus", command: "promtool", why: "alert rules as Prometheus reads them" },
   { package: "systemd", command: "systemd-notify", why: "readiness and watchdog of the systemd unit" },
   { package: "bubblewrap", command: "bwrap", why: "renderers that see nothing but the image" },
+  { package: "libheif-examples", command: "heif-convert", why: "pictures of HEIC files" },
+  { package: "poppler-utils", command: "pdftoppm", why: "pictures of PDF files" },
+  { package: "ffmpeg", command: "ffmpeg", why: "posters of videos" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 

@@ -83,6 +83,11 @@ onAnyDatabase("doctor", (database) => {
     );
     assert.equal(/namespaces \(bwrap\)/.test(inForce?.message ?? ""), isConfined);
     const told = others.map(({ status, message }) => `${status}: ${message}`).join("\n");
+    for (const name of ["heif-convert", "pdftoppm", "ffmpeg", "ffprobe"])
+      assert.match(
+        told,
+        new RegExp(`^ok: (without ${name}, which is optional|\\S+/${name} is found: )`, "m"),
+      );
     if (isConfined) return assert.match(told, /^ok: a program started in their place got at nothing/m);
     assert.match(told, /^warning: Without namespaces/m);
     assert.ok(others.every(({ status, fix }) => status === "ok" || fix !== undefined));

@@ -9,6 +9,7 @@ import type { Database } from "./db/database.ts";
 import { createJobLeases, createSeat } from "./db/job-leases.ts";
 import { openSharedClock } from "./db/shared-clock.ts";
 import type { Deps } from "./deps.ts";
+import { createImageTypes } from "./files/image-facts.ts";
 import { createImporter, type ImporterOptions } from "./files/imports/importer.ts";
 import { createTypeDetector } from "./files/inspection/type-detector.ts";
 import { createCertificateRenewal } from "./http/listener.ts";
@@ -41,6 +42,8 @@ import { createLastUsed } from "./projects/api-keys/authenticate.ts";
 import { createCustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import { createObjectStores } from "./projects/customer-storage/customer-stores.ts";
 import { createBandwidth } from "./serving/bandwidth.ts";
+import { findTools, type Tools } from "./serving/images/render/tools/find-tools.ts";
+import { listToolTypes } from "./serving/images/render/tools/recipes.ts";
 import { openTransforms } from "./serving/images/transforms.ts";
 import { createCdnPurge } from "./serving/purge.ts";
 import { createDispatcher, type DispatcherOptions } from "./webhooks/dispatcher.ts";
@@ -67,6 +70,8 @@ export interface AppOptions {
   passwordCost?: PasswordCost;
   webhooks?: DispatcherOptions;
   imports?: (Omit<ImporterOptions, "isResting"> & { resolve?: ResolveName }) | undefined;
+  /** Otherwise those that are installed. */
+  tools?: Tools;
   /** How many log lines could not be written. */
   droppedLogLines?: () => number;
 }
@@ -126,6 +131,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     runJob: guard.runJob,
     ...options.webhooks,
   });
+  const tools = options.tools ?? findTools();
   const deps: Deps = {
     config,
     db,
@@ -144,6 +150,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     passwordCost: options.passwordCost,
     author: serviceAuthor,
     metrics,
+    tools,
+    imageTypes: createImageTypes(listToolTypes(tools)),
     typeDetector: opened.adopt(createTypeDetector(), (detector) => detector.close()),
     onDamagedRead: countDamagedReads({ metrics, log }),
     log,

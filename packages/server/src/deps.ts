@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import type { ImageTypes } from "./files/image-facts.ts";
 import type { TypeDetector } from "./files/inspection/type-detector.ts";
 import type { Author } from "./kernel/actor.ts";
 import type { FairTurns } from "./kernel/fair-turns.ts";
@@ -12,6 +13,7 @@ import type { PasswordCost } from "./kernel/security/passwords.ts";
 import type { CustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import type { CustomerBuckets } from "./projects/customer-storage/customer-stores.ts";
 import type { Bandwidth } from "./serving/bandwidth.ts";
+import type { Tools } from "./serving/images/render/tools/find-tools.ts";
 import type { CdnPurge } from "./serving/purge.ts";
 import type { ObjectStore, ObjectStores } from "./storage/object-store.ts";
 import type { Dispatcher } from "./webhooks/dispatcher.ts";
@@ -47,6 +49,10 @@ export interface Deps {
   metrics: Registry;
   /** Examines what was uploaded, apart from everything else. */
   typeDetector: TypeDetector;
+  /** Optional programs that make pictures of HEIC, PDF and video. */
+  tools: Tools;
+  /** Declared types that count as images on this machine. */
+  imageTypes: ImageTypes;
   /** A reader was refused because the file's bytes are missing or not the confirmed ones. */
   onDamagedRead: (fileId: string) => void;
   log: FastifyBaseLogger;

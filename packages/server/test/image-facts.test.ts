@@ -169,7 +169,12 @@ onAnyDatabase("facts of images", (database) => {
     await Promise.all([settled(good.id), settled(broken.id)]);
     await db.run(forgetFacts, { projectId: own.projectId });
     const run = (retries: boolean) =>
-      backfillFacts(db, { store: app.app.deps.store.name, retries }, () => {}, new AbortController().signal);
+      backfillFacts(
+        db,
+        { store: app.app.deps.store.name, imageTypes: app.app.deps.imageTypes, retries },
+        () => {},
+        new AbortController().signal,
+      );
     const first = await run(false);
     assert.equal(first.images, 2);
     assert.ok(first.files >= 3);

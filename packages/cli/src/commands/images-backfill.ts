@@ -14,6 +14,9 @@ export const imagesBackfill: Command = {
 visitors' variants come first. May be stopped and repeated at any time.`,
   async run(call) {
     const { backfillFacts, countWaiting } = await import("@upstow/server/serving/images/backfill-facts");
+    const { createImageTypes } = await import("@upstow/server/files/image-facts");
+    const { findTools } = await import("@upstow/server/serving/images/render/tools/find-tools");
+    const { listToolTypes } = await import("@upstow/server/serving/images/render/tools/recipes");
     const retries = call.options.has("retry");
     const isFollowed = call.options.has("wait");
     return withInterrupt(call, (signal) =>
@@ -22,7 +25,8 @@ visitors' variants come first. May be stopped and repeated at any time.`,
         const onStep = ({ files, images }: Marked) =>
           call.showsProgress &&
           call.progress(`${count(files)} files looked through, ${count(images)} images marked`);
-        const marked = await backfillFacts(db, { store, retries }, onStep, signal);
+        const imageTypes = createImageTypes(listToolTypes(findTools()));
+        const marked = await backfillFacts(db, { store, imageTypes, retries }, onStep, signal);
         if (isFollowed) await follow(call, db, countWaiting, signal);
         const waiting = await countWaiting(db);
         return {

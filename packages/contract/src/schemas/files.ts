@@ -91,6 +91,7 @@ export const ImageFacts = Type.Object({
   hasAlpha: Type.Boolean(),
   dominantColor: Type.String({ description: "#rrggbb" }),
   thumbhash: Type.String({ description: "ThumbHash, a placeholder of about 25 bytes, in Base64" }),
+  duration: Type.Optional(Type.Number({ description: "of a video, in seconds" })),
   takenAt: Type.Optional(
     Type.String({ description: "local time of the camera, with its offset if it was recorded" }),
   ),

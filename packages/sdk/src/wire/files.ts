@@ -48,6 +48,8 @@ export interface ImageFacts {
   dominantColor: string;
   /** ThumbHash, a placeholder of about 25 bytes, in Base64. */
   thumbhash: string;
+  /** Of a video, in seconds. */
+  duration?: number;
   /** Local time of the camera, with its offset if it was recorded. */
   takenAt?: string;
   /** Maker and model. */

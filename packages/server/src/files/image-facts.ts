@@ -2,16 +2,26 @@ import type { ImageFacts } from "@upstow/contract";
 import type { FileRow } from "../db/schema.ts";
 import { mediaType } from "./uploads/media-type.ts";
 
-const readable = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
+/** Declared types that count as images: those that are always read, and those that an installed tool reads. */
+export type ImageTypes = ReadonlySet<string>;
+
+const alwaysRead = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif"];
+
+export function createImageTypes(toolTypes: readonly string[]): ImageTypes {
+  return new Set([...alwaysRead, ...toolTypes]);
+}
 
 /** By its declared type; the real type is detected when it is rendered. */
-export function isImageType(contentType: string): boolean {
-  return readable.includes(mediaType(contentType));
+export function isImageType(contentType: string, imageTypes: ImageTypes): boolean {
+  return imageTypes.has(mediaType(contentType));
 }
 
 /** When a confirmed file's facts are due: at once, or never. Files in customers' buckets are not read. */
-export function factsDueAt({ type, store }: Pick<FileRow, "type" | "store">, ownStore: string): 0 | null {
-  return store === ownStore && isImageType(type) ? 0 : null;
+export function factsDueAt(
+  { type, store }: Pick<FileRow, "type" | "store">,
+  own: { store: string; imageTypes: ImageTypes },
+): 0 | null {
+  return store === own.store && isImageType(type, own.imageTypes) ? 0 : null;
 }
 
 /** Null until the image was looked at, and for whatever is none. */

@@ -97,6 +97,7 @@ export interface StartOptions {
   certificateLookMs?: number;
   /** Instead of the service's own patience with sources of imports. */
   imports?: AppOptions["imports"];
+  tools?: AppOptions["tools"];
   /** Hash passwords as the program does. */
   keepPasswordCost?: boolean;
   /** Continue with what an earlier app left. */
@@ -129,6 +130,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     ...(options.idleTransferMs === undefined ? {} : { idleTransferMs: options.idleTransferMs }),
     ...(options.certificateLookMs === undefined ? {} : { certificateLookMs: options.certificateLookMs }),
     ...(options.imports === undefined ? {} : { imports: options.imports }),
+    ...(options.tools === undefined ? {} : { tools: options.tools }),
     ...(options.keepPasswordCost === true ? {} : { passwordCost: lowPasswordCost }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),

@@ -143,7 +143,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
    */
   const toFound = async (actor: Actor, row: FoundRow, now: number): Promise<FoundFile> => {
     const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
-    const isImage = isOurs && isImageType(row.type);
+    const isImage = isOurs && isImageType(row.type, deps.imageTypes);
     const mark = isImage ? await findRevocationMark(deps, row) : null;
     const wanted = { now, file: row, recipe: thumbnail, delivery: "signed", mark } as const;
     const small = isImage ? signUrl(deps.config, signer, wanted).url : null;

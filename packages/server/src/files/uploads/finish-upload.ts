@@ -228,7 +228,7 @@ export async function finishUpload(
       metadataBefore: file.metadata,
       claimBy,
       detectedType,
-      factsDueAt: factsDueAt(file, deps.store.name),
+      factsDueAt: factsDueAt(file, { store: deps.store.name, imageTypes: deps.imageTypes }),
       now,
     });
     const consequences = Promise.all([

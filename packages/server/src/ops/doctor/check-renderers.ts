@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { type FoundLayers, findLayers } from "../../serving/images/render/sandbox/find-layers.ts";
-import { type LayerName, layerNames } from "../../serving/images/render/sandbox/layers.ts";
+import { type LayerName, type Layers, layerNames } from "../../serving/images/render/sandbox/layers.ts";
 import { probeConfinement } from "../../serving/images/render/sandbox/probe-confinement.ts";
+import { findTools, type ToolName, toolNames } from "../../serving/images/render/tools/find-tools.ts";
+import { runTool } from "../../serving/images/render/tools/run-tool.ts";
 import { type Check, createChecks } from "./check.ts";
 
 const { ok, warning } = createChecks("renderers");
@@ -40,12 +42,40 @@ export async function checkRenderers({ dataDir, secrets }: Config): Promise<Chec
   });
   return [
     ok(`confined by ${inForce.join(", ")}`),
+    ...(await checkTools(layers)),
     ...listMissing({ layers, missing }),
     ...(reached.length === 0
       ? [ok("a program started in their place got at nothing of the service")]
       : [warning(`A program started in their place could ${reached.join(", ")}.`, installBwrap)]),
   ];
 }
+
+const purposes: Record<ToolName, { makes: string; from: string }> = {
+  "heif-convert": { makes: "HEIC files are images", from: "libheif-examples" },
+  pdftoppm: { makes: "the first page of a PDF is an image", from: "poppler-utils" },
+  ffmpeg: { makes: "videos have a poster", from: "ffmpeg" },
+  ffprobe: { makes: "videos have a duration", from: "ffmpeg" },
+};
+
+/** Optional programs, each started as it would be for a file. */
+async function checkTools(layers: Layers): Promise<Check[]> {
+  const tools = findTools();
+  const checks = toolNames.map(async (name) => {
+    const { makes, from } = purposes[name];
+    const path = tools.get(name);
+    if (path === undefined) return ok(`without ${name}, which is optional (${from})`);
+    const source = Buffer.from("no file of any kind");
+    // Whatever it says of this file, it has started.
+    const outcome = await runTool({ layers, programs: [path], script: tryScript, source, giveUpMs: 30_000 });
+    if (outcome.kind === "done") return ok(`${path} is found: ${makes}`);
+    const reason = outcome.kind === "failed" ? outcome.reason : "it does not end";
+    return warning(`${path} does not start: ${reason}`, `Install ${from} again, or remove it.`);
+  });
+  return Promise.all(checks);
+}
+
+/** The shell says 126 or 127 of a program that does not start. */
+const tryScript = '"$1" source out.png >&2 <source; test $? -lt 126';
 
 function listMissing({ missing }: FoundLayers): Check[] {
   return [...missing].flatMap(([layer, reason]) => {

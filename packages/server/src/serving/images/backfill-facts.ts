@@ -1,5 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import { factsDueAt } from "../../files/image-facts.ts";
+import { factsDueAt, type ImageTypes } from "../../files/image-facts.ts";
 import { countDueFacts, listForBackfill, markFactsDue } from "./facts-queries.ts";
 
 export interface Backfill {
@@ -14,7 +14,7 @@ const filesAtOnce = 1_000;
 /** Marks images without facts as due, in short steps, beside the running service. What is marked stays so. */
 export async function backfillFacts(
   db: Database,
-  { store, retries }: { store: string; retries: boolean },
+  { retries, ...own }: { store: string; imageTypes: ImageTypes; retries: boolean },
   onStep: (done: Backfill) => void,
   signal: AbortSignal,
 ): Promise<Backfill> {
@@ -29,7 +29,7 @@ export async function backfillFacts(
         file.status === "UPLOADED" &&
         file.facts_due_at === null &&
         (file.image === null || (retries && file.image === "null")) &&
-        factsDueAt(file, store) !== null,
+        factsDueAt(file, own) !== null,
     );
     const idsJson = JSON.stringify(wanted.map(({ id }) => id));
     if (wanted.length > 0) done.images += await db.run(markFactsDue, { idsJson, retries: Number(retries) });

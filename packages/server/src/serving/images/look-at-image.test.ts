@@ -7,6 +7,7 @@ import { openSqlite } from "../../db/sqlite/sqlite.ts";
 import { StorageUnavailable } from "../../storage/object-store.ts";
 import { createS3Store } from "../../storage/s3/s3-store.ts";
 import { createLookAtImage } from "./look-at-image.ts";
+import { noTools } from "./render/tools/find-tools.ts";
 
 describe("a look at an image in a bucket that sends a byte at a time", () => {
   const sending = new Set<NodeJS.Timeout>();
@@ -49,7 +50,7 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
       prefix: "",
       headersOf: (contentType) => ({ contentType }),
     });
-    const look = createLookAtImage({ store, db, onDamagedRead: assert.fail }, 300);
+    const look = createLookAtImage({ store, db, onDamagedRead: assert.fail, tools: noTools }, 300);
     const stored = {
       key: "key",
       stored_apart: 0,

@@ -1,17 +1,18 @@
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { isImageType } from "../../files/image-facts.ts";
+import { type ImageTypes, isImageType } from "../../files/image-facts.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ByteRange, StorageUnavailable } from "../../storage/object-store.ts";
 import { objectOfFile, readStored } from "../stored-bytes.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
+import { listKinds } from "./render/tools/recipes.ts";
 
 type LookedAt = Pick<
   FileRow,
   "id" | "key" | "stored_apart" | "etag" | "store_etag" | "sha256" | "upload_id" | "size_bytes"
 >;
-type LookDeps = Pick<Deps, "db" | "store" | "onDamagedRead">;
+type LookDeps = Pick<Deps, "db" | "store" | "onDamagedRead" | "tools">;
 
 /** Throws the caller's error if a stored file is not an image that can be transformed. */
 export type LookAtImage = (file: LookedAt) => Promise<void>;
@@ -41,6 +42,7 @@ async function examine(deps: LookDeps, file: LookedAt, withinMs: number): Promis
     return await examineHeader(
       (start, length) => read(deps, file, { start, end: start + length - 1 }, late.signal),
       file.size_bytes,
+      listKinds(deps.tools),
     );
   } catch (error) {
     if (!late.signal.aborted) throw error;
@@ -82,12 +84,13 @@ function tooManyPixels(): AppError {
   );
 }
 
-export function checkIsImage(contentType: string): void {
-  if (!isImageType(contentType)) throw unsupportedType();
+export function checkIsImage(contentType: string, imageTypes: ImageTypes): void {
+  if (!isImageType(contentType, imageTypes)) throw unsupportedType();
 }
 
 export function unsupportedType(): AppError {
   return new AppError("UNSUPPORTED_TRANSFORM_TYPE", "This file is not an image that can be transformed.", {
-    suggestion: "JPEG, PNG, WebP, GIF and AVIF files can.",
+    suggestion:
+      "JPEG, PNG, WebP, GIF and AVIF files can. HEIC, PDF and videos can where the installation has the programs for them.",
   });
 }

@@ -152,7 +152,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     mayRenderAnew = true,
   ): Promise<FastifyReply> {
     const { file, recipe, isLasting, count } = await find();
-    checkIsImage(file.type);
+    checkIsImage(file.type, deps.imageTypes);
     const format = recipe.format === "auto" ? negotiateFormat(request.headers.accept) : recipe.format;
     const variant = await transforms.variants.get(file, recipe, format, {
       signal: () => signalGone(reply.raw),

@@ -101,7 +101,7 @@ export async function getImage(deps: Deps, actor: Actor, key: string): Promise<F
       "names a file in your own bucket; variants are made of files in the service's storage",
     );
   }
-  checkIsImage(file.type);
+  checkIsImage(file.type, deps.imageTypes);
   return file;
 }
 

@@ -43,6 +43,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
     giveUpMs: 60_000,
     maxRssBytes: 300 * megabyte,
     maxJobs: 500,
+    tools: deps.tools,
   });
   const variants = createVariants(deps, pool);
   let used = new Set<string>();

@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
 import { maxPixels } from "../render/render-job.ts";
-import { findSourceKind, type SourceKind } from "../render/sniff-image.ts";
-import { countAvifPixels } from "./avif-pixels.ts";
+import { findSourceKind, findToolKind, type SourceKind, signatureBytes } from "../render/sniff-image.ts";
+import type { ToolKind } from "../render/tools/recipes.ts";
 import { type ByteWindow, createByteWindow, type PixelCount, type ReadBytes } from "./byte-window.ts";
+import { countHeifPixels } from "./heif-pixels.ts";
 
 const isAnimated = 0x02;
 const mostChunks = 5_000;
@@ -145,27 +146,38 @@ function tableBytes(packed: number): number {
 
 export type HeaderVerdict = "fine" | "unsupported" | "too-large";
 
-/** The number of bytes that `findSourceKind` needs. */
-const signatureBytes = 4096;
-
 /**
  * Checks an image's signature, header and dimensions, which takes well under a millisecond and no decoder. Everything
  * else is left to the renderer.
  */
-export async function examineHeader(read: ReadBytes, sizeBytes: number): Promise<HeaderVerdict> {
+export async function examineHeader(
+  read: ReadBytes,
+  sizeBytes: number,
+  toolKinds: readonly ToolKind[] = [],
+): Promise<HeaderVerdict> {
   const window = createByteWindow(read, sizeBytes);
   const head = await window.get(0, Math.min(signatureBytes, sizeBytes));
-  const kind = typeof head === "string" ? null : findSourceKind(head);
-  if (kind === null) return "unsupported";
+  if (typeof head === "string") return "unsupported";
+  const toolKind = findToolKind(head);
+  const kind = findSourceKind(head) ?? toolKinds.find((known) => known === toolKind);
+  if (kind === undefined) return "unsupported";
   const pixels = await countPixels[kind](window, sizeBytes);
   if (pixels === "damaged") return "unsupported";
   return pixels !== "unknown" && pixels > maxPixels ? "too-large" : "fine";
 }
 
-const countPixels: Record<SourceKind, (window: ByteWindow, sizeBytes: number) => Promise<PixelCount>> = {
+const countPixels: Record<
+  SourceKind | ToolKind,
+  (window: ByteWindow, sizeBytes: number) => Promise<PixelCount>
+> = {
   jpeg: countJpegPixels,
   png: countPngPixels,
   gif: (window) => countGifPixels(window, maxPixels),
   webp: (window) => countWebpPixels(window, maxPixels),
-  avif: countAvifPixels,
+  avif: (window, sizeBytes) => countHeifPixels(window, sizeBytes, "av1C"),
+  heic: (window, sizeBytes) => countHeifPixels(window, sizeBytes, "hvcC"),
+  // Their pictures have a limited size, whatever they say.
+  pdf: async () => "unknown",
+  mov: async () => "unknown",
+  matroska: async () => "unknown",
 };

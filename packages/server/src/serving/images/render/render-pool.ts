@@ -21,6 +21,9 @@ import {
 import { createRenderQueue, type QueueLimits } from "./render-queue.ts";
 import { type OpenSource, openSourceFile } from "./send-source.ts";
 import { findSourceKind } from "./sniff-image.ts";
+import { createConverter } from "./tools/convert-source.ts";
+import { noTools, type Tools } from "./tools/find-tools.ts";
+import type { ToolKind } from "./tools/recipes.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
 import type { WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
@@ -30,6 +33,8 @@ export interface RenderPoolOptions extends JobLimits, QueueLimits {
   maxRssBytes: number;
   /** A worker is replaced after this many jobs. */
   maxJobs: number;
+  /** For files that the decoders cannot read. */
+  tools?: Tools;
 }
 
 export interface SourceRequest {
@@ -86,6 +91,8 @@ interface Job {
 /** What a worker answered, with the bytes of an image. */
 type Finished = { reply: RenderReply; bytes: Buffer };
 
+type Source = Uint8Array | OpenSource;
+
 const maxAttempts = 2;
 /** How long workers do not yield after one of them was starved. */
 const pressingMs = 10 * 60_000;
@@ -97,6 +104,7 @@ const closedMessage = "The render pool is closed.";
 export function createRenderPool(options: RenderPoolOptions): RenderPool {
   const crew = createWorkerCrew({ ...options, cpuSec: (options.deadlineMs / 1000) * options.maxJobs });
   const queue = createRenderQueue<Job>(options);
+  const converter = createConverter(options.tools ?? noTools);
   const memories: GetMemory[] = [];
   let averageMs = 200;
   let closed = false;
@@ -131,8 +139,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     const source = await openSourceFile(found);
     if (source === null) return null;
     try {
-      const outcome = await attempt(order, source, maxAttempts);
-      return outcome.kind === "unread" ? null : toFinished(outcome);
+      return await renderSource(order, source);
     } finally {
       await source.close();
     }
@@ -142,12 +149,39 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     const getMemory = memories.pop() ?? createReusedMemory(keptSourceBytes);
     try {
       const bytes = await request.readSource(getMemory);
-      const problem = findProblem(bytes);
-      if (problem !== null) return refuse(problem);
-      return toFinished(await attempt(order, bytes, maxAttempts));
+      if (bytes.length > maxSourceBytes) return refuse("too-many-bytes");
+      const finished = await renderSource(order, bytes);
+      if (finished === null) throw new RenderUnavailable("A source broke off on its way to a render worker.");
+      return finished;
     } finally {
       memories.push(getMemory);
     }
+  }
+
+  /** Null if the source broke off. */
+  async function renderSource(order: WorkerOrder, source: Source): Promise<Finished | null> {
+    const kind = await converter.findKind(source);
+    if (kind !== null) return renderConverted(order, kind, source);
+    // Without waiting for a worker.
+    if (source instanceof Uint8Array && findSourceKind(source) === null) return refuse("unsupported");
+    const outcome = await attempt(order, source, maxAttempts);
+    return outcome.kind === "unread" ? null : toFinished(outcome);
+  }
+
+  async function renderConverted(
+    order: WorkerOrder,
+    kind: ToolKind,
+    source: Source,
+  ): Promise<Finished | null> {
+    const picture = await converter.toPicture(kind, source);
+    if (picture === "unread") return null;
+    // To us it is an image only as far as the tool can read it.
+    if (picture === "refused" || findSourceKind(picture) === null) return refuse("unsupported");
+    const finished = toFinished(await attempt(order, picture, maxAttempts));
+    const { reply } = finished;
+    if (!reply.ok || !("facts" in reply)) return finished;
+    const facts = { ...reply.facts, ...(await converter.findFacts(kind, source)) };
+    return { ...finished, reply: { ok: true, facts } };
   }
 
   async function takeWorker(): Promise<WorkerProcess> {
@@ -158,11 +192,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
     }
   }
 
-  async function attempt(
-    order: WorkerOrder,
-    source: Uint8Array | OpenSource,
-    attemptsLeft: number,
-  ): Promise<WorkerOutcome> {
+  async function attempt(order: WorkerOrder, source: Source, attemptsLeft: number): Promise<WorkerOutcome> {
     if (closed) return { kind: "stopped" };
     const worker = await takeWorker();
     const { deadlineMs, giveUpMs } = options;
@@ -227,12 +257,6 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
       await crew.stopAll();
     },
   };
-}
-
-/** What the first bytes and the length already show, without a worker. */
-function findProblem(bytes: Uint8Array): RenderProblem | null {
-  if (findSourceKind(bytes) === null) return "unsupported";
-  return bytes.length > maxSourceBytes ? "too-many-bytes" : null;
 }
 
 function toOrder({ recipe, focus = null, format }: RenderRequest): RenderOrder {

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import type { Duplex } from "node:stream";
+import type { Duplex, Writable } from "node:stream";
 import { writeFrameHead } from "./frame-channel.ts";
 import type { SourceFile } from "./render-job.ts";
 
@@ -50,8 +50,17 @@ export async function sendSource(
   source: OpenSource,
   memories: SendMemory,
 ): Promise<void> {
+  writeFrameHead(stream, header, source.sizeBytes);
+  await sendPieces(stream, source, memories);
+}
+
+/** The source's bytes alone. */
+export async function sendPieces(
+  stream: Writable,
+  source: OpenSource,
+  memories: SendMemory = createSendMemory(),
+): Promise<void> {
   const { sizeBytes } = source;
-  writeFrameHead(stream, header, sizeBytes);
   let sent = Promise.resolve();
   for (let atByte = 0, turn = 0; atByte < sizeBytes; atByte += chunkBytes, turn++) {
     const chunk = memories[turn % 2 === 0 ? 0 : 1].subarray(0, sizeBytes - atByte);
@@ -72,7 +81,7 @@ export function sendBytes(stream: Duplex, header: unknown, bytes: Uint8Array): P
   return sent;
 }
 
-function send(stream: Duplex, chunk: Uint8Array): Promise<void> {
+function send(stream: Writable, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error == null ? resolve() : reject(error)));
   });

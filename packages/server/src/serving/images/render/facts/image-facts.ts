@@ -13,6 +13,8 @@ export interface ImageFacts extends ExifFacts {
   dominantColor: string;
   /** Base64. */
   thumbhash: string;
+  /** Of a video, in seconds. Workers never say so. */
+  duration?: number;
 }
 
 const isWhole = (value: unknown, most: number): value is number =>

@@ -2,24 +2,32 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export interface BubblewrapFds {
+export interface BubblewrapOptions {
   /** bwrap reports there which process it has started. */
   info: number;
   /** It reads its seccomp program there; null for none. */
   filter: number | null;
+  visiblePaths: string[];
+  /** 0 for no workspace. */
+  workspaceBytes: number;
 }
 
+/** Where a workspace is, for those that have one. */
+const workspace = "/work";
+
 /** Everything before the command to run inside. */
-export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
+export function bubblewrapArgs(options: BubblewrapOptions): string[] {
+  const { info, filter, visiblePaths, workspaceBytes } = options;
   return [
     // Not `--unshare-all`, which silently continues without a user namespace.
     ...["user", "ipc", "pid", "net", "uts"].map((kind) => `--unshare-${kind}`),
     "--unshare-cgroup-try",
     ...["--cap-drop", "ALL"],
-    ...[...listSystemPaths(), ...listCodePaths()].flatMap((path) => ["--ro-bind", path, path]),
+    ...[...listSystemPaths(), ...visiblePaths].flatMap((path) => ["--ro-bind", path, path]),
+    ...(workspaceBytes === 0 ? [] : ["--size", String(workspaceBytes), "--tmpfs", workspace]),
     // No /proc either. A new one cannot be mounted if the service's own is masked, as in containers and systemd.
     ...["--remount-ro", "/"],
-    ...["--chdir", "/"],
+    ...["--chdir", workspaceBytes === 0 ? "/" : workspace],
     // Not `--new-session`: the scheduler would take it for a group of its own and weigh it like the whole service. There is
     // no terminal among its descriptors, nor a /dev to find one in.
     "--die-with-parent",
@@ -34,7 +42,7 @@ export function bubblewrapArgs({ info, filter }: BubblewrapFds): string[] {
 const renderFolder = fileURLToPath(new URL("../..", import.meta.url));
 const serverFolder = fileURLToPath(new URL("../../../../..", import.meta.url));
 
-/** Where the system's loader finds the libraries of node and sharp. Missing paths are skipped. */
+/** Where the system's loader finds the libraries of node, sharp and tools. Missing paths are skipped. */
 const libraryFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 /** glibc reads it to check whether large pages are available. */
 const hugePages = "/sys/kernel/mm/transparent_hugepage";
@@ -46,7 +54,7 @@ export function listCodePaths(): string[] {
 }
 
 function listSystemPaths(): string[] {
-  return [process.execPath, ...libraryFolders, hugePages].filter((path) => existsSync(path));
+  return [...libraryFolders, hugePages].filter((path) => existsSync(path));
 }
 
 /** The folders of a package and its dependencies, as far as they are installed: sharp has one per platform. */

@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { openTestPool } from "../../../../../test/support/render/open-test-pool.ts";
 import { palette, solid } from "../../../../../test/support/render/test-images.ts";
 import { findLayers } from "./find-layers.ts";
-import { strangerId } from "./launch-renderer.ts";
+import { strangerId } from "./launch-confined.ts";
 import { type LayerName, noLayers } from "./layers.ts";
 import { probeConfinement } from "./probe-confinement.ts";
 

@@ -1,11 +1,12 @@
 /**
  * A seccomp program for bwrap to load. It blocks calls that a renderer never needs and an attacker would use. It must
- * allow `execve`, with which bwrap itself starts node; without `fork` that only replaces the renderer.
+ * allow `execve`, with which bwrap itself starts node; without `fork` that only replaces the renderer. Tools run from a
+ * shell, which has to fork.
  */
-export function findSyscallFilter(arch: string): Buffer | null {
+export function findSyscallFilter(arch: string, { mayStartPrograms = false } = {}): Buffer | null {
   const machine = machines[arch];
   if (machine === undefined) return null;
-  const refused = [...machine.refused, ...refusedEverywhere];
+  const refused = [...(mayStartPrograms ? [] : machine.forks), ...machine.refused, ...refusedEverywhere];
   return assemble([
     load(archOffset),
     ...unless(equals, machine.audit, [answer(kill)]),
@@ -17,8 +18,9 @@ export function findSyscallFilter(arch: string): Buffer | null {
     ...unavailableEverywhere.flatMap((call) => when(equals, call, [answer(fail(enosys))])),
     ...when(equals, machine.clone, [
       load(firstArgumentOffset),
-      ...when(hasBits, cloneThread, [answer(allow)]),
-      answer(fail(eperm)),
+      ...(mayStartPrograms
+        ? [...when(hasBits, cloneNamespaces, [answer(fail(eperm))]), answer(allow)]
+        : [...when(hasBits, cloneThread, [answer(allow)]), answer(fail(eperm))]),
     ]),
     answer(allow),
   ]);
@@ -29,6 +31,7 @@ interface Machine {
   audit: number;
   foreignFrom?: number;
   clone: number;
+  forks: number[];
   refused: number[];
 }
 
@@ -37,9 +40,9 @@ const machines: Record<string, Machine | undefined> = {
     audit: 0xc000003e,
     foreignFrom: 0x40000000,
     clone: 56,
+    forks: [57, 58], // fork, vfork
     refused: [
       ...[41, 53], // socket, socketpair
-      ...[57, 58], // fork, vfork
       ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
       ...[155, 161, 165, 166, 272, 308], // pivot_root, chroot, mount, umount2, unshare, setns
       ...[248, 249, 250], // add_key, request_key, keyctl
@@ -51,6 +54,7 @@ const machines: Record<string, Machine | undefined> = {
   arm64: {
     audit: 0xc00000b7,
     clone: 220,
+    forks: [],
     refused: [
       ...[198, 199], // socket, socketpair
       ...[117, 270, 271, 272], // ptrace, process_vm_readv, process_vm_writev, kcmp
@@ -78,6 +82,8 @@ const numberOffset = 0;
 const archOffset = 4;
 const firstArgumentOffset = 16;
 const cloneThread = 0x00010000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const cloneNamespaces = 0x7e020000;
 const eperm = 1;
 const enosys = 38;
 

@@ -9,8 +9,15 @@ interface Box {
 
 const mostBoxes = 500;
 
+/** The property that describes the codec: of AV1 in AVIF, of HEVC in HEIC. */
+export type CodecBox = "av1C" | "hvcC";
+
 /** The largest picture that the file describes; thumbnails, alpha and tiles are smaller than the whole. */
-export async function countAvifPixels(window: ByteWindow, sizeBytes: number): Promise<PixelCount> {
+export async function countHeifPixels(
+  window: ByteWindow,
+  sizeBytes: number,
+  codec: CodecBox,
+): Promise<PixelCount> {
   const top = await listBoxes(window, 0, sizeBytes, "meta");
   if (typeof top === "string") return top;
   const meta = top.find((box) => box.type === "meta");
@@ -30,8 +37,8 @@ export async function countAvifPixels(window: ByteWindow, sizeBytes: number): Pr
     if (typeof size === "string") return "unknown";
     most = Math.max(most, size.readUInt32BE(0) * size.readUInt32BE(4));
   }
-  const isAv1 = all.some((box) => box.type === "av1C");
-  return isAv1 && most > 0 ? most : "damaged";
+  const isReadable = all.some((box) => box.type === codec);
+  return isReadable && most > 0 ? most : "damaged";
 }
 
 async function openBox(window: ByteWindow, parent: Box, type: string): Promise<Box | "damaged" | "unknown"> {
