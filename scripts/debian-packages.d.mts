@@ -7,6 +7,7 @@ export interface DebianPackage {
 }
 export const testPackages: DebianPackage[];
 export const chartPackages: DebianPackage[];
+export const tuspyPackages: DebianPackage[];
 export const isCi: boolean;
 /** The path of an installed program, or null. */
 export function findCommand(command: string): string | null;

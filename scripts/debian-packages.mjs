@@ -63,6 +63,15 @@ export const chartPackages = [
   { package: "golang-gopkg-yaml.v3-dev", path: `${goLibraries}/gopkg.in/yaml.v3`, why: helmTemplates },
 ];
 
+/** 10 MB, for `npm run test:all` only. */
+export const tuspyPackages = [
+  {
+    package: "python3-tuspy",
+    path: "/usr/lib/python3/dist-packages/tusclient",
+    why: "uploads by a client that others wrote",
+  },
+];
+
 /** @param {string} command */
 export function findCommand(command) {
   // A user who is not root often lacks /usr/sbin, where Debian puts servers.

@@ -10,7 +10,13 @@ import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres-cluster.ts";
 import { startOwnSwift, swiftMissing } from "../test/support/swift.ts";
 import { keepTouchedTests } from "./changed-tests.mjs";
-import { cephPackages, chartPackages, installDebianPackages, isCi } from "./debian-packages.mjs";
+import {
+  cephPackages,
+  chartPackages,
+  installDebianPackages,
+  isCi,
+  tuspyPackages,
+} from "./debian-packages.mjs";
 import { findFilesOnS3 } from "./files-on-s3.mjs";
 import { secondsSince } from "./run-captured.mjs";
 import { runTestFiles } from "./run-test-files.mjs";
@@ -66,7 +72,7 @@ async function runTests() {
     // The support of these tests reads it; each file starts a server of its own.
     process.env.UPSTOW_TEST_STORAGE = "s3";
   }
-  if (flag === "--all") await installDebianPackages(chartPackages, console.log);
+  if (flag === "--all") await installDebianPackages([...chartPackages, ...tuspyPackages], console.log);
   const postgres = await startPostgres({ isInMemory: true });
   process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
   // A run of a few files may need none; those that do start their own.
