@@ -5,6 +5,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { after, before, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { crc32 } from "node:zlib";
+import { RATE_LIMITS } from "@upstow/contract";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
@@ -34,8 +35,8 @@ onBothDatabases("tus", (database) => {
   }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const named = `filename ${base64("naïve.txt")},filetype ${base64("text/plain")},note ${base64("kept")},flag`;
-  const create = (headers: Headers, body?: Uint8Array) =>
-    send("POST", "/tus", { ...bearer(tenant.live), "upload-metadata": named, ...headers }, body);
+  const create = (headers: Headers, body?: Uint8Array, url = "/tus") =>
+    send("POST", url, { ...bearer(tenant.live), "upload-metadata": named, ...headers }, body);
   async function open(headers: Headers): Promise<string> {
     const response = await create(headers);
     assert.equal(response.status, 201, await response.text());
@@ -318,8 +319,23 @@ onBothDatabases("tus", (database) => {
     );
     assert.equal(done.status, 201);
     assert.deepEqual((await stored(done, Buffer.from("bytes"))).metadata, { note: "fixed", flag: "" });
+    assert.equal((await send("DELETE", done.headers.get("location") ?? "", grant)).status, 403);
     assert.equal((await create({ ...grant, "upload-length": "5" })).status, 403);
     assert.equal((await create({ authorization: "Bearer upg_none", "upload-length": "5" })).status, 401);
+  });
+
+  it("counts to a key's window when an upload is created, and never for its bytes", async (t) => {
+    const limited = await startApp({ database, keepRateLimits: true });
+    t.after(() => limited.close());
+    const { live } = await limited.createTenant("pro");
+    const at = (path: string) => new URL(path, limited.url).href;
+    const start = () => create({ ...bearer(live), "upload-length": "60" }, undefined, at("/tus"));
+    const url = at((await start()).headers.get("location") ?? "");
+    for (let offset = 0; offset < 60; offset++)
+      assert.equal((await patch(url, offset, Buffer.from("x"))).status, 204);
+    const answers = [];
+    for (let i = 1; i <= RATE_LIMITS.upload; i++) answers.push((await start()).status);
+    assert.deepEqual(answers, [...Array(RATE_LIMITS.upload - 1).fill(201), 429]);
   });
 
   it("puts partial uploads together without copying, where files are on disk", async () => {

@@ -52,7 +52,12 @@ onBothDatabases("upload grants", (database) => {
     assert.match(body.grant.token, /^upg_[\w-]+$/);
     const lifeMs = Date.parse(body.grant.expiresAt) - app.clock.now();
     assert.ok(lifeMs > 3_590_000 && lifeMs <= 3_600_000, String(lifeMs));
-    expectError(await app.call("GET", "files", { key: body.grant.token }), 401, "UNAUTHORIZED");
+    for (const [method, path] of [
+      ["GET", "files"],
+      ["POST", "upload/request"],
+      ["POST", "upload/import"],
+    ] as const)
+      expectError(await app.call(method, path, { key: body.grant.token }), 401, "UNAUTHORIZED");
     assert.notEqual((await grant()).body.grant.token, body.grant.token);
   });
 
