@@ -12,6 +12,7 @@ import { openVariantSigner } from "../src/serving/images/transforms.ts";
 import { signGrant, signLink } from "../src/serving/links/tokens.ts";
 import { type DatabaseKind, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient } from "./support/upload-client.ts";
+import { until } from "./support/webhooks/until.ts";
 
 const picture = await sharp({ create: { width: 40, height: 20, channels: 3, background: "#37a" } })
   .png()
@@ -43,7 +44,7 @@ interface SetUp {
   env?: Record<string, string>;
 }
 
-/** Private, deleted and unknown files, asked for in every way. */
+/** Files that nobody may read and one that never was, asked for in every way. */
 function suite(createSetUp: () => Promise<SetUp>): void {
   let app: TestApp;
   let paths: Record<string, string[]>;
@@ -68,7 +69,7 @@ function suite(createSetUp: () => Promise<SetUp>): void {
           const sent = { agent, ...asked, headers: { ...headers, ...asked.headers } };
           const seen = await Promise.all(alike.map((path) => ask(app.url + path, sent)));
           const shown = `${what}, ${how}:\n${seen.join("\n")}`;
-          assert.equal(seen.length, 3);
+          assert.equal(seen.length, 5);
           assert.equal(new Set(seen).size, 1, shown);
           if (asked.method === undefined || asked.method === "HEAD")
             assert.equal(JSON.parse(seen[0] ?? "")[0], expectedOf(what), shown);
@@ -78,18 +79,29 @@ function suite(createSetUp: () => Promise<SetUp>): void {
     });
 }
 
-/** For each kind of path: to the private file, to the deleted one, and to one that never was. */
+/** For each kind of path: to a private file, one that expired, one in the trash, a deleted one, and one that never was. */
 async function createPaths(app: TestApp): Promise<Record<string, string[]>> {
   const { deps } = app.app;
   const [tenant, foreign] = [await app.createTenant("pro"), await app.createTenant("pro")];
   const client = createUploadClient(app, tenant.live);
-  const upload = () => client.upload(picture, { contentType: "image/png", fileName: "a.png" });
-  const [secret, gone] = [await upload(), await upload()];
+  const picked = { contentType: "image/png", fileName: "a.png" };
+  const upload = (fields = {}) => client.upload(picture, { ...picked, ...fields });
+  const files = [await upload(), await upload({ expiresIn: 2 }), await upload(), await upload()] as const;
+  const [secret, expired, trashed, gone] = files;
   await client.patch(secret.key, { access: "private", audience: "vault" });
   await client.remove(gone.key);
+  const asOwner = { key: tenant.live, body: { trashDays: 30 } };
+  assert.equal((await app.call("PATCH", `projects/${tenant.projectId}`, asOwner)).status, 200);
+  await client.remove(trashed.key);
+  const inTrash = (await client.list("?status=DELETED")).body.files;
+  assert.deepEqual(
+    inTrash.map(({ id }: { id: string }) => id),
+    [trashed.id],
+  );
+  await until(async () => (await client.get(expired.key)).status === 404);
   const unknownId = "01hzzzzzzzzzzzzzzzzzzzzzzz";
-  const keys = [secret.key, gone.key, secret.key.replace(secret.id, unknownId)];
-  const ids = [secret.id, gone.id, unknownId];
+  const keys = [...files.map(({ key }) => key), secret.key.replace(secret.id, unknownId)];
+  const ids = [...files.map(({ id }) => id), unknownId];
   const cdnUrl = `https://${ownDomain}`;
   await deps.db.change(setCdnUrl, { projectId: tenant.projectId, cdnUrl, now: app.clock.now() });
 
@@ -146,12 +158,14 @@ async function ask(url: string, options: RequestOptions): Promise<string> {
   return JSON.stringify([answer.statusCode, kept, text]);
 }
 
-onBothDatabases("private, deleted and unknown files", (database) => suite(async () => ({ database })));
+onBothDatabases("private, expired, trashed, deleted and unknown files", (database) =>
+  suite(async () => ({ database })),
+);
 
-describe("private, deleted and unknown files behind a CDN that keeps public ones", () =>
+describe("private, expired, trashed, deleted and unknown files behind a CDN that keeps public ones", () =>
   suite(async () => ({ env: { UPSTOW_CDN_PURGE: purge } })));
 
-describe("private, deleted and unknown files in a bucket", { skip: swiftMissing }, () => {
+describe("private, expired, trashed, deleted and unknown files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
   for (const delivery of ["stream", "redirect"])
     describe(`with delivery by ${delivery}`, () =>

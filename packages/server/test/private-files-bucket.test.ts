@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import sharp from "sharp";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
@@ -106,6 +107,30 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       assert.equal(status, 404);
     });
 
+    it("are sent to their end to readers who are amid them when they are moved", async () => {
+      const bytes = randomBytes(16 * 1024 * 1024);
+      const file = await client.upload(bytes);
+      const link = await linkTo(file.key);
+      for (const [url, access] of [
+        [file.url, "private"],
+        [link, "public"],
+        [link, "private"],
+      ] as const) {
+        const { body } = await fetch(url);
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of body ?? []) {
+          if (chunks.push(chunk) > 1) continue;
+          assert.equal((await client.patch(file.key, { access })).status, 200);
+          assert.deepEqual(await placesOf(file), [access === "private" ? "private/" : "public"]);
+        }
+        assert.ok(Buffer.concat(chunks).equals(bytes), access);
+      }
+      // Who comes back for the rest comes with a right or not at all.
+      const rest = { headers: { range: "bytes=16777000-" } };
+      assert.equal((await fetch(file.url, rest)).status, 404);
+      assert.equal((await fetch(link, rest)).status, 206);
+    });
+
     it("keep their variants apart, though they are still to be moved themselves", async () => {
       const file = await client.upload(picture, { contentType: "image/png" });
       const body = { key: file.key, width: 10, format: "webp", delivery: "signed" };
@@ -187,6 +212,9 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       };
       const answer = await open({ download: "saved.txt" });
       assert.equal(answer.status, 302);
+      assert.equal(answer.headers.get("cache-control"), "no-store");
+      assert.equal(answer.headers.get("referrer-policy"), "no-referrer");
+      assert.equal(answer.headers.get("x-robots-tag"), "noindex");
       const address = new URL(answer.headers.get("location") ?? "");
       assert.match(address.pathname, /\/private\//);
       assert.equal(address.searchParams.get("X-Amz-Expires"), "60");

@@ -4,9 +4,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { it, type TestContext } from "node:test";
+import sharp from "sharp";
 import { readConfig } from "../src/config.ts";
+import { createPrivateReader } from "./support/private-reader.ts";
 import { callApi, onAnyDatabase, startApp } from "./support/start-app.ts";
-import { smallBody } from "./support/upload-client.ts";
+import { openStoredObjects } from "./support/stored-objects.ts";
+import { createUploadClient, smallBody } from "./support/upload-client.ts";
 import { createCertificate, trustCertificate } from "./support/webhooks/certificate.ts";
 import { startReceiver } from "./support/webhooks/receiver.ts";
 
@@ -94,6 +97,44 @@ onAnyDatabase("traces", (database) => {
     assert.equal(carried, `00-${sent?.traceId}-${sent?.spanId}-01`);
     assert.ok(!spans.some(({ name }) => name.includes("readyz")), "probes are left out");
     assert.ok(!collector.bodies.join().includes(new URL(uploadUrl).pathname), "no signed path");
+  });
+
+  it("and logs have no token of a private file, whatever comes of its read", async (t) => {
+    const collector = await startCollector(t);
+    const app = await startApp({ database, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    t.after(() => app.close());
+    const tenant = await app.createTenant("pro");
+    const client = createUploadClient(app, tenant.live);
+    const reader = createPrivateReader(client);
+    const picked = { contentType: "image/png", fileName: "a.png", access: "private" } as const;
+    const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "#37a" } })
+      .png()
+      .toBuffer();
+    const { key } = await client.upload(picture, picked);
+    const shrink = { key, width: 5, format: "webp", delivery: "signed" };
+    const urls = [
+      await reader.linkTo(key),
+      await reader.linkTo(key, { maxUses: 1 }),
+      `${await reader.grant({ routeSlug: "default", subject: "ann" })}/${key}`,
+      (await client.post("transforms/image", shrink)).body.url,
+    ];
+    const readAll = () => Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    assert.deepEqual(await readAll(), [200, 200, 200, 200]);
+    const damaged = await client.upload(Buffer.alloc(100_000, 1), { access: "private" });
+    urls.push(await reader.linkTo(damaged.key));
+    await openStoredObjects(app).remove(`private/${damaged.key}`);
+    assert.deepEqual(await readAll(), [200, 403, 200, 200, 500]);
+    await reader.revoke({ all: true });
+    assert.deepEqual(await readAll(), [403, 403, 403, 403, 403]);
+    for (const url of urls) await fetch(`${url.slice(0, -5)}x`);
+    const logs = JSON.stringify((await app.call("GET", "logs?limit=100", { key: tenant.live })).body);
+    await app.close();
+
+    const signatures = urls.map((url) => /[\w-]{43}(?=\/)/.exec(url)?.[0] ?? "none");
+    const written = [...app.logLines, ...collector.bodies, logs].join("\n");
+    for (const route of ["/s/:token/:name", "/g/:token/*", "/t/:expires/:signature/:recipe/*"])
+      assert.ok(written.includes(route), route);
+    for (const signature of signatures) assert.ok(!written.includes(signature), signature);
   });
 });
 
