@@ -9,7 +9,6 @@ import { statement } from "../src/db/statement.ts";
 import type { Deps } from "../src/deps.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { openTransforms } from "../src/serving/images/transforms.ts";
-import { createPrivateReader, read } from "./support/private-reader.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import type { TestApp } from "./support/start-app.ts";
 import { startPair } from "./support/start-pair.ts";
@@ -139,33 +138,6 @@ describe("two instances with one PostgreSQL and one bucket", { skip: swiftMissin
       await nameAt(second);
       await client.patch(file.id, { name });
       assert.deepEqual([await nameAt(second), await nameAt(first)], [name, name]);
-    }
-  });
-
-  it("close a file and end its links on the next read, whichever one was told", async () => {
-    const [first, second] = apps;
-    const { client } = await createTenantClients(first);
-    const reader = createPrivateReader(client);
-    const file = await client.upload();
-    const paths = { open: new URL(file.url).pathname, link: "", grant: "" };
-    const seen = () =>
-      Promise.all(
-        Object.values(paths).flatMap((path) =>
-          [second, first].map(async ({ url }) => (await read(url + path)).status),
-        ),
-      );
-    for (let round = 0; round < 3; round++) {
-      paths.link = new URL(await reader.linkTo(file.key)).pathname;
-      paths.grant = `${new URL(await reader.grant({ routeSlug: "default" })).pathname}/${file.key}`;
-      assert.deepEqual(await seen(), [200, 200, 200, 200, 200, 200]);
-      await client.patch(file.id, { access: "private" });
-      assert.deepEqual(await seen(), [404, 404, 200, 200, 200, 200]);
-      await reader.revoke({ keys: [file.key] });
-      assert.deepEqual(await seen(), [404, 404, 403, 403, 200, 200]);
-      await reader.revoke({ all: true });
-      assert.deepEqual(await seen(), [404, 404, 403, 403, 403, 403]);
-      await client.patch(file.id, { access: "public" });
-      assert.deepEqual(await seen(), [200, 200, 403, 403, 403, 403]);
     }
   });
 
