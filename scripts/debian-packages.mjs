@@ -37,6 +37,7 @@ export const testPackages = [
   { package: "libheif-examples", command: "heif-convert", why: "pictures of HEIC files" },
   { package: "poppler-utils", command: "pdftoppm", why: "pictures of PDF files" },
   { package: "ffmpeg", command: "ffmpeg", why: "posters of videos" },
+  { package: "clamav-daemon", command: "clamd", why: "virus scans of uploads" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 

@@ -106,6 +106,10 @@ export const ORIGIN_MAX = 255;
 export const IMPORT_REDIRECTS_MAX = 3;
 /** Imports that run at once: of one account on all instances, and of all accounts on one instance. The rest wait. */
 export const IMPORTS_AT_ONCE = { account: 4, instance: 16 } as const;
+/** Larger files are not sent to the virus scanner: ClamAV's own default for its limits. */
+export const CLAMD_MAX_BYTES = 100 * MB;
+/** Files that one instance sends to the virus scanner at once. The rest wait. */
+export const SCANS_AT_ONCE = 4;
 /** How long the source of an import may take to accept the connection. */
 export const IMPORT_CONNECT_SEC = 10;
 /** The source of an import has to average the minimum rate over each of these windows. */

@@ -36,6 +36,13 @@ export type ImportFailureReason = (typeof IMPORT_FAILURES)[number];
 export const CONTENT_CHECKS = ["off", "warn", "enforce"] as const;
 export type ContentCheck = (typeof CONTENT_CHECKS)[number];
 
+/** Whether a file was scanned for viruses. `pending` files are readable by nobody. */
+export const SCAN_STATES = ["pending", "clean", "infected", "unscanned"] as const;
+export type ScanState = (typeof SCAN_STATES)[number];
+/** What happens to a file that the scanner cannot judge. */
+export const SCAN_UNKNOWN_CHOICES = ["allow", "refuse"] as const;
+export type ScanUnknown = (typeof SCAN_UNKNOWN_CHOICES)[number];
+
 export const LOG_TYPES = [
   "upload.requested",
   "upload.completed",
@@ -43,6 +50,8 @@ export const LOG_TYPES = [
   "upload.aborted",
   "file.updated",
   "file.mismatch",
+  "file.infected",
+  "file.unscanned",
   "file.deleted",
   "file.expired",
   "file.claimed",

@@ -12,6 +12,7 @@ import type { Deps } from "./deps.ts";
 import { createImageTypes } from "./files/image-facts.ts";
 import { createImporter, type ImporterOptions } from "./files/imports/importer.ts";
 import { createTypeDetector } from "./files/inspection/type-detector.ts";
+import { createScanner } from "./files/scanning/scanner.ts";
 import { createCertificateRenewal } from "./http/listener.ts";
 import { createMetrics, createTransferMetrics } from "./http/metrics.ts";
 import { openMetricsListener } from "./http/metrics-listener.ts";
@@ -132,7 +133,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     ...options.webhooks,
   });
   const tools = options.tools ?? findTools();
-  const deps: Deps = {
+  const unscanned: Omit<Deps, "scanner"> = {
     config,
     db,
     store: storage.store,
@@ -157,6 +158,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     log,
     now,
   };
+  const scanner = createScanner(unscanned, readOnly.isOn);
+  const deps: Deps = { ...unscanned, scanner };
   // The first keys are shown when the server listens, and never again.
   const firstStart = await setUpInstallation(deps, () => checkAddress(addressOf(config)));
   const services = {
@@ -164,6 +167,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     bandwidth: deps.bandwidth,
     transforms: await openTransforms(deps),
     importer: createImporter(deps, { ...options.imports, isResting: readOnly.isOn }),
+    scanner,
   };
   opened.defer(async () => {
     await services.transforms.close();
@@ -188,6 +192,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
   opened.defer(() => services.importer.close());
+  opened.defer(() => scanner.close());
   opened.defer(() => dispatcher.close());
   const http = await createHttp(deps, services, readOnly, {
     bodyWithinMs: options.bodyWithinMs,

@@ -6,6 +6,7 @@ import {
   RATE_LIMITS,
   type RateLimits,
 } from "@upstow/contract";
+import { type ClamdConfig, readClamd } from "./config/clamd.ts";
 import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config/delivery.ts";
 import {
   hostPart,
@@ -71,6 +72,8 @@ export interface Config {
   webhookRetryBaseMs: number;
   storageAllowCidrs: CidrList;
   importAllowCidrs: CidrList;
+  /** The virus scanner. Null if there is none. */
+  clamd: ClamdConfig | null;
   allowedOrigins: string[];
   metricsToken: string | null;
   /** Where metrics are served over plain HTTP, besides `/metrics` of the service itself. */
@@ -141,6 +144,7 @@ export function readConfig(env: Env): Config {
     webhookRetryBaseMs: read("UPSTOW_WEBHOOK_RETRY_BASE_MS", 12_000, wholeNumber(1, 3_600_000)),
     storageAllowCidrs: cidrs("UPSTOW_STORAGE_ALLOW_CIDRS"),
     importAllowCidrs: cidrs("UPSTOW_IMPORT_ALLOW_CIDRS"),
+    clamd: readClamd(read),
     allowedOrigins: read<string[]>("UPSTOW_ALLOWED_ORIGINS", [], originList),
     metricsToken: text("UPSTOW_METRICS_TOKEN"),
     metricsAddress: read("UPSTOW_METRICS_ADDRESS", null, privateListener),

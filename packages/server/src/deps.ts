@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import type { ImageTypes } from "./files/image-facts.ts";
 import type { TypeDetector } from "./files/inspection/type-detector.ts";
+import type { Scanner } from "./files/scanning/scanner.ts";
 import type { Author } from "./kernel/actor.ts";
 import type { FairTurns } from "./kernel/fair-turns.ts";
 import type { OutboundGuard } from "./kernel/net/outbound-guard.ts";
@@ -53,6 +54,8 @@ export interface Deps {
   tools: Tools;
   /** Declared types that count as images on this machine. */
   imageTypes: ImageTypes;
+  /** Scans files for viruses; a nudge tells it that there may be a new one. */
+  scanner: Pick<Scanner, "nudge">;
   /** A reader was refused because the file's bytes are missing or not the confirmed ones. */
   onDamagedRead: (fileId: string) => void;
   log: FastifyBaseLogger;

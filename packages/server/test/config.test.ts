@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { MB } from "@upstow/contract";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { createSelfSigned, type SelfSigned } from "./support/self-signed.ts";
 import { spawnMain, spawnServer } from "./support/spawn-server.ts";
@@ -107,6 +108,19 @@ describe("configuration", () => {
     assert.deepEqual(limitOf(""), { perAddress: 512, countsLoopback: false });
     assert.deepEqual(limitOf("512"), { perAddress: 512, countsLoopback: true });
     assert.deepEqual(limitOf("0"), { perAddress: 0, countsLoopback: true });
+  });
+
+  it("takes the virus scanner at a port or at a socket", () => {
+    const clamd = (value: string, max = "") =>
+      readConfig({ UPSTOW_CLAMD: value, UPSTOW_CLAMD_MAX_BYTES: max }).clamd;
+    const maxBytes = 100 * MB;
+    assert.deepEqual(clamd("tcp://127.0.0.1:3311"), { address: { host: "127.0.0.1", port: 3311 }, maxBytes });
+    assert.deepEqual(clamd("tcp://[::1]"), { address: { host: "::1", port: 3310 }, maxBytes });
+    assert.deepEqual(clamd("/run/clamd.sock", "5"), { address: { path: "/run/clamd.sock" }, maxBytes: 5 });
+    assert.equal(clamd(""), null);
+    for (const wrong of ["127.0.0.1:3310", "clamd.sock", "http://a:1", "tcp://a:1/b", "tcp://u@a:1"])
+      assert.throws(() => clamd(wrong), { message: /^UPSTOW_CLAMD must be/ });
+    assert.throws(() => clamd("", "5"), { message: /^UPSTOW_CLAMD must be set/ });
   });
 
   it("refuses a wrong value in one line that names the variable", () => {

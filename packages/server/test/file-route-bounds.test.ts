@@ -22,6 +22,8 @@ const insertRoute = statement((q, p: { id: string; projectId: string; slug: stri
     access: "public",
     keep_location: 0,
     check_content: "off",
+    scan: 0,
+    scan_unknown: "refuse",
     form_origins: "[]",
     created_at: 0,
     updated_at: 0,

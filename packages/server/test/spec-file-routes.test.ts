@@ -23,6 +23,8 @@ const fields = [
   "claimWithin",
   "keepLocation",
   "checkContent",
+  "scan",
+  "scanUnknown",
   "formOrigins",
   "createdAt",
   "updatedAt",
@@ -94,6 +96,8 @@ onBothDatabases("file routes", (database) => {
       claimWithin: null,
       keepLocation: false,
       checkContent: "off",
+      scan: false,
+      scanUnknown: "refuse",
       formOrigins: [],
     });
     assert.equal(createdAt, updatedAt);

@@ -137,7 +137,7 @@ onBothDatabases("an upload", (database) => {
         sha256: null,
         etag: "e",
         ...{ metadata: "{}", metadataBefore: "{}" },
-        ...{ claimBy: null, detectedType: null, factsDueAt: null },
+        ...{ claimBy: null, detectedType: null, factsDueAt: null, scan: null, scanDueAt: null },
         now: deps.now(),
       };
       const reapAt = await reapAtOf(one.fileId);

@@ -12,7 +12,7 @@ import {
   URL_MAX,
 } from "../limits.ts";
 import Type from "../type.ts";
-import { ACCESS_LEVELS, CONTENT_CHECKS, ROUTE_ENVIRONMENTS } from "../vocabulary.ts";
+import { ACCESS_LEVELS, CONTENT_CHECKS, ROUTE_ENVIRONMENTS, SCAN_UNKNOWN_CHOICES } from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
 
 export const Router = Type.Object({
@@ -28,6 +28,8 @@ export const Router = Type.Object({
   claimWithin: NullableInteger,
   keepLocation: Type.Boolean({ description: "whether image facts include where a picture was taken" }),
   checkContent: StringEnum(CONTENT_CHECKS),
+  scan: Type.Boolean({ description: "whether files are scanned for viruses before anyone can read them" }),
+  scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES),
   formOrigins: Type.Array(Type.String(), { description: "where forms may redirect to" }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -80,6 +82,13 @@ const routerFields = {
     description:
       "Compares a file's bytes with its declared type and the route's types before it is confirmed: warn logs file.mismatch, enforce rejects. off when left out.",
   }),
+  scan: Type.Boolean({
+    description:
+      "Scans files for viruses: nobody can read a file until it is clean, and infected files are deleted. Needs UPSTOW_CLAMD. false when left out.",
+  }),
+  scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES, {
+    description: "what happens to files larger than the scanner takes; refuse when left out",
+  }),
   formOrigins: Type.Array(
     Type.String({
       minLength: 1,
@@ -109,6 +118,8 @@ export const CreateRouterBody = Type.Object({
   claimWithin: Type.Optional(routerFields.claimWithin),
   keepLocation: Type.Optional(routerFields.keepLocation),
   checkContent: Type.Optional(routerFields.checkContent),
+  scan: Type.Optional(routerFields.scan),
+  scanUnknown: Type.Optional(routerFields.scanUnknown),
   formOrigins: Type.Optional(routerFields.formOrigins),
 });
 export const UpdateRouterBody = Type.Partial(CreateRouterBody);

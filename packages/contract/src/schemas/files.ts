@@ -18,7 +18,7 @@ import {
   URL_MAX,
 } from "../limits.ts";
 import Type from "../type.ts";
-import { ACCESS_LEVELS, FILE_STATUSES, IMPORT_FAILURES } from "../vocabulary.ts";
+import { ACCESS_LEVELS, FILE_STATUSES, IMPORT_FAILURES, SCAN_STATES, type ScanState } from "../vocabulary.ts";
 import {
   ErrorEnvelope,
   Moment,
@@ -50,6 +50,11 @@ const fileFields = {
   detectedType: Type.Unsafe<string | null>({
     ...NullableString,
     description: "MIME type by the file's bytes; null if unknown, and where the route's checkContent is off",
+  }),
+  scan: Type.Unsafe<ScanState | null>({
+    ...{ type: ["string", "null"], enum: [...SCAN_STATES, null] },
+    description:
+      "pending: not readable yet; infected: deleted; unscanned: more than the scanner takes; null where the file's route does not scan",
   }),
   audience: Type.Optional(Type.String({ description: "only where the file has one" })),
   expiresAt: Type.Unsafe<string | null>({

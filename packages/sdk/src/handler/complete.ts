@@ -67,7 +67,7 @@ async function claimAll<Context>(
   const ids = answers.map((answer, i) => {
     const [upload, result] = [uploads[i], finished[i]];
     if (answer instanceof UpstowError || upload === undefined || result === undefined) return null;
-    if (result instanceof UpstowError || result.file.claimBy === null) return null;
+    if (result instanceof UpstowError || !needsClaim(result.file)) return null;
     return getRoute(tools.router, upload.route).onUploadComplete === undefined ? null : result.file.id;
   });
   const wanted = ids.filter((id) => id !== null);
@@ -76,6 +76,9 @@ async function claimAll<Context>(
   const late = new Set(failures.map(({ key }) => key));
   return answers.map((answer, i) => (late.has(ids[i] ?? "") ? tooLate() : answer));
 }
+
+/** The time to claim a file that waits for its virus scan begins later. */
+const needsClaim = ({ claimBy, scan }: CompletedFile) => claimBy !== null || scan === "pending";
 
 const tooLate = () =>
   new UpstowError("The file was deleted because it was not claimed in time.", {

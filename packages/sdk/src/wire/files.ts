@@ -1,6 +1,9 @@
 export type FileStatus = "UPLOADING" | "UPLOADED" | "FAILED" | "DELETED";
 
 /** Who may read a file at its URL: everybody, or nobody without a link or a grant. */
+/** Whether a file was scanned for viruses. */
+export type ScanState = "pending" | "clean" | "infected" | "unscanned";
+
 export type Access = "public" | "private";
 
 /** Any JSON object of at most 16 KiB, nested at most 10 deep. */
@@ -19,6 +22,11 @@ export interface FileListItem {
   access: Access;
   /** MIME type by the bytes; null if unknown, and where the route's `checkContent` is off. */
   detectedType: string | null;
+  /**
+   * `pending`: nobody can read the file yet. `infected`: it was deleted. `unscanned`: it is more than the scanner takes.
+   * Null where the file's route does not scan.
+   */
+  scan: ScanState | null;
   /** Only where the file has one. */
   audience?: string;
   /** From then on the file is deleted; null if it stays. */

@@ -99,6 +99,10 @@ export interface Router {
   keepLocation: boolean;
   /** What happens to files whose bytes differ from their declared type or the route's types. */
   checkContent: "off" | "warn" | "enforce";
+  /** Whether files are scanned for viruses before anyone can read them. */
+  scan: boolean;
+  /** What happens to files larger than the scanner takes. */
+  scanUnknown: "allow" | "refuse";
   /** Where the `success_redirect` of forms may lead. */
   formOrigins: string[];
   createdAt: string;
@@ -121,6 +125,10 @@ export interface CreateRouterBody {
   keepLocation?: boolean;
   /** Compares bytes with the declared type and the route's types: logs or rejects differences. Default: `off`. */
   checkContent?: "off" | "warn" | "enforce";
+  /** Nobody can read a file until it was scanned for viruses; infected files are deleted. Default: false. */
+  scan?: boolean;
+  /** What happens to files larger than the scanner takes. Default: `refuse`. */
+  scanUnknown?: "allow" | "refuse";
   /** Where the `success_redirect` of forms may lead. */
   formOrigins?: string[];
 }

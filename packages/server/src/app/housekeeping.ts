@@ -4,6 +4,7 @@ import type { Deps } from "../deps.ts";
 import { deleteEndedFiles } from "../files/delete-ended.ts";
 import { runMoves } from "../files/file-moves.ts";
 import { forgetFailures, type Importer } from "../files/imports/importer.ts";
+import type { Scanner } from "../files/scanning/scanner.ts";
 import { scrubDeletedFiles } from "../files/scrub-deleted.ts";
 import { runDeletions } from "../files/storage-deletions.ts";
 import { purgeTrash } from "../files/trash.ts";
@@ -31,6 +32,7 @@ export interface Services {
   bandwidth: Bandwidth;
   transforms: Transforms;
   importer: Importer;
+  scanner: Scanner;
 }
 
 export async function writeTallies(services: Services): Promise<void> {
@@ -44,6 +46,7 @@ export function keepHouse(background: Background, deps: Deps, services: Services
   background.every(30_000, "delete bytes of ended files", () => runDeletions(deps));
   background.every(10_000, "move files whose access has changed", () => runMoves(deps));
   background.every(2_000, "start imports", () => services.importer.look());
+  background.every(1_000, "start virus scans", () => services.scanner.look());
   // On every instance, because each has renderers.
   background.every(1_000, "describe images", (signal) => services.transforms.describeImages(signal));
   background.everyInOne(60_000, "end abandoned uploads", (signal) => reapAbandonedUploads(deps, signal));

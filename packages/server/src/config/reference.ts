@@ -98,6 +98,18 @@ export const configReference: readonly ConfigVariable[] = [
       "private addresses that files may be imported from, on any port and over plain http too; every other source must be public and https on port 443",
   },
   {
+    name: "UPSTOW_CLAMD",
+    default: "none",
+    about:
+      "ClamAV's daemon as `tcp://host:port` or the path of its socket, for [routes that scan](concepts/inspection.md#viruses)",
+  },
+  {
+    name: "UPSTOW_CLAMD_MAX_BYTES",
+    default: "`104857600`",
+    about:
+      "larger files are not sent to it and stay unscanned; at most its `StreamMaxLength` and `MaxFileSize`",
+  },
+  {
     name: "UPSTOW_ALLOWED_ORIGINS",
     default: "none",
     about: "origins that may call the tool-protocol endpoint from a browser",

@@ -34,6 +34,7 @@ import { factsDue, media } from "./migrations/031-media.ts";
 import { resumableUploads } from "./migrations/032-resumable-uploads.ts";
 import { formOrigins } from "./migrations/033-form-origins.ts";
 import { imports } from "./migrations/034-imports.ts";
+import { scansDue, virusScan } from "./migrations/035-virus-scan.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -76,6 +77,8 @@ const migrations: readonly Migration[] = [
   { id: "032-resumable-uploads", sql: resumableUploads, isAdditive: true },
   { id: "033-form-origins", sql: formOrigins, isAdditive: true },
   { id: "034-imports", sql: imports, isAdditive: true },
+  // Earlier versions would serve files that are not scanned yet. Those before 029 also serve expired files.
+  { id: "035-virus-scan", sql: virusScan, indexes: [scansDue] },
 ];
 
 interface Migration {

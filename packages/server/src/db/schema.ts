@@ -7,6 +7,8 @@ import type {
   FileStatus,
   KeyType,
   RouteEnvironment,
+  ScanState,
+  ScanUnknown,
   TierName,
 } from "@upstow/contract";
 import type { Generated } from "#kysely";
@@ -22,7 +24,13 @@ import type {
   SignInStepRow,
   TotpRow,
 } from "./people-schema.ts";
-import type { DiskObjectRow, DiskPartRow, FileDamageRow } from "./storage-schema.ts";
+import type {
+  DiskObjectRow,
+  DiskPartRow,
+  FileDamageRow,
+  FileMoveRow,
+  StorageDeletionRow,
+} from "./storage-schema.ts";
 import type { UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
 
 export type { ResumableUploadRow, UploadGrantRow } from "./doors-schema.ts";
@@ -36,7 +44,7 @@ export type {
   SignInStepRow,
   TotpRow,
 } from "./people-schema.ts";
-export type { DamageReason } from "./storage-schema.ts";
+export type { DamageReason, FileMoveRow, StorageDeletionRow } from "./storage-schema.ts";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {
@@ -174,6 +182,9 @@ export interface FileRouteRow {
   /** 1 if the place a picture was taken at is kept in its facts. */
   keep_location: number;
   check_content: ContentCheck;
+  /** 1 if files are scanned for viruses before anyone can read them. */
+  scan: number;
+  scan_unknown: ScanUnknown;
   /** JSON list. */
   form_origins: string;
   created_at: number;
@@ -261,28 +272,10 @@ export interface FileRow {
   focus: string | null;
   /** By its bytes; null if unknown or not looked at. */
   detected_type: string | null;
-}
-
-/** An object to be moved to where the file's access requires it. */
-export interface FileMoveRow {
-  file_id: string;
-  /** Counts access changes, so that none is lost while another is in progress. */
-  version: number;
-  /** The worker that owns it until `run_at`. */
-  claim: string;
-  run_at: number;
-  attempts: number;
-}
-
-/** Bytes no longer referenced; kept until the store has confirmed their deletion, and the CDN its last purge. */
-export interface StorageDeletionRow {
-  id: string;
-  store: string;
-  key: string;
-  upload_id: string | null;
-  run_at: number;
-  attempts: number;
-  bytes_gone: number;
+  /** Null if its route did not ask for a scan. */
+  scan: ScanState | null;
+  /** While its scan is pending: when it is due, or when the lease of a running scan ends. */
+  scan_due_at: number | null;
 }
 
 /** Keys are encrypted; `previous` still signs alongside `current` for a day after a rotation. */

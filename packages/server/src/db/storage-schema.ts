@@ -37,3 +37,25 @@ export interface FileDamageRow {
   reason: DamageReason;
   found_at: number;
 }
+
+/** An object to be moved to where the file's access requires it. */
+export interface FileMoveRow {
+  file_id: string;
+  /** Counts access changes, so that none is lost while another is in progress. */
+  version: number;
+  /** The worker that owns it until `run_at`. */
+  claim: string;
+  run_at: number;
+  attempts: number;
+}
+
+/** Bytes no longer referenced; kept until the store has confirmed their deletion, and the CDN its last purge. */
+export interface StorageDeletionRow {
+  id: string;
+  store: string;
+  key: string;
+  upload_id: string | null;
+  run_at: number;
+  attempts: number;
+  bytes_gone: number;
+}

@@ -1,6 +1,6 @@
 import { FILE_LIFE_MAX_SEC } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
-import type { FileRow } from "../db/schema.ts";
+import type { FileRouteRow, FileRow } from "../db/schema.ts";
 import { parseMoment } from "../http/paging.ts";
 import { invalid } from "../kernel/errors.ts";
 
@@ -43,6 +43,23 @@ export function readExpiry({ expiresIn, expiresAt }: AskedLife, now: number): nu
   if (at > now + FILE_LIFE_MAX_SEC * 1000) throw invalid("expiresAt", "must be within 100 years");
   return at;
 }
+
+/** While a file waits for its scan, nobody has been told that it can be claimed. */
+export const claimAfterScan = 8_640_000_000_000_000;
+
+/** When a file has to be claimed, from the moment on at which it can be read. */
+export function claimByFor(route: Pick<FileRouteRow, "claim_within_sec"> | null, now: number): number | null {
+  const within = route?.claim_within_sec ?? null;
+  return within === null ? null : now + within * 1000;
+}
+
+/** Whether it is there to be read by anyone: files that wait for their virus scan are not. */
+export function isReadable({ status, scan }: Pick<FileRow, "status" | "scan">): boolean {
+  return status === "UPLOADED" && scan !== "pending";
+}
+
+/** The same as a condition. */
+export const readable = sql<boolean>`file.status = 'UPLOADED' and file.scan is distinct from 'pending'`;
 
 /** Whether there are bytes: of confirmed files, and of those in the trash. */
 export function keepsBytes({ status, purge_at }: Pick<FileRow, "status" | "purge_at">): boolean {

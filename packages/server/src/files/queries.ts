@@ -30,6 +30,7 @@ export const listedColumns = [
   "expires_at",
   "claim_by",
   "detected_type",
+  "scan",
 ] as const;
 export type ListedFile = Pick<FileRow, (typeof listedColumns)[number]>;
 

@@ -20,12 +20,18 @@ export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {
     status: row.status,
     access: row.access,
     detectedType: row.detected_type,
+    scan: row.scan,
     ...(row.audience === null ? {} : { audience: row.audience }),
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
-    claimBy: row.claim_by === null ? null : isoTime(row.claim_by),
+    claimBy: showClaimBy(row),
     sha256: row.sha256,
     createdAt: isoTime(row.created_at),
   };
+}
+
+/** Its time begins when the scan is done. */
+function showClaimBy({ claim_by, scan }: ListedFile): string | null {
+  return claim_by === null || scan === "pending" ? null : isoTime(claim_by);
 }
 
 export function toCompletedFile(cdn: Cdn, row: FileRow): CompletedFile {

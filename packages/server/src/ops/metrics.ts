@@ -4,6 +4,7 @@ import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
+import { countPendingScans, mostPendingCounted } from "../files/scanning/queries.ts";
 import { measureForAll } from "../http/metrics.ts";
 import type { ReadOnlyMode } from "../http/read-only.ts";
 import { watchCalls } from "../kernel/calls.ts";
@@ -134,6 +135,8 @@ export function exposeBacklog(
     `Images whose facts are still to be found, up to ${mostDueCounted}`,
     countDueFacts,
   );
+  const unscanned = `Files that wait for their virus scan, up to ${mostPendingCounted}`;
+  expose("upstow_scans_pending", unscanned, countPendingScans);
   const damaged = "Files whose bytes the last check of stored files found missing or changed";
   expose("upstow_damaged_files", damaged, countDamagedFiles);
 }

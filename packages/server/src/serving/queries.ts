@@ -1,6 +1,6 @@
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
-import { hasEnded } from "../files/life.ts";
+import { hasEnded, readable } from "../files/life.ts";
 import { type NamedFile, nameFile } from "../files/serialize.ts";
 
 export const servedColumns = [
@@ -26,12 +26,7 @@ export const servedColumns = [
 
 /** What serving a file needs; no row once it is deleted, whatever caches have. */
 export const findServedFile = statement((q, p: NamedFile) =>
-  q
-    .selectFrom("file")
-    .select(servedColumns)
-    .where("id", "=", p.id)
-    .where("key", "=", p.key)
-    .where("status", "=", "UPLOADED"),
+  q.selectFrom("file").select(servedColumns).where("id", "=", p.id).where("key", "=", p.key).where(readable),
 );
 
 /** If shared caches may keep files: includes the project's own domain, whose cache we cannot purge. */
@@ -42,7 +37,7 @@ const findCacheableFile = statement((q, p: NamedFile) =>
     .select([...servedColumns, "project.cdn_url"])
     .where("file.id", "=", p.id)
     .where("file.key", "=", p.key)
-    .where("file.status", "=", "UPLOADED"),
+    .where(readable),
 );
 
 /** With what its project serves without a signature. */
@@ -59,7 +54,7 @@ const findImageFile = statement((q, p: NamedFile) =>
     ])
     .where("file.id", "=", p.id)
     .where("file.key", "=", p.key)
-    .where("file.status", "=", "UPLOADED"),
+    .where(readable),
 );
 
 export type ServedFile = NonNullable<(typeof findServedFile)["types"]>["row"] & { cdn_url?: string | null };

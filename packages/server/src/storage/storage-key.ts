@@ -46,9 +46,14 @@ export function objectKey({ key, stored_apart }: { key: string; stored_apart: nu
   return stored_apart === 0 ? key : apartMark + key;
 }
 
-/** The value of `stored_apart` that fits the access. */
-export function placeFor({ access }: { access: "public" | "private" }): 0 | 1 {
-  return access === "private" ? 1 : 0;
+interface Readability {
+  access: "public" | "private";
+  scan: string | null;
+}
+
+/** The value of `stored_apart` for who may read it: files that wait for their virus scan are kept with private ones. */
+export function placeFor({ access, scan }: Readability): 0 | 1 {
+  return access === "private" || scan === "pending" ? 1 : 0;
 }
 
 export function isApart(storeKey: string): boolean {

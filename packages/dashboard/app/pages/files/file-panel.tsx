@@ -1,3 +1,4 @@
+import type { ScanState } from "@upstow/contract";
 import { Icon } from "@upstow/kit/icon";
 import { chevronDownIcon, chevronUpIcon, downloadIcon, externalLinkIcon, trashIcon } from "@upstow/kit/icons";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -120,7 +121,7 @@ interface ActionsProps {
 function Actions({ file, link, hasContent, onDelete }: ActionsProps) {
   const { api, mayChange } = useWorkspace();
   const { error, isBusy, run } = useAction();
-  const isStored = file.status === "UPLOADED";
+  const isStored = file.status === "UPLOADED" && file.scan !== "pending";
   return (
     <footer className="sheet-actions">
       {error !== null && <Failure error={error} />}
@@ -149,13 +150,26 @@ function Actions({ file, link, hasContent, onDelete }: ActionsProps) {
   );
 }
 
+const scanLabels: Record<ScanState, string> = {
+  pending: "Waiting for its scan. Nobody can read it.",
+  clean: "Clean",
+  infected: "Infected",
+  unscanned: "Not scanned: larger than the scanner takes",
+};
+
 function Facts({ file, measures }: { file: FoundFile; measures: Measures | null }) {
   return (
     <dl>
       <dt>Status</dt>
       <dd>
-        <StatusTag status={file.status} />
+        <StatusTag {...file} />
       </dd>
+      {file.scan !== null && (
+        <>
+          <dt>Virus scan</dt>
+          <dd>{scanLabels[file.scan]}</dd>
+        </>
+      )}
       <dt>Key</dt>
       <dd className="with-copy">
         <span className="mono">

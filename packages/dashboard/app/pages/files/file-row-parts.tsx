@@ -48,6 +48,7 @@ export const statusLabels: Record<string, string> = {
   DELETED: "Deleted",
 };
 
-export function StatusTag({ status }: Pick<FoundFile, "status">) {
+export function StatusTag({ status, scan }: Pick<FoundFile, "status" | "scan">) {
+  if (status === "UPLOADED" && scan === "pending") return <span className="tag warn">Scanning</span>;
   return <span className={`tag ${status.toLowerCase()}`}>{statusLabels[status]}</span>;
 }

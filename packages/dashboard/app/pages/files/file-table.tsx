@@ -132,7 +132,7 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
         <SafeText text={routeOf(file)} />
       </td>
       <td className="state">
-        <StatusTag status={file.status} />
+        <StatusTag {...file} />
       </td>
       <td className="date dim cut" title={formatTime(file.createdAt)}>
         {formatAgo(file.createdAt)}

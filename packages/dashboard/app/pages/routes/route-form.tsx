@@ -12,6 +12,12 @@ import { TypePicker } from "./type-picker.tsx";
 const environmentLabels = { all: "Live and test", live: "Live only", test: "Test only" };
 const environments = ROUTE_ENVIRONMENTS.map((name) => [name, environmentLabels[name]] as const);
 
+const scanChoices = [
+  ["off", "Off"],
+  ["refuse", "On, reject files too large to scan"],
+  ["allow", "On, allow files too large to scan"],
+] as const;
+
 export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: () => void }) {
   const { liveApi, project } = useWorkspace();
   const [slug, setSlug] = useState(route?.slug ?? "");
@@ -21,6 +27,8 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
   const [access, setAccess] = useState(route?.access ?? "public");
   const [environment, setEnvironment] = useState<string>(route?.environment ?? "all");
   const [expireAfterDays, setExpireAfterDays] = useState(String(route?.expireAfterDays ?? ""));
+  const scanBefore = route?.scan === true ? route.scanUnknown : "off";
+  const [scan, setScan] = useState<string>(scanBefore);
   const submit = async () => {
     const body = {
       slug,
@@ -30,6 +38,9 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       environment,
       access,
       expireAfterDays: expireAfterDays === "" ? null : Number(expireAfterDays),
+      ...(scan === scanBefore
+        ? {}
+        : { scan: scan !== "off", ...(scan === "off" ? {} : { scanUnknown: scan }) }),
     };
     if (route === null) await callApi("POST", `${liveApi}/projects/${project.id}/routers`, body);
     else await callApi("PATCH", `${liveApi}/routers/${route.id}`, body);
@@ -70,6 +81,13 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
         placeholder="Never"
         value={expireAfterDays}
         onChange={setExpireAfterDays}
+      />
+      <Choice
+        label="Virus scan"
+        hint="Nobody can read a file until it is clean. Infected files are deleted."
+        options={scanChoices}
+        value={scan}
+        onChange={setScan}
       />
       <TypePicker types={allowedTypes} onChange={setTypes} />
     </Form>

@@ -15,6 +15,7 @@ import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
 import { isImageType } from "../../files/image-facts.ts";
+import { isReadable } from "../../files/life.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
 import { admitSearch, dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
@@ -142,20 +143,20 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
    * never transformed.
    */
   const toFound = async (actor: Actor, row: FoundRow, now: number): Promise<FoundFile> => {
-    const isOurs = row.status === "UPLOADED" && row.store === deps.store.name;
+    const isOurs = isReadable(row) && row.store === deps.store.name;
     const isImage = isOurs && isImageType(row.type, deps.imageTypes);
     const mark = isImage ? await findRevocationMark(deps, row) : null;
     const wanted = { now, file: row, recipe: thumbnail, delivery: "signed", mark } as const;
     const small = isImage ? signUrl(deps.config, signer, wanted).url : null;
     const item = toListItem(cdnFor(deps.config, actor), row);
-    const contentUrl = row.access === "private" ? null : fileUrl(deps.config, row.key);
+    const contentUrl = row.access === "private" || !isReadable(row) ? null : fileUrl(deps.config, row.key);
     return { ...item, contentUrl, thumbnailUrl: small };
   };
 
   /** A private file comes with a link for the person who opens it. */
   app.get("/search/file", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
     const row = await getFile(deps, actor, query.key);
-    const needsLink = row.access === "private" && row.status === "UPLOADED";
+    const needsLink = row.access === "private" && isReadable(row);
     return {
       file: await toFound(actor, row, deps.now()),
       link: needsLink ? await linkTo(deps, actor, row) : null,

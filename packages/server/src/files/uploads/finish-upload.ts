@@ -15,8 +15,9 @@ import type {
   ObjectStore,
   StoredObject,
 } from "../../storage/object-store.ts";
-import { objectKey } from "../../storage/storage-key.ts";
+import { objectKey, placeFor } from "../../storage/storage-key.ts";
 import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
+import { scheduleMove } from "../file-moves.ts";
 import { factsDueAt } from "../image-facts.ts";
 import {
   checkContent,
@@ -25,7 +26,7 @@ import {
   refuseContent,
 } from "../inspection/check-content.ts";
 import type { TypeVerdict } from "../inspection/type-detector.ts";
-import { hasEnded } from "../life.ts";
+import { claimAfterScan, claimByFor, hasEnded } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
@@ -202,8 +203,7 @@ export async function finishUpload(
   const verdict = looked?.verdict ?? null;
   const now = deps.now();
   const webhookUrl = own?.webhook_url ?? null;
-  const claimWithinSec = own?.claim_within_sec ?? null;
-  const claimBy = claimWithinSec === null ? null : now + claimWithinSec * 1000;
+  const { waits, ...begun } = beginLife(deps, file, own, now);
   const save = async (tx: Queryable): Promise<Finished> => {
     const sealed = looked?.sealed ?? (await seal.within(tx));
     if (!sealed.ok) return sealed;
@@ -214,8 +214,9 @@ export async function finishUpload(
     const uploaded = {
       ...toUploaded(file, stored, now),
       metadata: metadata ?? file.metadata,
-      claim_by: claimBy,
+      claim_by: begun.claimBy,
       detected_type: detectedType,
+      scan: begun.scan,
     };
     // Sent together, to lock shared rows for only one round trip; the guard comes first.
     const guard = tx.run(markUploaded, {
@@ -226,9 +227,8 @@ export async function finishUpload(
       sha256: stored.sha256,
       metadata: uploaded.metadata,
       metadataBefore: file.metadata,
-      claimBy,
+      ...begun,
       detectedType,
-      factsDueAt: factsDueAt(file, { store: deps.store.name, imageTypes: deps.imageTypes }),
       now,
     });
     const consequences = Promise.all([
@@ -239,11 +239,14 @@ export async function finishUpload(
         storedBytes: countedBytes(file, stored.sizeBytes),
         reservedPeriod: file.reserved_period ?? "",
       }),
-      enqueueUploadCompleted(tx, now, {
-        file: uploaded,
-        webhookUrl,
-        fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
-      }),
+      waits ||
+        enqueueUploadCompleted(tx, now, {
+          file: uploaded,
+          webhookUrl,
+          fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
+        }),
+      // Its route began or ceased to scan meanwhile.
+      uploaded.stored_apart === placeFor(uploaded) ? [] : scheduleMove(tx, now, uploaded),
     ]);
     consequences.catch(() => {});
     if ((await guard) === 0) throw notOpen();
@@ -268,9 +271,25 @@ export async function finishUpload(
     throw error;
   }
   if (!finished.ok) return finished;
-  if (webhookUrl === null) deps.dispatcher.announce();
+  if (waits) deps.scanner.nudge();
+  else if (webhookUrl === null) deps.dispatcher.announce();
   else deps.dispatcher.nudge();
   return finished;
+}
+
+/** Nobody hears of a file before it has passed its route's scan, and nothing else is done with it. */
+function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: number) {
+  const claimBy = claimByFor(route, now);
+  if (route?.scan !== 1)
+    return {
+      waits: false,
+      claimBy,
+      factsDueAt: factsDueAt(file, { store: deps.store.name, imageTypes: deps.imageTypes }),
+      scan: null,
+      scanDueAt: null,
+    } as const;
+  const claimLater = claimBy === null ? null : claimAfterScan;
+  return { waits: true, claimBy: claimLater, factsDueAt: null, scan: "pending", scanDueAt: 0 } as const;
 }
 
 async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof lookAt>) {

@@ -71,6 +71,8 @@ interface MarkUploaded {
   claimBy: number | null;
   detectedType: string | null;
   factsDueAt: 0 | null;
+  scan: "pending" | null;
+  scanDueAt: 0 | null;
   now: number;
 }
 
@@ -90,6 +92,8 @@ export const markUploaded = statement((q, p: MarkUploaded) =>
       completed_at: p.now,
       claim_by: p.claimBy,
       facts_due_at: p.factsDueAt,
+      scan: p.scan,
+      scan_due_at: p.scanDueAt,
     })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")

@@ -227,7 +227,7 @@ export function newFile(
     completed_at: null,
     access,
     audience: body.audience ?? null,
-    stored_apart: placeFor({ access }),
+    stored_apart: placeFor({ access, scan: route.scan === 1 ? "pending" : null }),
     links_revoked_at: 0,
     store_etag: null,
     expires_at: expiresAt ?? (days === null ? null : now + days * dayMs),
@@ -237,6 +237,8 @@ export function newFile(
     facts_due_at: null,
     focus: null,
     detected_type: null,
+    scan: null,
+    scan_due_at: null,
   };
 }
 

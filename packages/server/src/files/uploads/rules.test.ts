@@ -26,6 +26,8 @@ const routeOf = (fields: Partial<FileRouteRow>): FileRouteRow => ({
   claim_within_sec: null,
   keep_location: 0,
   check_content: "off",
+  scan: 0,
+  scan_unknown: "refuse",
   form_origins: "[]",
   created_at: 0,
   updated_at: 0,

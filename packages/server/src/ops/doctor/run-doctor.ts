@@ -13,6 +13,7 @@ import { checkMove } from "./check-move.ts";
 import { checkProxies } from "./check-proxies.ts";
 import { checkRedis } from "./check-redis.ts";
 import { checkRenderers } from "./check-renderers.ts";
+import { checkScanner } from "./check-scanner.ts";
 import { checkSecret } from "./check-secret.ts";
 import { type BlobPath, checkStorage } from "./check-storage.ts";
 import { checkTls } from "./check-tls.ts";
@@ -45,6 +46,7 @@ export async function runDoctor(deps: DoctorDeps): Promise<Check[]> {
   checks.push(...(await checkDatabaseAndWhatNeedsIt(deps)));
   if (deps.tryRedis !== null) checks.push(await checkRedis(deps.tryRedis));
   if (deps.bucket !== null) checks.push(...(await checkBucket(deps.bucket, deps)));
+  checks.push(...(await checkScanner(config.clamd, now())));
   if (deps.withRenderers) checks.push(...(await checkRenderers(config)));
   checks.push(...checkTls(config, now()));
   checks.push(...checkProxies(config));

@@ -46,6 +46,8 @@ const recordedFields: Record<AuditTarget, Record<string, string>> = {
     claim_within_sec: "claimWithin",
     keep_location: "keepLocation",
     check_content: "checkContent",
+    scan: "scan",
+    scan_unknown: "scanUnknown",
     form_origins: "formOrigins",
   },
   deliveries: { ids: "ids", filter: "filter" },

@@ -19,6 +19,7 @@ import {
   freeRoutePlace,
   insertRoute,
   moveOpenUploads,
+  moveUnscannedFiles,
   takeRoutePlace,
   updateRouteRow,
 } from "./queries.ts";
@@ -35,6 +36,7 @@ export async function createRoute(
   mayChange(actor, environment);
   checkAllowedTypes(body.allowedTypes);
   checkFormOrigins(body.formOrigins);
+  checkScan(deps.config, body.scan);
   await checkWebhookUrl(deps, body.webhookUrl);
   const now = deps.now();
   return deps.db.transact(async (tx) => {
@@ -53,6 +55,8 @@ export async function createRoute(
       claim_within_sec: body.claimWithin ?? null,
       keep_location: Number(body.keepLocation ?? false),
       check_content: body.checkContent ?? "off",
+      scan: Number(body.scan ?? false),
+      scan_unknown: body.scanUnknown ?? "refuse",
       form_origins: JSON.stringify(body.formOrigins ?? []),
       created_at: now,
       updated_at: now,
@@ -79,6 +83,7 @@ export async function updateRoute(
 ): Promise<FileRouteRow> {
   checkAllowedTypes(body.allowedTypes);
   checkFormOrigins(body.formOrigins);
+  checkScan(deps.config, body.scan);
   await checkWebhookUrl(deps, body.webhookUrl);
   try {
     for (;;) {
@@ -118,6 +123,8 @@ async function mergeAndUpdate(
     form_origins: body.formOrigins === undefined ? route.form_origins : JSON.stringify(body.formOrigins),
     keep_location: body.keepLocation === undefined ? route.keep_location : Number(body.keepLocation),
     check_content: body.checkContent ?? route.check_content,
+    scan: body.scan === undefined ? route.scan : Number(body.scan),
+    scan_unknown: body.scanUnknown ?? route.scan_unknown,
     updated_at: now,
     seenUpdatedAt: route.updated_at,
   });
@@ -138,10 +145,11 @@ function orBefore<Value>(asked: Value | undefined, before: Value): Value {
   return asked === undefined ? before : asked;
 }
 
-/** So that events of open uploads still go to the webhook of their route. */
+/** So that the events of unfinished files still go to the webhook of their route. */
 async function takeUploadsAlong(tx: Queryable, route: FileRouteRow, newSlug: string): Promise<void> {
   const { project_id: projectId, environment, slug: oldSlug } = route;
-  await tx.run(moveOpenUploads, { projectId, environment, oldSlug, newSlug });
+  const renamed = { projectId, environment, oldSlug, newSlug };
+  await Promise.all([tx.run(moveOpenUploads, renamed), tx.run(moveUnscannedFiles, renamed)]);
 }
 
 /** Files are kept; new uploads to the slug find no route. */
@@ -182,6 +190,12 @@ function checkFormOrigins(origins: string[] = []): void {
     "formOrigins",
     `must hold origins such as https://www.example.com, not ${JSON.stringify(wrong)}`,
   );
+}
+
+/** Without a scanner its files would wait for ever. */
+function checkScan({ clamd }: Deps["config"], scan: boolean | undefined): void {
+  if (scan === true && clamd === null)
+    throw invalid("scan", "needs a virus scanner, which this installation does not have (UPSTOW_CLAMD)");
 }
 
 async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Promise<void> {

@@ -19,6 +19,8 @@ export const insertRoute = statement((q, p: FileRouteRow) =>
       claim_within_sec: p.claim_within_sec,
       keep_location: p.keep_location,
       check_content: p.check_content,
+      scan: p.scan,
+      scan_unknown: p.scan_unknown,
       form_origins: p.form_origins,
       created_at: p.created_at,
       updated_at: p.updated_at,
@@ -42,6 +44,8 @@ export const insertDefaultRoute = statement((q, p: { id: string; projectId: stri
     claim_within_sec: null,
     keep_location: 0,
     check_content: "off",
+    scan: 0,
+    scan_unknown: "refuse",
     form_origins: "[]",
     created_at: p.now,
     updated_at: p.now,
@@ -106,6 +110,8 @@ export const updateRouteRow = statement((q, p: FileRouteRow & { seenUpdatedAt: n
       claim_within_sec: p.claim_within_sec,
       keep_location: p.keep_location,
       check_content: p.check_content,
+      scan: p.scan,
+      scan_unknown: p.scan_unknown,
       form_origins: p.form_origins,
       updated_at: p.updated_at,
     })
@@ -121,16 +127,20 @@ interface Renamed {
   newSlug: string;
 }
 
-/** The status is a literal, for the index of open uploads; keys stay as they were signed. */
-export const moveOpenUploads = statement((q, p: Renamed) =>
-  q
-    .updateTable("file")
-    .set({ route_slug: p.newSlug })
-    .where(sql<boolean>`status = 'UPLOADING'`)
-    .where("project_id", "=", p.projectId)
-    .where("route_slug", "=", p.oldSlug)
-    .where(sql<boolean>`cast(${p.environment} as text) in ('all', environment)`),
-);
+/** The conditions are literals, for the indexes of such files; keys stay as they were signed. */
+const moveFiles = (isUnfinished: string) =>
+  statement((q, p: Renamed) =>
+    q
+      .updateTable("file")
+      .set({ route_slug: p.newSlug })
+      .where(sql.raw<boolean>(isUnfinished))
+      .where("project_id", "=", p.projectId)
+      .where("route_slug", "=", p.oldSlug)
+      .where(sql<boolean>`cast(${p.environment} as text) in ('all', environment)`),
+  );
+
+export const moveOpenUploads = moveFiles("status = 'UPLOADING'");
+export const moveUnscannedFiles = moveFiles("scan_due_at is not null and status = 'UPLOADED'");
 
 export const deleteRouteRow = statement((q, p: { id: string; projectId: string }) =>
   q.deleteFrom("file_route").where("id", "=", p.id).where("project_id", "=", p.projectId).returningAll(),

@@ -1,6 +1,7 @@
 import type { ImageFacts } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { createDueTurns } from "../../files/due-turns.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import { claimFacts, findDueFacts, saveFacts } from "./facts-queries.ts";
@@ -13,29 +14,19 @@ const leaseMs = 120_000;
 /** At most as many as an account's previews, which share their turns. */
 const atOnce = 2;
 
-/**
- * Finds the facts of images that are due, and returns when none are left. Projects take turns, so that one with
- * thousands of images does not hold up another.
- */
+/** Finds the facts of images that are due, and returns when none are left. */
 export async function describeImages(deps: Deps, pool: RenderPool, signal: AbortSignal): Promise<void> {
-  let lastProject = "";
-
-  async function claimNext(): Promise<FileRow | null> {
-    while (!signal.aborted) {
-      const due = (await findAfter(lastProject)) ?? (lastProject === "" ? null : await findAfter(""));
-      if (due === null) return null;
-      lastProject = due.project_id;
-      const seen = due.facts_due_at ?? 0;
-      const [claimed] = await deps.db.change(claimFacts, { id: due.id, seen, leaseMs });
-      if (claimed !== undefined) return claimed;
-    }
-    return null;
-  }
-
-  const findAfter = (projectId: string) => deps.db.get(findDueFacts, { projectId });
+  const claimNext = createDueTurns(
+    (projectId) => deps.db.get(findDueFacts, { projectId }),
+    async ({ id, facts_due_at: seen }) => {
+      const [claimed] = await deps.db.change(claimFacts, { id, seen: seen ?? 0, leaseMs });
+      return claimed;
+    },
+  );
+  const isOver = () => signal.aborted;
 
   async function work(): Promise<void> {
-    for (let file = await claimNext(); file !== null; file = await claimNext()) {
+    for (let file = await claimNext(isOver); file !== null; file = await claimNext(isOver)) {
       try {
         const facts = await findFacts(deps, pool, file, signal);
         await deps.db.run(saveFacts, { id: file.id, image: JSON.stringify(facts) });

@@ -1,6 +1,7 @@
 import { sql } from "#kysely";
 import { databaseNow, isOneOf } from "../../db/expressions.ts";
 import { statement } from "../../db/statement.ts";
+import { readable } from "../../files/life.ts";
 
 // Conditions on state are literals, to match those of the index.
 
@@ -68,7 +69,7 @@ export const markFactsDue = statement((q, p: { idsJson: string; retries: number 
     .updateTable("file")
     .set({ facts_due_at: sql.lit(0) })
     .where(isOneOf(dialect, "id", p.idsJson))
-    .where("status", "=", "UPLOADED")
+    .where(readable)
     .where("facts_due_at", "is", null)
     .where((e) =>
       e.or([

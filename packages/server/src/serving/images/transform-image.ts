@@ -8,6 +8,7 @@ import {
 import type { Queryable } from "../../db/database.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
+import { isReadable } from "../../files/life.ts";
 import { findFile } from "../../files/queries.ts";
 import { nameFile } from "../../files/serialize.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -94,7 +95,7 @@ export async function repeatTransform(
 export async function getImage(deps: Deps, actor: Actor, key: string): Promise<FileRow> {
   const { projectId, environment } = actor;
   const file = await deps.db.get(findFile, { projectId, environment, ...nameFile(key), now: deps.now() });
-  if (file === null || file.status !== "UPLOADED") throw notFound("File");
+  if (file === null || !isReadable(file)) throw notFound("File");
   if (file.store !== deps.store.name) {
     throw invalid(
       "key",

@@ -114,7 +114,8 @@ async function makeOrAwait(
   const { id, file, recipe } = wanted;
   const claim = randomText(16);
   // Also apart if the file itself has yet to be moved.
-  const storeKey = variantStoreKey(objectKey({ ...file, stored_apart: placeFor(file) }), id, claim);
+  const place = placeFor({ access: file.access, scan: null });
+  const storeKey = variantStoreKey(objectKey({ ...file, stored_apart: place }), id, claim);
   const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {

@@ -4,7 +4,7 @@ import { isOneOf } from "../../db/expressions.ts";
 import type { CountedLinkRow, FileRow, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { notEnded } from "../../files/life.ts";
+import { notEnded, readable } from "../../files/life.ts";
 import type { NamedFile } from "../../files/serialize.ts";
 import { servedColumns } from "../queries.ts";
 
@@ -14,7 +14,7 @@ interface Scope {
 }
 
 /** A file with the keys that verify its links and the times that ended them. */
-const readable = (q: QueryCreator<Schema>) =>
+const readableFiles = (q: QueryCreator<Schema>) =>
   q
     .selectFrom("file")
     .leftJoin("read_key", (join) =>
@@ -38,12 +38,14 @@ const readable = (q: QueryCreator<Schema>) =>
       sql<number>`coalesce(read_key.revoked_at, 0)`.as("all_revoked_at"),
       sql<number>`coalesce(audience_revocation.revoked_at, 0)`.as("audience_revoked_at"),
     ])
-    .where("file.status", "=", "UPLOADED");
+    .where(readable);
 
-export const findLinkedFile = statement((q, p: { id: string }) => readable(q).where("file.id", "=", p.id));
+export const findLinkedFile = statement((q, p: { id: string }) =>
+  readableFiles(q).where("file.id", "=", p.id),
+);
 
 export const findGrantedFile = statement((q, p: NamedFile) =>
-  readable(q).where("file.id", "=", p.id).where("file.key", "=", p.key),
+  readableFiles(q).where("file.id", "=", p.id).where("file.key", "=", p.key),
 );
 
 export type ReadableFile = NonNullable<(typeof findLinkedFile)["types"]>["row"];

@@ -173,5 +173,7 @@ export function createFile(projectId: string, environment: Environment): FileRow
     facts_due_at: null,
     focus: null,
     detected_type: null,
+    scan: null,
+    scan_due_at: null,
   };
 }

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { ClamdConfig } from "../../config/clamd.ts";
+
+export type ScanAnswer =
+  | { verdict: "clean" }
+  | { verdict: "infected"; signature: string }
+  /** It would have to look at more than it is configured to. */
+  | { verdict: "unscanned" };
+
+/** A client of ClamAV's daemon. Whatever is no verdict throws `ScannerFailed`. */
+export interface Clamd {
+  /** The bytes are sent as they come, and each chunk is sent before the next one is asked for. */
+  scan(file: Scanned, signal: AbortSignal): Promise<ScanAnswer>;
+  /** Throws if it does not answer. */
+  ping(): Promise<void>;
+  /** Such as "ClamAV 1.4.3/27694/Thu Jul 10 08:35:21 2025": its version, that of its signatures, and their date. */
+  findVersion(): Promise<string>;
+}
+
+export interface Scanned {
+  sizeBytes: number;
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>;
+}
+
+export class ScannerFailed extends Error {
+  override readonly name = "ScannerFailed";
+}
+
+export interface ClamdPatience {
+  connectMs: number;
+  /** Without a byte in either direction. ClamAV may think for two minutes. */
+  idleMs: number;
+}
+
+const usualPatience: ClamdPatience = { connectMs: 5_000, idleMs: 180_000 };
+const shortAnswerMs = 5_000;
+/** Any of its answers is one line. */
+const answerMaxBytes = 4096;
+const endOfStream = Buffer.alloc(4);
+
+export function createClamd(
+  { address }: Pick<ClamdConfig, "address">,
+  { connectMs, idleMs }: ClamdPatience = usualPatience,
+): Clamd {
+  /** Sends a command and returns the line that answers it. */
+  async function ask(
+    command: string,
+    { answerMs, signal, send }: { answerMs: number; signal?: AbortSignal; send?: Send },
+  ): Promise<string> {
+    const socket = connect(address);
+    const stop = () => socket.destroy(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      signal?.throwIfAborted();
+      const answer = readAnswer(socket);
+      // Awaited below, if sending does not fail before.
+      answer.catch(() => {});
+      socket.setTimeout(connectMs, () => socket.destroy(new Error("it did not answer in time")));
+      await once(socket, "connect");
+      socket.setTimeout(answerMs);
+      try {
+        await write(socket, Buffer.from(`z${command}\0`));
+        await send?.(socket, answer);
+      } catch (error) {
+        if (error instanceof SourceFailed) throw error.cause;
+        // It answers before it hangs up on what it does not want.
+      }
+      return await answer;
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      socket.destroy();
+    }
+  }
+
+  /**
+   * It hangs up on files over its limit while they are being sent, and its answer is lost with the connection. It also
+   * refuses a chunk that is announced with such a length, before a byte of it has come.
+   */
+  async function refusesSize(sizeBytes: number, signal: AbortSignal): Promise<boolean> {
+    const send: Send = (socket) => write(socket, lengthOf(sizeBytes));
+    const answer = await ask("INSTREAM", { answerMs: shortAnswerMs, signal, send }).catch(() => "");
+    return limitReached.test(answer);
+  }
+
+  return {
+    async scan({ sizeBytes, chunks }, signal) {
+      const send: Send = (socket, answer) => sendStream(socket, chunks, answer);
+      try {
+        return toVerdict(await ask("INSTREAM", { answerMs: idleMs, signal, send }));
+      } catch (error) {
+        if (error instanceof ScannerFailed && (await refusesSize(sizeBytes, signal)))
+          return { verdict: "unscanned" };
+        throw error;
+      }
+    },
+    async ping() {
+      const answer = await ask("PING", { answerMs: shortAnswerMs });
+      if (answer !== "PONG") throw unexpected(answer);
+    },
+    findVersion: () => ask("VERSION", { answerMs: shortAnswerMs }),
+  };
+}
+
+type Send = (socket: Socket, answer: Promise<string>) => Promise<void>;
+
+/** The bytes could not be read, which says nothing about the scanner. */
+class SourceFailed extends Error {}
+
+async function sendStream(
+  socket: Socket,
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+  answer: Promise<string>,
+): Promise<void> {
+  let isAnswered = false;
+  const noteAnswer = () => {
+    isAnswered = true;
+  };
+  answer.then(noteAnswer, noteAnswer);
+  const source = fromSource(chunks);
+  for await (const chunk of source) {
+    // It has seen enough, or refuses the rest.
+    if (isAnswered) return;
+    socket.write(lengthOf(chunk.length));
+    await write(socket, chunk);
+  }
+  await write(socket, endOfStream);
+}
+
+function lengthOf(bytes: number): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes);
+  return length;
+}
+
+async function* fromSource(chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    // An empty chunk would end the stream.
+    for await (const chunk of chunks) if (chunk.length > 0) yield chunk;
+  } catch (error) {
+    throw new SourceFailed("the file could not be read", { cause: error });
+  }
+}
+
+function write(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Up to a zero byte, or to the end. */
+function readAnswer(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = Buffer.alloc(0);
+    const failed = (reason: string) => reject(new ScannerFailed(`the virus scanner failed: ${reason}`));
+    socket.on("data", (chunk: Buffer) => {
+      answer = Buffer.concat([answer, chunk]);
+      const end = answer.indexOf(0);
+      if (end !== -1) resolve(answer.toString("latin1", 0, end));
+      else if (answer.length > answerMaxBytes) failed("it answers without an end");
+    });
+    socket.on("error", ({ message }) => failed(message));
+    socket.on("close", () => failed("it hung up without an answer"));
+  });
+}
+
+/** Raised with AlertExceedsMax: a part of the file was not looked at. */
+const limitExceeded = /^Heuristics\.Limits\.Exceeded/;
+
+const limitReached = /size limit exceeded/i;
+
+function toVerdict(answer: string): ScanAnswer {
+  if (answer === "stream: OK") return { verdict: "clean" };
+  const [, signature] = /^stream: (.+) FOUND$/.exec(answer) ?? [];
+  if (signature !== undefined)
+    return limitExceeded.test(signature) ? { verdict: "unscanned" } : { verdict: "infected", signature };
+  if (limitReached.test(answer)) return { verdict: "unscanned" };
+  throw unexpected(answer);
+}
+
+const unexpected = (answer: string) =>
+  new ScannerFailed(`the virus scanner answered ${JSON.stringify(answer.slice(0, 200))}`);

@@ -1,0 +1,190 @@
+import { SCANS_AT_ONCE } from "@upstow/contract";
+import type { FileRow } from "../../db/schema.ts";
+import type { Deps } from "../../deps.ts";
+import { StorageUnavailable } from "../../storage/object-store.ts";
+import { objectKey } from "../../storage/storage-key.ts";
+import { createDueTurns } from "../due-turns.ts";
+import { type Clamd, createClamd, type ScanAnswer } from "./clamd.ts";
+import { createScanMetrics } from "./metrics.ts";
+import { findDueScan, moveScan } from "./queries.ts";
+import { type ScannerDeps, settleScan } from "./settle-scan.ts";
+
+/** Scans confirmed files for viruses before anyone can read them. */
+export interface Scanner {
+  /** Starts what is due, if there is room and the scanner is there. */
+  look(): Promise<void>;
+  /** The same, without waiting. */
+  nudge(): void;
+  /** Hands what is being scanned back, so that another instance continues soon. */
+  close(): Promise<void>;
+}
+
+/** Extended while a scan runs, so it is short: after a crash, others continue once it has ended. */
+const leaseMs = 10_000;
+/** For the whole of a file. */
+const scanWithinMs = 15 * 60_000;
+/** How often a scanner that is away is asked whether it is back. */
+const awayPausesMs = { first: 1_000, longest: 30_000 };
+/** A file that cannot be scanned is tried again when it is older by this share. */
+const retryShare = 0.25;
+const retryPausesMs = { first: 1_000, longest: 300_000 };
+
+const stopping = new Error("the service stops");
+const lost = new Error("another instance scans the file, or it was deleted");
+
+type Held = { id: string; seen: number };
+
+export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scanner {
+  const { config, db, now, log } = deps;
+  let presence: "unknown" | "up" | "away" = "unknown";
+  const metrics = createScanMetrics(deps.metrics, () => presence === "up");
+  if (config.clamd === null) return { look: async () => {}, nudge() {}, close: async () => {} };
+  const clamd = createClamd(config.clamd);
+  const { maxBytes } = config.clamd;
+  const running = new Map<Promise<void>, AbortController>();
+  let askAgainAtMs = 0;
+  let awayPauseMs = awayPausesMs.first;
+  let isClosed = false;
+  let looking: Promise<void> | null = null;
+  let asking: Promise<boolean> | null = null;
+
+  /** Files stay where they are until it answers. */
+  async function isThere(): Promise<boolean> {
+    if (presence === "up") return true;
+    if (performance.now() < askAgainAtMs) return false;
+    asking ??= askWhetherThere().finally(() => {
+      asking = null;
+    });
+    return asking;
+  }
+
+  async function askWhetherThere(): Promise<boolean> {
+    try {
+      await clamd.ping();
+      if (presence === "away") log.info("the virus scanner is back");
+      presence = "up";
+      awayPauseMs = awayPausesMs.first;
+      return true;
+    } catch (error) {
+      if (presence !== "away")
+        log.error({ err: error }, "the virus scanner is away: files wait for it; see `upstow doctor`");
+      presence = "away";
+      askAgainAtMs = performance.now() + awayPauseMs;
+      awayPauseMs = Math.min(2 * awayPauseMs, awayPausesMs.longest);
+      return false;
+    }
+  }
+
+  const claimNext = createDueTurns(
+    (projectId) => db.get(findDueScan, { projectId, now: now() }),
+    async ({ id, scan_due_at: seen }) => {
+      const [claimed] = await db.change(moveScan, { id, seen: seen ?? 0, dueAt: now() + leaseMs });
+      return claimed;
+    },
+  );
+
+  async function startDue(): Promise<void> {
+    const isOver = () => isClosed || isResting();
+    while (!isOver() && running.size < SCANS_AT_ONCE && (await isThere())) {
+      const file = await claimNext(isOver);
+      if (file === null) return;
+      const stop = new AbortController();
+      const done = work(file, stop).finally(() => {
+        running.delete(done);
+        scanner.nudge();
+      });
+      running.set(done, stop);
+    }
+  }
+
+  /** Never rejects: what cannot be recorded is left to the lease. */
+  async function work(file: FileRow, stop: AbortController): Promise<void> {
+    const held: Held = { id: file.id, seen: file.scan_due_at ?? 0 };
+    const extending = setInterval(() => void extend(held, stop).catch(() => {}), leaseMs / 3);
+    try {
+      await settleScan(deps, file, await scan(file, stop.signal));
+    } catch (error) {
+      if (error !== lost)
+        await retryLater(file, held, error).catch((failed: unknown) =>
+          log.warn({ err: failed, fileId: file.id }, "a scan was left to its lease"),
+        );
+    } finally {
+      clearInterval(extending);
+    }
+  }
+
+  async function extend(held: Held, stop: AbortController): Promise<void> {
+    const dueAt = now() + leaseMs;
+    const [row] = await db.change(moveScan, { ...held, dueAt });
+    if (row === undefined) return stop.abort(lost);
+    held.seen = dueAt;
+  }
+
+  async function scan(file: FileRow, signal: AbortSignal): Promise<ScanAnswer> {
+    if (file.size_bytes > maxBytes) return { verdict: "unscanned" };
+    const startedMs = performance.now();
+    try {
+      const within = AbortSignal.any([signal, AbortSignal.timeout(scanWithinMs)]);
+      const answer = await sendTo(clamd, deps, file, within);
+      metrics.observe(answer.verdict, performance.now() - startedMs);
+      return answer;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      metrics.observe("error", performance.now() - startedMs);
+      throw error;
+    }
+  }
+
+  /** Soon if the scanner is away, since then it is asked first; later and later if it is the file. */
+  async function retryLater(file: FileRow, held: Held, error: unknown): Promise<void> {
+    let pauseMs = 0;
+    if (error !== stopping) {
+      if (presence === "up") presence = "unknown";
+      if (await isThere()) {
+        log.warn({ err: error, fileId: file.id }, "a file could not be scanned; it will be tried again");
+        const ageMs = now() - (file.completed_at ?? 0);
+        pauseMs = Math.max(retryPausesMs.first, Math.min(ageMs * retryShare, retryPausesMs.longest));
+      }
+    }
+    await db.change(moveScan, { ...held, dueAt: now() + pauseMs });
+  }
+
+  const scanner: Scanner = {
+    look() {
+      looking ??= startDue().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+    nudge() {
+      if (!isClosed)
+        scanner.look().catch((error: unknown) => log.warn({ err: error }, "scans were not started"));
+    },
+    async close() {
+      isClosed = true;
+      await looking?.catch(() => {});
+      for (const stop of running.values()) stop.abort(stopping);
+      await Promise.all(running.keys());
+    },
+  };
+  return scanner;
+}
+
+async function sendTo(
+  clamd: Clamd,
+  { stores }: Pick<Deps, "stores">,
+  file: FileRow,
+  signal: AbortSignal,
+): Promise<ScanAnswer> {
+  const store = await stores.get(file.store);
+  const etag = (file.store_etag ?? file.etag) || undefined;
+  const source = await store.read(objectKey(file), { etag, signal });
+  if (source === null) throw new StorageUnavailable("the bytes of the file are missing or changed");
+  const { size_bytes: sizeBytes } = file;
+  if (Buffer.isBuffer(source)) return clamd.scan({ sizeBytes, chunks: [source] }, signal);
+  try {
+    return await clamd.scan({ sizeBytes, chunks: source as AsyncIterable<Buffer> }, signal);
+  } finally {
+    source.destroy();
+  }
+}
