@@ -46,7 +46,7 @@ test("the owner sees how the installation stands, makes an account and changes o
   await page.getByText("colleague@example.com", { exact: true }).first().waitFor({ state: "detached" });
   await page.getByRole("button", { name: `Edit ${tenant.email}` }).click();
   await dialog.getByLabel("Tier").selectOption("enterprise");
-  await dialog.getByLabel("Other requests a minute").fill("55");
+  await dialog.getByLabel("Other requests per minute").fill("55");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByRole("cell", { name: "enterprise" }).waitFor();
   const answer = await app.call("GET", "projects", { key: tenant.live });

@@ -77,15 +77,15 @@ const blocks: Record<string, (...args: string[]) => string> = {
   tiers: renderTiers,
   "rate-limits": () =>
     table(
-      ["Requests", "Limit a minute"],
+      ["Requests", "Limit per minute"],
       [
-        ["`/upload/…`", `${RATE_LIMITS.upload} for each key`],
-        ["`/transforms/image`", `${RATE_LIMITS.transform} for each key`],
-        ["everything else together", `${RATE_LIMITS.other} for each key`],
-        ["all keys of an account together", `${ACCOUNT_RATE_FACTOR} times as many of each`],
-        ["without a valid key", `${count(ADDRESS_LIMITS.unauthenticated)} for each address`],
-        ["PUTs that were refused", `${ADDRESS_LIMITS.failedPut} for each address`],
-        ["the tool protocol", `${ADDRESS_LIMITS.toolProtocol} for each address`],
+        ["`/upload/…`", `${RATE_LIMITS.upload} per key`],
+        ["`/transforms/image`", `${RATE_LIMITS.transform} per key`],
+        ["everything else combined", `${RATE_LIMITS.other} per key`],
+        ["all keys of an account combined", `${ACCOUNT_RATE_FACTOR} times as many of each`],
+        ["without a valid key", `${count(ADDRESS_LIMITS.unauthenticated)} per address`],
+        ["rejected PUTs", `${ADDRESS_LIMITS.failedPut} per address`],
+        ["the tool protocol", `${ADDRESS_LIMITS.toolProtocol} per address`],
       ],
     ),
   limits: (group = "") => {
@@ -122,9 +122,9 @@ function renderTiers(): string {
     [
       row("Largest file", (tier) => bytes(tier.maxFileSizeBytes)),
       row("Storage", (tier) => bytes(tier.storageBytes)),
-      row("Uploads a month", (tier) => count(tier.uploadsPerMonth)),
-      row("Bandwidth a month", (tier) => bytes(tier.bandwidthBytesPerMonth)),
-      row("Transform units a month", (tier) => count(tier.transformUnitsPerMonth)),
+      row("Uploads per month", (tier) => count(tier.uploadsPerMonth)),
+      row("Bandwidth per month", (tier) => bytes(tier.bandwidthBytesPerMonth)),
+      row("Transform units per month", (tier) => count(tier.transformUnitsPerMonth)),
       row("Projects", (tier) => count(tier.projects)),
       row("Live keys and test keys per project, each", (tier) => count(tier.keysPerProject)),
     ],

@@ -8,10 +8,10 @@ import type { AccountItem } from "./accounts.tsx";
 import { TierSelect } from "./tier-select.tsx";
 
 const limits = [
-  { name: "rateUpload", label: "Upload requests a minute", least: 1 },
-  { name: "rateTransform", label: "Transform requests a minute", least: 1 },
-  { name: "rateOther", label: "Other requests a minute", least: 1 },
-  { name: "transformUnits", label: "Transform units a month", least: 0 },
+  { name: "rateUpload", label: "Upload requests per minute", least: 1 },
+  { name: "rateTransform", label: "Transform requests per minute", least: 1 },
+  { name: "rateOther", label: "Other requests per minute", least: 1 },
+  { name: "transformUnits", label: "Transform units per month", least: 0 },
 ] as const;
 
 export function EditAccount({ account, onClose }: { account: AccountItem; onClose: () => void }) {

@@ -100,14 +100,14 @@ function Months({ records }: { records: UsageRecord[] }) {
     <>
       <div className="charts">
         <Chart
-          title="Uploads a month"
+          title="Uploads per month"
           kind="bars"
           note={formatCount(total("uploads"))}
           points={oldestFirst.map(({ period, uploads }) => ({ label: period, value: uploads }))}
           format={formatCount}
         />
         <Chart
-          title="Bandwidth a month"
+          title="Bandwidth per month"
           kind="bars"
           note={formatBytes(total("bandwidthBytes"))}
           points={oldestFirst.map(({ period, bandwidthBytes }) => ({ label: period, value: bandwidthBytes }))}
